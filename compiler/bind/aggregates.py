@@ -1,0 +1,230 @@
+"""Aggregate and window calls: argument types, result types, frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from compiler.bind.functions import coerce
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir import types
+from compiler.ir.relation import Agg, Order, WindowCall
+from compiler.ir.scalar import Call, Lit, Scalar, cast, conj, is_null, negate
+from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
+
+Bind = Callable[[exp.Expression], Scalar]
+
+STATISTICS = {"stddev": "stddev_samp", "stddev_samp": "stddev_samp", "stddev_pop": "stddev_pop",
+              "variance": "var_samp", "var_samp": "var_samp", "var_pop": "var_pop"}
+REGRESSION = {"corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
+              "regr_slope", "regr_sxx", "regr_sxy", "regr_syy"}
+NAMES = {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor",
+         "string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg",
+         "percentile_cont", "percentile_disc", "mode", "any_value", *STATISTICS, *REGRESSION}
+RANKING = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"}
+OFFSETS = {"lag", "lead", "first_value", "last_value", "nth_value"}
+WINDOW_ONLY = RANKING | OFFSETS
+
+
+def average_type(t: Type) -> Type:
+    if types.is_float(t):
+        return FLOAT8
+    return t if t.name == "interval" else types.numeric(38, types.QUOTIENT_SCALE)
+
+
+def result_type(fn: str, args: list[Scalar]) -> Type:
+    t = args[0].type if args else INT8
+    if fn in ("count", "regr_count"):
+        return INT8
+    if fn == "sum":
+        return types.sum_type(t)
+    if fn == "avg":
+        return average_type(t)
+    if fn in STATISTICS.values():
+        return FLOAT8 if types.is_float(t) else types.numeric(38, 16)
+    if fn in REGRESSION or fn == "percentile_cont":
+        return FLOAT8
+    if fn in ("string_agg",):
+        return TEXT
+    if fn == "array_agg":
+        return types.array(t)
+    if fn in ("json_agg", "json_object_agg"):
+        return types.JSON
+    if fn in ("jsonb_agg", "jsonb_object_agg"):
+        return types.JSONB
+    return t
+
+
+def orders(e: exp.Expression | None, bind: Bind) -> tuple[Order, ...]:
+    out = []
+    for o in e.expressions if e is not None else []:
+        from compiler.bind.operators import ordinal
+
+        x = bind(o.this) if isinstance(o, exp.Ordered) else bind(o)
+        x = ordinal(cast(x, TEXT) if x.type.name == "unknown" else x)
+        desc = bool(isinstance(o, exp.Ordered) and o.args.get("desc"))
+        nulls = o.args.get("nulls_first") if isinstance(o, exp.Ordered) else None
+        out.append(Order(x, desc, desc if nulls is None else bool(nulls)))
+    return tuple(out)
+
+
+def bind_aggregate(e: exp.Expression, bind: Bind, condition: Bind) -> Agg:
+    """An aggregate with its DISTINCT, ORDER BY, FILTER and WITHIN GROUP."""
+    keep: Scalar | None = None
+    if isinstance(e, exp.Filter):
+        keep = condition(e.expression.this)
+        e = e.this
+    order: tuple[Order, ...] = ()
+    if isinstance(e, exp.WithinGroup):
+        order = orders(e.expression, bind)
+        e = e.this
+    name = e.this.lower() if isinstance(e, exp.Anonymous) and isinstance(e.this, str) else e.name.lower()
+    if name not in NAMES:
+        raise InvalidSql(f"{name} is not an aggregate function", code="wrong_object_type")
+    raw, distinct = list(e.expressions), False
+    args: list[Scalar] = []
+    for a in raw:
+        if isinstance(a, exp.Order):
+            order = orders(a, bind)
+            a = a.this
+        if isinstance(a, exp.Distinct):
+            distinct = True
+            for x in a.expressions:
+                if isinstance(x, exp.Order):
+                    order = orders(x, bind)
+                    x = x.this
+                args.append(bind(x))
+        elif isinstance(a, exp.Star):
+            continue
+        elif a is not None:
+            args.append(bind(a))
+    return build(name, args, keep, distinct, order)
+
+
+def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, order: tuple[Order, ...]) -> Agg:
+    fn = {"every": "bool_and", **STATISTICS}.get(name, name)
+    need = 0 if fn in ("count", "mode") else 2 if fn in REGRESSION or fn in ("string_agg", "json_object_agg",
+                                                                         "jsonb_object_agg") else 1
+    if len(args) < need or (fn == "count" and len(args) > 1):
+        raise InvalidSql(f"function {name} does not exist with {len(args)} arguments", code="undefined_function")
+    if fn in ("percentile_cont", "percentile_disc", "mode") and not order:
+        raise InvalidSql(f"WITHIN GROUP is required for ordered-set aggregate {name}", code="syntax_error")
+    if fn in ("bool_and", "bool_or"):
+        args = [coerce(args[0], BOOL)]
+    elif fn == "string_agg":
+        args = [a if a.type.name == "bytea" else cast(a, TEXT) for a in args]
+    elif fn in REGRESSION:
+        args = list(args)
+    elif fn in ("sum", "avg", *STATISTICS.values()):
+        a = coerce(args[0], FLOAT8)
+        if not types.is_number(a.type) and a.type.name != "interval":
+            raise InvalidSql(f"function {name}({a.type}) does not exist", code="undefined_function")
+        args = [a]
+    elif fn in ("min", "max"):
+        if args[0].type.name in ("bool", "json", "jsonb", "uuid", "bytea"):
+            raise InvalidSql(f"function {name}({args[0].type}) does not exist", code="undefined_function")
+        args = [coerce(args[0], TEXT)]
+    else:
+        args = [coerce(a, TEXT) for a in args]
+    if fn in ("percentile_cont", "percentile_disc"):
+        if args[0].type.name == "array" or order[0].expr.type.name == "interval":
+            raise UnsupportedSql(f"{name} of an array of fractions, or of intervals, is not supported",
+                                 code="unsupported_function", hint="Call it once a fraction.")
+        t = FLOAT8 if fn == "percentile_cont" else order[0].expr.type
+        if fn == "percentile_cont":
+            order = (Order(cast(order[0].expr, FLOAT8), order[0].desc, order[0].nulls_first),)
+    elif fn == "mode":
+        t = order[0].expr.type
+    else:
+        t = result_type(fn, args)
+        if fn in ("min", "max", "any_value") and t.name in ("varchar", "bpchar"):
+            t = t
+    if distinct and fn in ("min", "max", "bool_and", "bool_or", "bit_and", "bit_or"):
+        distinct = False
+    return Agg(fn, tuple(args), t, keep, distinct, order if fn not in ("count", "sum", "avg", "min", "max") else ())
+
+
+def finish(agg: Agg, col: Scalar) -> Scalar:
+    return col
+
+
+def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, condition: Bind,
+                ) -> tuple[tuple[Scalar, ...], WindowCall]:
+    """(partition, call) of a window function; named windows are followed."""
+    function = e.this
+    partition_by, order_by, spec = list(e.args.get("partition_by") or []), e.args.get("order"), e.args.get("spec")
+    base = e.args.get("alias")
+    while base is not None:
+        name = base.name.lower()
+        if name not in named:
+            raise InvalidSql(f'window "{name}" does not exist', code="undefined_object")
+        w = named[name]
+        partition_by = partition_by or list(w.args.get("partition_by") or [])
+        order_by = order_by or w.args.get("order")
+        spec = spec or w.args.get("spec")
+        base = w.args.get("alias")
+    partition = tuple(cast(x, TEXT) if x.type.name == "unknown" else x for x in map(bind, partition_by))
+    order = orders(order_by, bind)
+    keep: Scalar | None = None
+    if isinstance(function, exp.Filter):
+        keep = condition(function.expression.this)
+        function = function.this
+    if isinstance(function, (exp.IgnoreNulls, exp.RespectNulls)):
+        raise UnsupportedSql("IGNORE NULLS is not supported", code="unsupported_syntax")
+    if not isinstance(function, exp.Anonymous):
+        raise UnsupportedSql(f"{function.key} is not supported as a window function", code="unsupported_syntax")
+    name = str(function.this).lower()
+    if name in WINDOW_ONLY:
+        args = [bind(a) for a in function.expressions]
+        call = _window_only(name, args, order)
+    elif name in NAMES:
+        agg = bind_aggregate(function, bind, condition)
+        if agg.distinct or agg.order:
+            raise UnsupportedSql("DISTINCT or ORDER BY within a window aggregate", code="unsupported_syntax",
+                                 detail="Postgres does not have it either." if agg.distinct else "")
+        call = WindowCall(agg.fn, agg.args, agg.type, order, filter=keep)
+    else:
+        raise InvalidSql(f"{name} is not a window function", code="wrong_object_type")
+    return partition, WindowCall(call.fn, call.args, call.type, call.order, _frame(spec, bind, name), call.filter)
+
+
+def _window_only(name: str, args: list[Scalar], order: tuple[Order, ...]) -> WindowCall:
+    if name in RANKING:
+        t = FLOAT8 if name in ("percent_rank", "cume_dist") else INT4 if name == "ntile" else INT8
+        return WindowCall(name, tuple(args), t, order)
+    if not args:
+        raise InvalidSql(f"function {name}() does not exist", code="undefined_function")
+    x = coerce(args[0], TEXT)
+    rest = list(args[1:])
+    if name in ("lag", "lead") and len(rest) == 2:
+        t = types.common([x.type, rest[1].type]) or x.type
+        x, rest[1] = cast(x, t), cast(rest[1], t)
+    return WindowCall(name, (x, *rest), x.type, order)
+
+
+def _frame(spec: exp.Expression | None, bind: Bind, name: str):  # type: ignore[no-untyped-def]
+    if spec is None or name in RANKING or name in ("lag", "lead"):
+        return None
+
+    def bound(side: str, default: tuple[str, Scalar | None]) -> tuple[str, Scalar | None]:
+        v, where = spec.args.get(side), spec.args.get(f"{side}_side")
+        if v is None:
+            return default
+        text = v if isinstance(v, str) else None
+        if text == "CURRENT ROW":
+            return ("current row", None)
+        direction = str(where or "").lower()
+        if text == "UNBOUNDED":
+            return (f"unbounded {direction}", None)
+        x = bind(v)
+        if x.type.name == "unknown":
+            x = cast(x, types.INTERVAL)
+        return (direction, x)
+
+    exclude = spec.args.get("exclude")
+    return (str(spec.args.get("kind") or "RANGE").lower(), bound("start", ("unbounded preceding", None)),
+            bound("end", ("current row", None)), exclude.name.lower() if exclude is not None else "")
+
+
+_ = (Call, Lit, conj, is_null, negate)

@@ -1,0 +1,534 @@
+"""Syntax of an expression to a typed scalar. One method a kind of syntax; subqueries and aggregates call back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from compiler.bind import aggregates
+from compiler.bind.functions import RULES, bind_function, coerce, extract, unify
+from compiler.bind.operators import COMPARE, binary, compare, concat, meet, number
+from compiler.bind.scope import Scope
+from compiler.catalog import parse_type
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir import types
+from compiler.ir.relation import Agg, Order, Relation, WindowCall
+from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, call, case, cast, conj, is_null, negate
+from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, JSONB, TEXT, Type
+
+if TYPE_CHECKING:
+    from compiler.bind.query import Binder
+
+NOW = {"now", "current_timestamp", "transaction_timestamp", "localtimestamp", "current_date", "current_time",
+       "localtime"}
+COMPARISONS = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "/"}
+
+
+@dataclass
+class Clause:
+    """Where an expression stands: what it can name and collect. `aggs`/`windows` None: not allowed here."""
+
+    scope: Scope
+    name: str
+    aggs: dict[Agg, Col] | None = None
+    windows: dict[tuple[tuple[Scalar, ...], WindowCall], Col] | None = None
+    named_windows: dict[str, exp.Window] = field(default_factory=dict)
+    grouping: Callable[[list[Scalar]], Scalar] | None = None
+    srfs: list[tuple[str, tuple[Scalar, ...], Col]] | None = None
+
+
+class Expressions:
+    """Binds expressions within one query block."""
+
+    def __init__(self, binder: Binder, subquery: Callable[[exp.Expression, Scope], Relation]) -> None:
+        self.binder = binder
+        self.subquery = subquery
+
+    def bind(self, e: exp.Expression, c: Clause) -> Scalar:
+        method = METHODS.get(type(e))
+        if method is not None:
+            return method(self, e, c)
+        if type(e) in COMPARISONS:
+            return self.comparison(COMPARISONS[type(e)], e.this, e.expression, c)
+        if type(e) in ARITHMETIC:
+            return binary(ARITHMETIC[type(e)], self.bind(e.this, c), self.bind(e.expression, c))
+        raise UnsupportedSql(f"{e.key.upper()} is not supported in {c.name}", code="unsupported_syntax",
+                             detail=e.sql("postgres")[:200])
+
+    def condition(self, e: exp.Expression, c: Clause) -> Scalar:
+        got = self.bind(e, c)
+        if got.type.name == "unknown":
+            got = cast(got, BOOL)
+        if got.type.name != "bool":
+            raise InvalidSql(f"argument of {c.name} must be type boolean, not type {got.type}", code="datatype_mismatch")
+        return got
+
+    # -- leaves
+
+    def column(self, e: exp.Column, c: Clause) -> Scalar:
+        ident = e.this
+        if isinstance(ident, exp.Star):
+            raise UnsupportedSql("* is not supported here", code="unsupported_syntax")
+        quoted = ident.args.get("quoted")
+        name = ident.this if quoted else ident.this.lower()
+        table = e.args.get("table")
+        alias = None if table is None else (table.this if table.args.get("quoted") else table.this.lower())
+        if alias is None and not quoted and name in NOW:
+            return self.now(name)
+        if alias is None and not quoted and name in ("current_user", "session_user", "user", "current_role"):
+            raise UnsupportedSql(f"the view reads {name}", code="volatile_function",
+                                 detail="Its value is not a function of the tables.")
+        return c.scope.resolve(alias, name)
+
+    def now(self, name: str) -> Scalar:
+        t = {"current_date": types.DATE, "localtimestamp": types.TIMESTAMP}.get(name, types.TIMESTAMPTZ)
+        if name in ("current_time", "localtime"):
+            raise UnsupportedSql(f"{name} is not supported", code="unsupported_function")
+        got = Call("now", (), types.TIMESTAMPTZ)
+        return got if t == types.TIMESTAMPTZ else cast(got, t)
+
+    def literal(self, e: exp.Literal, c: Clause) -> Scalar:
+        if e.is_string:
+            return Lit(e.this, types.UNKNOWN)
+        if re.fullmatch(r"\d+", e.this):
+            n = int(e.this)
+            if n < 2**31:
+                return Lit(n, INT4)
+            return Lit(n, INT8) if n < 2**63 else number(e.this)
+        return number(e.this)
+
+    def boolean(self, e: exp.Boolean, c: Clause) -> Scalar:
+        return Lit(bool(e.this), BOOL)
+
+    def null(self, e: exp.Null, c: Clause) -> Scalar:
+        return Lit(None, types.UNKNOWN)
+
+    def paren(self, e: exp.Paren, c: Clause) -> Scalar:
+        return self.bind(e.this, c)
+
+    def interval(self, e: exp.Interval, c: Clause) -> Scalar:
+        unit = e.args.get("unit")
+        if not isinstance(e.this, exp.Literal):
+            raise UnsupportedSql("an interval of a column needs multiplication", code="unsupported_syntax",
+                                 hint="Write n * interval '1 day'.")
+        text = e.this.this + (f" {unit.name.lower()}" if unit is not None else "")
+        return Lit(text, INTERVAL)
+
+    # -- operators
+
+    def neg(self, e: exp.Neg, c: Clause) -> Scalar:
+        x = coerce(self.bind(e.this, c), INT4)
+        if isinstance(x, Lit) and isinstance(x.value, int) and not isinstance(x.value, bool):
+            return Lit(-x.value, x.type)
+        return Call("neg", (x,), x.type)
+
+    def and_(self, e: exp.And, c: Clause) -> Scalar:
+        return conj([self.condition(x, c) for x in e.flatten()])
+
+    def or_(self, e: exp.Or, c: Clause) -> Scalar:
+        return Call("or", tuple(self.condition(x, c) for x in e.flatten()), BOOL)
+
+    def not_(self, e: exp.Not, c: Clause) -> Scalar:
+        return negate(self.condition(e.this, c))
+
+    def comparison(self, op: str, left: exp.Expression, right: exp.Expression, c: Clause) -> Scalar:
+        if isinstance(right, (exp.Any, exp.All)):
+            return self.quantified(op, left, right, c)
+        l, r = left.unnest(), right.unnest()
+        if isinstance(l, exp.Tuple) and isinstance(r, exp.Tuple):
+            return self.row_compare(op, l, r, c)
+        return compare(op, self.bind(left, c), self.bind(right, c))
+
+    def row_compare(self, op: str, l: exp.Tuple, r: exp.Tuple, c: Clause) -> Scalar:
+        pairs = [(self.bind(a, c), self.bind(b, c)) for a, b in zip(l.expressions, r.expressions, strict=True)]
+        if op == "=":
+            return conj([compare("=", a, b) for a, b in pairs])
+        if op == "<>":
+            return Call("or", tuple(compare("<>", a, b) for a, b in pairs), BOOL)
+        strict = op[0]
+        whens: Scalar = compare(op, *pairs[-1])
+        for a, b in reversed(pairs[:-1]):
+            whens = case([(compare("<>", a, b), compare(strict, a, b)), (compare("=", a, b), whens)],
+                         Lit(None, BOOL), BOOL)
+        return whens
+
+    def quantified(self, op: str, left: exp.Expression, right: exp.Expression, c: Clause) -> Scalar:
+        inner = right.this.unnest() if isinstance(right.this, (exp.Paren, exp.Subquery)) else right.this
+        every = isinstance(right, exp.All)
+        if isinstance(inner, exp.Query):
+            flip = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+            if every:
+                return negate(self.any_subquery(flip[op], left, inner, c))
+            return self.any_subquery(op, left, inner, c)
+        x, arr = self.bind(left, c), self.bind(right.this, c)
+        if arr.type.name == "unknown":
+            arr = cast(arr, types.array(x.type))
+        if isinstance(arr, Call) and arr.fn == "array" and op == "=" and not every:
+            return self.in_values(x, list(arr.args))
+        if isinstance(arr, Call) and arr.fn == "array":
+            parts = tuple(compare(op, x, a) for a in arr.args)
+            if not parts:
+                return Lit(every, BOOL)
+            return conj(parts) if every else Call("or", parts, BOOL)
+        if op == "=" and not every:
+            return Call("array_has", (arr, coerce(x, arr.type.element or TEXT)), BOOL)
+        if op == "<>" and every:
+            return negate(Call("array_has", (arr, coerce(x, arr.type.element or TEXT)), BOOL))
+        raise UnsupportedSql(f"{op} {'ALL' if every else 'ANY'} over an array column", code="unsupported_syntax")
+
+    def any_subquery(self, op: str, left: exp.Expression, query: exp.Expression, c: Clause) -> Scalar:
+        l = left.unnest()
+        args = [self.bind(x, c) for x in l.expressions] if isinstance(l, exp.Tuple) else [self.bind(left, c)]
+        rel = self.subquery(query, c.scope)
+        if len(rel.names) != len(args):
+            raise InvalidSql("subquery has too many columns" if len(rel.names) > len(args)
+                             else "subquery has too few columns", code="syntax_error")
+        args = [meet(a, col)[0] for a, col in zip(args, rel.schema, strict=True)]
+        for a, col in zip(args, rel.schema, strict=True):
+            compare(op, a, col)  # raises where there is no such operator
+        return Sub("any", rel, tuple(args), op, BOOL)
+
+    def in_(self, e: exp.In, c: Clause) -> Scalar:
+        query = e.args.get("query")
+        if query is not None:
+            return self.any_subquery("=", e.this, query.unnest(), c)
+        if isinstance(e.this.unnest(), exp.Tuple):
+            return Call("or", tuple(self.row_compare("=", e.this.unnest(), x.unnest(), c) for x in e.expressions), BOOL)
+        items = [self.bind(x, c) for x in e.expressions]
+        return self.in_values(self.bind(e.this, c), items)
+
+    def in_values(self, x: Scalar, items: list[Scalar]) -> Scalar:
+        if x.type.name == "unknown":
+            x = coerce(x, next((i.type for i in items if i.type.name != "unknown"), TEXT))
+        parts = [compare("=", x, i) for i in items]
+        if all(isinstance(p, Call) and p.args[0] == x for p in parts):
+            return Call("in", (x, *[p.args[1] for p in parts]), BOOL)  # type: ignore[attr-defined]
+        return Call("or", tuple(parts), BOOL) if len(parts) > 1 else parts[0]
+
+    def between(self, e: exp.Between, c: Clause) -> Scalar:
+        x = self.bind(e.this, c)
+        low, high = self.bind(e.args["low"], c), self.bind(e.args["high"], c)
+        got = conj([compare(">=", x, low), compare("<=", x, high)])
+        if e.args.get("symmetric"):
+            got = Call("or", (got, conj([compare(">=", x, high), compare("<=", x, low)])), BOOL)
+        return negate(got) if e.args.get("negate") else got
+
+    def is_(self, e: exp.Is, c: Clause) -> Scalar:
+        right = e.expression
+        if isinstance(right, exp.Null) or right.name.upper() == "UNKNOWN":
+            operand = e.this.unnest()
+            if isinstance(operand, exp.Tuple):
+                parts = [is_null(self.bind(x, c)) for x in operand.expressions]
+                got = conj([negate(p) for p in parts] if e.args.get("negate") else parts)
+                return got
+            got = is_null(self.bind(e.this, c))
+        elif isinstance(right, exp.Boolean):
+            got = Call("is_true" if right.this else "is_false", (self.condition(e.this, c),), BOOL)
+        else:
+            raise UnsupportedSql(f"IS {right.sql('postgres')} is not supported", code="unsupported_syntax")
+        return negate(got) if e.args.get("negate") else got
+
+    def not_distinct(self, e: exp.NullSafeEQ, c: Clause) -> Scalar:
+        got = compare("=", self.bind(e.this, c), self.bind(e.expression, c))
+        assert isinstance(got, Call)
+        return Call("same", got.args, BOOL)
+
+    def distinct_from(self, e: exp.NullSafeNEQ, c: Clause) -> Scalar:
+        return negate(self.not_distinct(e, c))  # type: ignore[arg-type]
+
+    def pattern(self, e: exp.Expression, c: Clause) -> Scalar:
+        fn = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "regex", exp.RegexpILike: "iregex",
+              exp.SimilarTo: "similar"}[type(e)]
+        right, escape = e.expression, None
+        if isinstance(right, exp.Escape):
+            right, escape = right.this, right.expression.this
+        if isinstance(right, (exp.Any, exp.All)):
+            raise UnsupportedSql(f"{fn.upper()} ANY is not supported", code="unsupported_syntax",
+                                 hint="Write the alternatives with OR.")
+        args = [cast(self.bind(e.this, c), TEXT), cast(self.bind(right, c), TEXT)]
+        args += [Lit(escape, TEXT)] if escape is not None else []
+        got: Scalar = Call(fn, tuple(args), BOOL)
+        return negate(got) if e.args.get("negate") else got
+
+    def escape(self, e: exp.Escape, c: Clause) -> Scalar:
+        inner = e.this.copy()
+        negated = isinstance(inner, exp.Not)
+        like = inner.this if negated else inner
+        got = self.bind(like, c)
+        flip = isinstance(got, Call) and got.fn == "not"
+        base = got.args[0] if flip else got  # type: ignore[union-attr]
+        assert isinstance(base, Call)
+        out: Scalar = Call(base.fn, (*base.args, Lit(e.expression.this, TEXT)), BOOL)
+        return negate(out) if flip != negated else out
+
+    def dpipe(self, e: exp.DPipe, c: Clause) -> Scalar:
+        return concat(self.bind(e.this, c), self.bind(e.expression, c))
+
+    def pow(self, e: exp.Pow, c: Clause) -> Scalar:
+        return bind_function("power", [self.bind(e.this, c), self.bind(e.expression, c)])
+
+    def bit(self, e: exp.Binary, c: Clause) -> Scalar:
+        fn = {exp.BitwiseAnd: "bit_and", exp.BitwiseOr: "bit_or", exp.BitwiseXor: "bit_xor",
+              exp.BitwiseLeftShift: "shift_left", exp.BitwiseRightShift: "shift_right"}[type(e)]
+        a, b = self.bind(e.this, c), self.bind(e.expression, c)
+        return Call(fn, (a, b), a.type)
+
+    def case_(self, e: exp.Case, c: Clause) -> Scalar:
+        operand = self.bind(e.this, c) if e.this is not None else None
+        conditions, values = [], []
+        for branch in e.args["ifs"]:
+            if operand is None:
+                conditions.append(self.condition(branch.this, c))
+            else:
+                conditions.append(compare("=", operand, self.bind(branch.this, c)))
+            values.append(self.bind(branch.args["true"], c))
+        default = e.args.get("default")
+        values.append(self.bind(default, c) if default is not None else Lit(None, types.UNKNOWN))
+        got, t = unify(values, "CASE")
+        return case(list(zip(conditions, got[:-1], strict=True)), got[-1], t)
+
+    def cast_(self, e: exp.Cast, c: Clause) -> Scalar:
+        text = e.args["to"].sql("postgres")
+        t = parse_type(text, self.binder.enums)
+        if t == TEXT and not re.match(r"(?i)(text|varchar|name|character varying)", text):
+            raise UnsupportedSql(f"cast to {text.lower()} is not supported", code="unsupported_type")
+        return explicit_cast(self.bind(e.this, c), t)
+
+    # -- functions
+
+    def extract_(self, e: exp.Extract, c: Clause) -> Scalar:
+        return extract(e.this.name, self.bind(e.expression, c))
+
+    def substring(self, e: exp.Substring, c: Clause) -> Scalar:
+        args = [e.this, e.args.get("start"), e.args.get("length")]
+        if args[1] is None and args[2] is not None:
+            args[1] = exp.Literal.number(1)
+        bound = [self.bind(a, c) for a in args if a is not None]
+        if len(bound) > 1 and bound[1].type.name in ("unknown", "text"):
+            return Call("regexp_substr", (cast(bound[0], TEXT), cast(bound[1], TEXT)), TEXT)
+        return bind_function("substring", bound)
+
+    def trim(self, e: exp.Trim, c: Clause) -> Scalar:
+        fn = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(e.args.get("position") or "").upper(), "btrim")
+        args = [self.bind(e.this, c)]
+        if e.expression is not None:
+            args.append(self.bind(e.expression, c))
+        return bind_function(fn, args)
+
+    def position(self, e: exp.StrPosition, c: Clause) -> Scalar:
+        return bind_function("strpos", [self.bind(e.this, c), self.bind(e.args["substr"], c)])
+
+    def overlay(self, e: exp.Overlay, c: Clause) -> Scalar:
+        s, r = self.bind(e.this, c), cast(self.bind(e.expression, c), TEXT)
+        start = self.bind(e.args["from_"] if "from_" in e.args else e.args["from"], c)
+        n = e.args.get("for_") or e.args.get("for")
+        length = self.bind(n, c) if n is not None else bind_function("length", [r])
+        head = bind_function("substring", [s, Lit(1, INT4), binary("-", start, Lit(1, INT4))])
+        tail = bind_function("substring", [s, binary("+", start, length)])
+        return concat(concat(head, r), tail)
+
+    def at_zone(self, e: exp.AtTimeZone, c: Clause) -> Scalar:
+        x, zone = self.bind(e.this, c), coerce(self.bind(e.args["zone"], c), TEXT)
+        x = coerce(x, types.TIMESTAMPTZ)
+        if x.type.name == "date":
+            x = cast(x, types.TIMESTAMPTZ)
+        return Call("at_zone", (x, zone), types.TIMESTAMPTZ if x.type.name == "timestamp" else types.TIMESTAMP)
+
+    def json_get(self, e: exp.Expression, c: Clause) -> Scalar:
+        as_text = isinstance(e, (exp.JSONExtractScalar, exp.JSONBExtractScalar))
+        x = coerce(self.bind(e.this, c), JSONB)
+        if x.type.name not in ("json", "jsonb"):
+            raise InvalidSql(f"operator does not exist: {x.type} ->", code="undefined_operator")
+        t = TEXT if as_text else x.type
+        path = e.expression
+        if isinstance(e, (exp.JSONBExtract, exp.JSONBExtractScalar)):
+            steps = path.this.strip("{}").split(",") if isinstance(path, exp.Literal) else None
+            if steps is None:
+                raise UnsupportedSql("#> with a path that is not a constant", code="unsupported_syntax")
+            for i, s in enumerate(steps):
+                last = i == len(steps) - 1
+                x = Call("json_step", (x, Lit(s.strip('" '), TEXT), Lit(as_text and last, BOOL)), t if last else x.type)
+            return x
+        key = self.json_key(path, c)
+        return Call("json_text" if as_text else "json_get", (x, key), t)
+
+    def json_key(self, path: exp.Expression, c: Clause) -> Scalar:
+        if isinstance(path, exp.JSONPath):
+            part = path.expressions[-1]
+            if isinstance(part, exp.JSONPathSubscript):
+                return Lit(int(part.this), INT4)
+            return Lit(str(part.this), TEXT)
+        got = self.bind(path, c)
+        return cast(got, TEXT) if got.type.name == "unknown" else got
+
+    def contains(self, e: exp.Binary, c: Clause) -> Scalar:
+        a, b = self.bind(e.this, c), self.bind(e.expression, c)
+        if isinstance(e, exp.ArrayContainedBy) if hasattr(exp, "ArrayContainedBy") else False:
+            a, b = b, a
+        a, b = meet(a, b)
+        if a.type.name == "jsonb":
+            return Call("json_contains", (a, b), BOOL)
+        return Call("array_contains_all", (a, b), BOOL)
+
+    def overlaps(self, e: exp.Binary, c: Clause) -> Scalar:
+        a, b = meet(self.bind(e.this, c), self.bind(e.expression, c))
+        return Call("array_overlap", (a, b), BOOL)
+
+    def json_exists(self, e: exp.Expression, c: Clause) -> Scalar:
+        return Call("json_has_key", (coerce(self.bind(e.this, c), JSONB), cast(self.bind(e.expression, c), TEXT)), BOOL)
+
+    def array_(self, e: exp.Array, c: Clause) -> Scalar:
+        if len(e.expressions) == 1 and isinstance(e.expressions[0].unnest(), exp.Query):
+            query = self.subquery(e.expressions[0].unnest(), c.scope)
+            return self.array_subquery(query)
+        items, t = unify([self.bind(x, c) for x in e.expressions], "ARRAY") if e.expressions else ([], TEXT)
+        return Call("array", tuple(items), types.array(t))
+
+    def array_subquery(self, query: Relation) -> Scalar:
+        from compiler.ir.relation import Aggregate, Project, TopK
+
+        order: tuple[Order, ...] = ()
+        inner = query
+        if isinstance(query, Project) and isinstance(query.input, TopK):
+            order = query.input.order
+            inner = query.input if query.input.limit is not None or query.input.skip else query.input.input
+            value: Scalar = query.exprs[0][1]
+        else:
+            value = query.schema[0]
+        name = self.binder.fresh("array")
+        t = types.array(value.type)
+        agg = Aggregate(inner, (), ((name, Agg("array_agg", (value,), t, order=order)),))
+        empty = Call("array", (), t)
+        return Call("coalesce", (Sub("scalar", agg, (), "", t), empty), t)
+
+    def bracket(self, e: exp.Bracket, c: Clause) -> Scalar:
+        x = self.bind(e.this, c)
+        if x.type.name != "array" or len(e.expressions) != 1:
+            raise UnsupportedSql("subscripts are supported on one-dimensional arrays", code="unsupported_syntax")
+        i = self.bind(e.expressions[0], c)
+        shift = 1 - int(e.args.get("offset") or 0) if e.args.get("offset") is not None else 0
+        if shift == 0 and isinstance(i, Lit) and e.args.get("offset") == 1:
+            i = Lit(int(str(i.value)) + 1, INT4) if _rebased(e) else i
+        return Call("array_get", (x, i), x.type.element or TEXT)
+
+    def exists(self, e: exp.Exists, c: Clause) -> Scalar:
+        return Sub("exists", self.subquery(e.this.unnest(), c.scope), (), "", BOOL)
+
+    def scalar_subquery(self, e: exp.Expression, c: Clause) -> Scalar:
+        rel = self.subquery(e.unnest(), c.scope)
+        if len(rel.names) != 1:
+            raise InvalidSql("subquery must return only one column", code="syntax_error")
+        return Sub("scalar", rel, (), "", rel.schema[0].type)
+
+    def function(self, e: exp.Anonymous, c: Clause) -> Scalar:
+        name = str(e.this).lower() if not isinstance(e.this, exp.Expression) else e.this.name.lower()
+        if name in NOW:
+            return self.now(name)
+        if name == "grouping":
+            if c.grouping is None:
+                raise InvalidSql("GROUPING is not allowed here", code="grouping_error")
+            return c.grouping([self.bind(x, c) for x in e.expressions])
+        if name in aggregates.NAMES:
+            return self.aggregate(e, c)
+        if name in aggregates.WINDOW_ONLY:
+            raise InvalidSql(f"window function {name} requires an OVER clause", code="windowing_error")
+        if name in ("unnest", "generate_series", "jsonb_array_elements", "jsonb_array_elements_text",
+                    "json_array_elements", "regexp_split_to_table", "string_to_table", "generate_subscripts",
+                    "jsonb_object_keys", "jsonb_each", "jsonb_each_text"):
+            return self.set_returning(name, e, c)
+        return bind_function(name, [self.bind(x, c) for x in e.expressions])
+
+    def set_returning(self, name: str, e: exp.Expression, c: Clause) -> Scalar:
+        if c.srfs is None:
+            raise UnsupportedSql(f"{name}() is not supported in {c.name}", code="unsupported_syntax",
+                                 hint="Call it in FROM, with LATERAL.")
+        from compiler.bind.sets import set_function
+
+        fn, args, out = set_function(name, [self.bind(x, c) for x in e.expressions])
+        col = Col(self.binder.fresh(name), out[0][1])
+        c.srfs.append((fn, args, col))
+        return col
+
+    def unnest_(self, e: exp.Unnest, c: Clause) -> Scalar:
+        return self.set_returning("unnest", e, c)
+
+    def known(self, e: exp.Expression, c: Clause) -> Scalar:
+        """Functions sqlglot gives a class of its own even so."""
+        name = e.sql_names()[0].lower() if hasattr(e, "sql_names") else e.key
+        return bind_function(name, [self.bind(x, c) for x in e.iter_expressions()])
+
+    # -- aggregates and windows
+
+    def aggregate(self, e: exp.Expression, c: Clause) -> Scalar:
+        if c.aggs is None:
+            raise InvalidSql(f"aggregate functions are not allowed in {c.name}", code="grouping_error")
+        inner = Clause(c.scope, "an aggregate's arguments")
+        agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
+        if agg not in c.aggs:
+            c.aggs[agg] = Col(self.binder.fresh(agg.fn), agg.type)
+        return aggregates.finish(agg, c.aggs[agg])
+
+    def window(self, e: exp.Window, c: Clause) -> Scalar:
+        if c.windows is None:
+            raise InvalidSql(f"window functions are not allowed in {c.name}", code="windowing_error")
+        inner = Clause(c.scope, "a window's definition", aggs=c.aggs, grouping=c.grouping)
+        partition, spec = aggregates.bind_window(
+            e, c.named_windows, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
+        key = (partition, spec)
+        if key not in c.windows:
+            c.windows[key] = Col(self.binder.fresh(spec.fn), spec.type)
+        return c.windows[key]
+
+
+def _rebased(e: exp.Bracket) -> bool:
+    """sqlglot rebases constant subscripts to count from 0 when it parses a dialect that counts from 1."""
+    return True
+
+
+def explicit_cast(x: Scalar, t: Type) -> Scalar:
+    """CAST as Postgres does it, checked for casts Postgres does not have."""
+    s = x.type
+    if s.name == "unknown":
+        if t.name == "numeric" and isinstance(x, Lit) and isinstance(x.value, str):
+            return cast(number(x.value), t) if t.precision != 38 else number(x.value)
+        return cast(x, t) if not (t.name == "varchar" and isinstance(x, Lit)) else cast(x, t)
+    if t.name == "numeric" and t.scale == types.UNBOUNDED_SCALE and t.precision == types.MAX_PRECISION:
+        if types.is_exact(s):
+            return x if types.is_numeric(s) else cast(x, types.as_numeric(s))
+        if types.is_float(s):
+            return Call("cast", (x,), types.numeric(38, 15))
+    if s.name == "bool" and types.is_number(t) and t.name != "int4" or types.is_number(s) and t.name == "bool" and s.name != "int4":
+        raise InvalidSql(f"cannot cast type {s} to {t}", code="cannot_coerce")
+    if t.name in types.TEMPORALS | {"time", "interval"} and types.is_number(s):
+        raise InvalidSql(f"cannot cast type {s} to {t}", code="cannot_coerce")
+    return cast(x, t)
+
+
+METHODS: dict[type, Callable[[Expressions, exp.Expression, Clause], Scalar]] = {
+    exp.Column: Expressions.column, exp.Literal: Expressions.literal, exp.Boolean: Expressions.boolean,
+    exp.Null: Expressions.null, exp.Paren: Expressions.paren, exp.Interval: Expressions.interval,
+    exp.Neg: Expressions.neg, exp.And: Expressions.and_, exp.Or: Expressions.or_, exp.Not: Expressions.not_,
+    exp.In: Expressions.in_, exp.Between: Expressions.between, exp.Is: Expressions.is_,
+    exp.NullSafeEQ: Expressions.not_distinct, exp.NullSafeNEQ: Expressions.distinct_from,
+    exp.Like: Expressions.pattern, exp.ILike: Expressions.pattern, exp.RegexpLike: Expressions.pattern,
+    exp.RegexpILike: Expressions.pattern, exp.SimilarTo: Expressions.pattern, exp.Escape: Expressions.escape,
+    exp.DPipe: Expressions.dpipe, exp.Pow: Expressions.pow, exp.Case: Expressions.case_, exp.Cast: Expressions.cast_,
+    exp.Extract: Expressions.extract_, exp.Substring: Expressions.substring, exp.Trim: Expressions.trim,
+    exp.StrPosition: Expressions.position, exp.Overlay: Expressions.overlay, exp.AtTimeZone: Expressions.at_zone,
+    exp.JSONExtract: Expressions.json_get, exp.JSONExtractScalar: Expressions.json_get,
+    exp.JSONBExtract: Expressions.json_get, exp.JSONBExtractScalar: Expressions.json_get,
+    exp.ArrayContainsAll: Expressions.contains, exp.ArrayOverlaps: Expressions.overlaps,
+    exp.JSONBContains: Expressions.json_exists,
+    exp.Array: Expressions.array_, exp.Bracket: Expressions.bracket, exp.Exists: Expressions.exists,
+    exp.Subquery: Expressions.scalar_subquery, exp.Select: Expressions.scalar_subquery,
+    exp.Anonymous: Expressions.function, exp.Filter: Expressions.aggregate, exp.WithinGroup: Expressions.aggregate,
+    exp.Window: Expressions.window, exp.Unnest: Expressions.unnest_,
+    exp.BitwiseAnd: Expressions.bit, exp.BitwiseOr: Expressions.bit, exp.BitwiseXor: Expressions.bit,
+    exp.BitwiseLeftShift: Expressions.bit, exp.BitwiseRightShift: Expressions.bit,
+}
+_ = (call, RULES, COMPARE)

@@ -1,0 +1,179 @@
+"""Operators on typed operands: result types and coercions as Postgres has them."""
+
+from __future__ import annotations
+
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir import types
+from compiler.ir.scalar import Call, Lit, Scalar, cast
+from compiler.ir.types import BOOL, DATE, FLOAT8, INT4, INTERVAL, JSONB, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, Type
+
+COMPARE = {"=", "<>", "<", "<=", ">", ">="}
+
+
+def meet(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
+    """Give untyped literals the type of the other side; text and text meet as they are."""
+    if a.type.name == "unknown" and b.type.name == "unknown":
+        return cast(a, TEXT), cast(b, TEXT)
+    if a.type.name == "unknown":
+        return _literal(a, b.type), b
+    if b.type.name == "unknown":
+        return a, _literal(b, a.type)
+    return a, b
+
+
+def _literal(e: Scalar, t: Type) -> Scalar:
+    if t.name == "numeric" and isinstance(e, Lit) and isinstance(e.value, str):
+        return number(e.value)
+    if t.name in ("varchar", "bpchar"):
+        return cast(e, TEXT) if t.name == "varchar" else cast(e, Type("bpchar"))
+    return cast(e, t)
+
+
+def number(text: str) -> Lit:
+    """A numeric literal with the scale it is written with."""
+    from decimal import Decimal, InvalidOperation
+
+    try:
+        d = Decimal(text.strip())
+    except InvalidOperation as e:
+        raise InvalidSql(f'invalid input syntax for type numeric: "{text}"', code="invalid_text") from e
+    exponent = d.as_tuple().exponent
+    if not isinstance(exponent, int):
+        raise UnsupportedSql(f"numeric {text} has no counterpart in the engines", code="numeric_special")
+    scale = max(0, -exponent)
+    whole = max(len(d.as_tuple().digits) + exponent, 1)
+    return Lit(format(d, "f"), types.numeric(whole + scale, scale))
+
+
+def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
+    a, b = meet(a, b)
+    x, y = a.type, b.type
+    ok = (types.is_number(x) and types.is_number(y)) or (types.is_string(x) and types.is_string(y)) or x.name == y.name
+    ok = ok or (x.name in types.TEMPORALS and y.name in types.TEMPORALS)
+    if not ok:
+        raise InvalidSql(f"operator does not exist: {x} {op} {y}", code="undefined_operator",
+                         hint="You might need a cast.")
+    if x.name == "json" or (x.name == "array" and y.name != "array"):
+        raise InvalidSql(f"operator does not exist: {x} {op} {y}", code="undefined_operator")
+    if types.is_number(x) and types.is_number(y) and types.is_float(x) != types.is_float(y):
+        a, b = cast(a, FLOAT8), cast(b, FLOAT8)
+    elif x.name in types.TEMPORALS and x.name != y.name:
+        t = TIMESTAMPTZ if "timestamptz" in (x.name, y.name) else TIMESTAMP
+        a, b = cast(a, t), cast(b, t)
+    elif types.is_string(x) and x.name != y.name and "bpchar" in (x.name, y.name):
+        a, b = cast(a, TEXT), cast(b, TEXT)
+    if x.name == "enum" and y.name == "enum" and op not in ("=", "<>"):
+        a, b = ordinal(a), ordinal(b)
+    return Call(op, (a, b), BOOL)
+
+
+def ordinal(e: Scalar) -> Scalar:
+    """An enum's place in its declared order; other types order by themselves."""
+    if e.type.name != "enum":
+        return e
+    labels = tuple(Lit(x, TEXT) for x in e.type.labels)
+    return Call("enum_ordinal", (e, *labels), INT4)
+
+
+def arithmetic_type(op: str, x: Type, y: Type) -> Type:
+    if types.is_float(x) or types.is_float(y):
+        return types.FLOAT4 if x.name == y.name == "float4" else FLOAT8
+    if types.is_integer(x) and types.is_integer(y):
+        return x if types.INTEGERS[x.name] >= types.INTEGERS[y.name] else y
+    (w1, s1), (w2, s2) = types.digits(x), types.digits(y)
+    if op in "+-":
+        scale = max(s1, s2)
+        return types.numeric(max(w1, w2) + 1 + scale, scale)
+    if op == "*":
+        scale = s1 + s2 if s1 + s2 <= types.PRODUCT_SCALE_LIMIT else types.QUOTIENT_SCALE
+        return types.numeric(w1 + w2 + scale, scale)
+    if op == "/":
+        return types.numeric(38, max(types.QUOTIENT_SCALE, s1, s2))
+    scale = max(s1, s2)
+    return types.numeric(max(w1, w2) + scale, scale)
+
+
+TEMPORAL: dict[tuple[str, str, str], Type] = {
+    ("+", "date", "int"): DATE, ("+", "int", "date"): DATE, ("-", "date", "int"): DATE, ("-", "date", "date"): INT4,
+    ("+", "date", "interval"): TIMESTAMP, ("-", "date", "interval"): TIMESTAMP, ("+", "interval", "date"): TIMESTAMP,
+    ("+", "date", "time"): TIMESTAMP, ("+", "time", "date"): TIMESTAMP,
+    ("+", "timestamp", "interval"): TIMESTAMP, ("-", "timestamp", "interval"): TIMESTAMP,
+    ("+", "interval", "timestamp"): TIMESTAMP, ("+", "timestamptz", "interval"): TIMESTAMPTZ,
+    ("-", "timestamptz", "interval"): TIMESTAMPTZ, ("+", "interval", "timestamptz"): TIMESTAMPTZ,
+    ("-", "timestamp", "timestamp"): INTERVAL, ("-", "timestamptz", "timestamptz"): INTERVAL,
+    ("-", "timestamp", "date"): INTERVAL, ("-", "date", "timestamp"): INTERVAL,
+    ("-", "timestamptz", "timestamp"): INTERVAL, ("-", "timestamp", "timestamptz"): INTERVAL,
+    ("-", "timestamptz", "date"): INTERVAL, ("-", "date", "timestamptz"): INTERVAL,
+    ("+", "time", "interval"): TIME, ("-", "time", "interval"): TIME, ("-", "time", "time"): INTERVAL,
+    ("+", "interval", "interval"): INTERVAL, ("-", "interval", "interval"): INTERVAL,
+    ("*", "interval", "int"): INTERVAL, ("*", "int", "interval"): INTERVAL,
+    ("*", "interval", "number"): INTERVAL, ("*", "number", "interval"): INTERVAL,
+    ("/", "interval", "int"): INTERVAL, ("/", "interval", "number"): INTERVAL,
+}
+
+
+def _family(t: Type) -> str:
+    return "int" if types.is_integer(t) else "number" if types.is_number(t) else t.name
+
+
+def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
+    """a op b for +, −, *, /, %; raises InvalidSql where Postgres has no such operator."""
+    if a.type.name == "unknown" and b.type.name == "unknown":
+        a, b = cast(a, INT4), cast(b, INT4)
+    for x, y, flip in ((a, b, False), (b, a, True)):
+        if x.type.name == "unknown":
+            t = y.type
+            if t.name in types.TEMPORALS:
+                t = INTERVAL if op == "+" or flip else (DATE if t.name == "date" else t)
+            elif t.name == "interval" and op == "+":
+                t = INTERVAL
+            x = _literal(x, t)
+            a, b = (y, x) if flip else (x, y)
+    if types.is_number(a.type) and types.is_number(b.type):
+        return _numeric(op, a, b)
+    if op == "-" and a.type.name == "jsonb":
+        return Call("json_minus", (a, b), JSONB)
+    t = TEMPORAL.get((op, _family(a.type), _family(b.type)))
+    if t is None:
+        raise InvalidSql(f"operator does not exist: {a.type} {op} {b.type}", code="undefined_operator",
+                         hint="You might need a cast.")
+    return _temporal(op, a, b, t)
+
+
+def _numeric(op: str, a: Scalar, b: Scalar) -> Scalar:
+    t = arithmetic_type(op, a.type, b.type)
+    if types.is_float(t):
+        return Call(op, (cast(a, t), cast(b, t)), t)
+    if op == "/" and types.is_numeric(t):
+        return Call("/", (a, b), t)
+    if op == "*" and types.is_numeric(t) and types.digits(a.type)[1] + types.digits(b.type)[1] > t.scale:  # type: ignore[operator]
+        return cast(Call("*", (cast(a, FLOAT8), cast(b, FLOAT8)), FLOAT8), t)
+    return Call(op, (a, b), t)
+
+
+def _temporal(op: str, a: Scalar, b: Scalar, t: Type) -> Scalar:
+    if op == "-" and t == INTERVAL and a.type.name in types.TEMPORALS:
+        u = TIMESTAMPTZ if "timestamptz" in (a.type.name, b.type.name) else TIMESTAMP
+        return Call("-", (cast(a, u), cast(b, u)), t)
+    if op == "+" and b.type.name in ("date", "timestamp", "timestamptz") and a.type.name in ("interval", "int4", "int8",
+                                                                                              "int2", "time"):
+        a, b = b, a
+    if t == TIMESTAMP and a.type.name == "date":
+        a = cast(a, TIMESTAMP)
+    if t == INTERVAL and op == "*" and b.type.name == "interval":
+        a, b = b, a
+    return Call(op, (a, b), t)
+
+
+def concat(a: Scalar, b: Scalar) -> Scalar:
+    if a.type.name == "array" or b.type.name == "array":
+        if a.type.name == "array" and b.type.name in ("array", "unknown"):
+            return Call("array_cat", (a, cast(b, a.type)), a.type)
+        if a.type.name == "array":
+            return Call("array_append", (a, b), a.type)
+        return Call("array_prepend", (a, b), b.type)
+    if a.type.name == "jsonb" and b.type.name in ("jsonb", "unknown"):
+        return Call("json_concat", (a, cast(b, JSONB)), JSONB)
+    if a.type.name == "bytea":
+        return Call("||", (a, cast(b, a.type)), a.type)
+    return Call("||", (cast(a, TEXT), cast(b, TEXT)), TEXT)

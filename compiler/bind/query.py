@@ -1,0 +1,308 @@
+"""A query's syntax to IR: WITH, set operations, VALUES, and SELECT through `select`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from compiler.bind.expressions import Clause, Expressions
+from compiler.bind.functions import unify
+from compiler.bind.scope import Bound, Env, Scope, Source
+from compiler.catalog import Catalog
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir import types
+from compiler.ir.relation import (
+    Agg, Aggregate, Filter, Fixpoint, Order, Project, Recur, Relation, Scan, TopK, Union, Values, Weigh,
+)
+from compiler.ir.scalar import Call, Col, Lit, Scalar, cast, conj
+from compiler.ir.types import BOOL, INT8, TEXT
+
+ViewLookup = Callable[[str], exp.Expression | None]
+
+
+@dataclass
+class Binder:
+    """Binds one view. Names it makes up are unique within the view and depend on nothing but its text."""
+
+    catalog: Catalog
+    views: Mapping[str, exp.Expression] = field(default_factory=dict)
+    path: tuple[str, ...] = ()  # views being bound, outermost first
+    used: dict[str, int] = field(default_factory=dict)
+    tables: set[str] = field(default_factory=set)
+    reads_views: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.enums = {n: t.labels for tb in self.catalog.tables.values() for c in tb.columns
+                      for n, t in [(c.source_type, c.type)] if t.labels}
+
+    def fresh(self, base: str) -> str:
+        """A name not used before in this view, made from `base`."""
+        base = re.sub(r"[^a-z0-9_]", "_", base.lower()).strip("_") or "c"
+        if base[0].isdigit():
+            base = f"c{base}"
+        n = self.used.get(base, 0) + 1
+        self.used[base] = n
+        name = base if n == 1 else f"{base}_{n}"
+        if n > 1 and name in self.used:
+            return self.fresh(base)
+        self.used.setdefault(name, 1)
+        return name
+
+    def view(self, query: exp.Expression) -> Bound:
+        """The whole view, its output columns renamed to what the user called them."""
+        bound = self.query(query, Env(self.catalog), None)
+        names = query.args.get("_columns") or []
+        outputs = [(names[i] if i < len(names) else n, c) for i, (n, c) in enumerate(bound.outputs)]
+        seen: set[str] = set()
+        for n, _ in outputs:
+            if n.lower() in seen:
+                raise InvalidSql(f'column "{n}" specified more than once', code="duplicate_column",
+                                 hint="Give each column of a view a name of its own with AS.",
+                                 detail="Engines compare column names without regard to case."
+                                 if n not in seen and n != n.lower() else "")
+            seen.add(n.lower())
+        return Bound(bound.rel, [(n, _typed(c)) for n, c in outputs])
+
+    def query(self, e: exp.Expression, env: Env, parent: Scope | None) -> Bound:
+        if isinstance(e, (exp.Subquery, exp.Paren)) and not e.args.get("alias"):
+            inner = self.query(e.this, env, parent)
+            if e.args.get("order") or e.args.get("limit") or e.args.get("offset"):
+                return self.ordered(e, inner, env, parent)
+            return inner
+        if (w := e.args.get("with_") or e.args.get("with")) is not None:
+            env = self.ctes(w, env, parent)
+        if isinstance(e, exp.Select):
+            from compiler.bind.select import bind_select
+
+            return bind_select(self, e, env, parent)
+        if isinstance(e, exp.SetOperation):
+            return self.ordered(e, self.set_operation(e, env, parent), env, parent)
+        if isinstance(e, exp.Values):
+            return self.values(e, env, parent)
+        if isinstance(e, exp.Table):
+            return self.named(e, env)
+        raise UnsupportedSql(f"{e.key.upper()} is not supported as a query", code="unsupported_syntax")
+
+    # -- WITH
+
+    def ctes(self, w: exp.With, env: Env, parent: Scope | None) -> Env:
+        ctes = dict(env.ctes)
+        for cte in w.expressions:
+            name = _ident(cte.args["alias"].this)
+            columns = [_ident(c) for c in cte.args["alias"].args.get("columns") or []]
+            inner = replace(env, ctes=dict(ctes))
+            if w.args.get("recursive") and _refers(cte.this, name):
+                ctes[name] = self.recursive(name, columns, cte.this, inner, parent)
+                continue
+            bound = self.query(cte.this, inner, parent)
+            ctes[name] = Bound(bound.rel, _renamed(bound.outputs, columns, name))
+        return replace(env, ctes=ctes)
+
+    def recursive(self, name: str, columns: list[str], e: exp.Expression, env: Env, parent: Scope | None) -> Bound:
+        while isinstance(e, exp.Subquery):
+            e = e.this
+        if not isinstance(e, exp.Union) or e.args.get("order") or e.args.get("limit"):
+            raise UnsupportedSql(f'recursive query "{name}" is not of the form base UNION [ALL] step',
+                                 code="unsupported_recursion")
+        base = self.query(e.left, env, parent)
+        outputs = _renamed(base.outputs, columns, name)
+        start = Project(base.rel, tuple((self.fresh(n), _typed(c)) for n, c in outputs))
+        label = self.fresh(name)
+        rec = Recur(label, start.schema)
+        env.ctes[name] = Bound(rec, [(n, c) for (n, _), c in zip(outputs, rec.schema, strict=True)])
+        step = self.query(e.right, env, parent)
+        exprs = []
+        for (_, c), want in zip(step.outputs, start.schema, strict=True):
+            if not _castable(c.type, want.type):
+                raise InvalidSql(f'recursive query "{name}" column "{want.name}" has type {want.type} in the '
+                                 f"non-recursive term but type {c.type} overall", code="datatype_mismatch",
+                                 hint="Cast the output of the non-recursive term.")
+            exprs.append((want.name, cast(c, want.type)))
+        fix = Fixpoint(label, start, Project(step.rel, tuple(exprs)), bool(e.args.get("distinct")))
+        return Bound(fix, [(n, c) for (n, _), c in zip(outputs, fix.schema, strict=True)])
+
+    # -- set operations, VALUES
+
+    def set_operation(self, e: exp.SetOperation, env: Env, parent: Scope | None) -> Bound:
+        left, right = self.query(e.left, env, parent), self.query(e.right, env, parent)
+        if len(left.outputs) != len(right.outputs):
+            raise InvalidSql(f"each {e.key.upper()} query must have the same number of columns", code="syntax_error")
+        names, l_exprs, r_exprs = [], [], []
+        for (n, a), (_, b) in zip(left.outputs, right.outputs, strict=True):
+            got, t = unify([a, b], e.key.upper())
+            c = self.fresh(n)
+            names.append((n, Col(c, t)))
+            l_exprs.append((c, got[0]))
+            r_exprs.append((c, got[1]))
+        l: Relation = Project(left.rel, tuple(l_exprs))
+        r: Relation = Project(right.rel, tuple(r_exprs))
+        distinct = bool(e.args.get("distinct"))
+        if isinstance(e, exp.Union):
+            rel: Relation = Union((l, r))
+            if distinct:
+                rel = Aggregate(rel, tuple((c.name, c) for c in rel.schema), ())
+        else:
+            rel = self.difference(l, r, isinstance(e, exp.Intersect), distinct)
+        return Bound(rel, names)
+
+    def difference(self, l: Relation, r: Relation, intersect: bool, distinct: bool) -> Relation:
+        """INTERSECT and EXCEPT: count each row on both sides, then weigh or filter by the counts."""
+        side = self.fresh("side")
+        one, two = Lit(1, types.INT4), Lit(2, types.INT4)
+        both = Union((
+            Project(l, (*((c.name, c) for c in l.schema), (side, one))),
+            Project(r, (*((c.name, c) for c in r.schema), (side, two))),
+        ))
+        s = Col(side, types.INT4)
+        nl, nr = self.fresh("in_left"), self.fresh("in_right")
+        counts = Aggregate(both, tuple((c.name, c) for c in l.schema), (
+            (nl, Agg("count", (), INT8, filter=Call("=", (s, one), BOOL))),
+            (nr, Agg("count", (), INT8, filter=Call("=", (s, two), BOOL))),
+        ))
+        a, b, zero = Col(nl, INT8), Col(nr, INT8), Lit(0, INT8)
+        if distinct:
+            present = [Call(">", (a, zero), BOOL), Call(">" if intersect else "=", (b, zero), BOOL)]
+            rel: Relation = Filter(counts, conj(present))
+        elif intersect:
+            rel = Weigh(counts, Call("least", (a, b), INT8))
+        else:
+            rel = Weigh(counts, Call("greatest", (Call("-", (a, b), INT8), zero), INT8))
+        return Project(rel, tuple((c.name, c) for c in l.schema))
+
+    def values(self, e: exp.Values, env: Env, parent: Scope | None) -> Bound:
+        binder = Expressions(self, lambda q, s: self.subquery(q, env, s))
+        clause = Clause(Scope(parent=parent), "VALUES")
+        rows = [[binder.bind(x, clause) for x in (t.expressions if isinstance(t, exp.Tuple) else [t.unnest()])]
+                for t in e.expressions]
+        if len({len(r) for r in rows}) != 1:
+            raise InvalidSql("VALUES lists must all be the same length", code="syntax_error")
+        by_column = [unify([r[i] for r in rows], "VALUES") for i in range(len(rows[0]))]
+        cols = tuple(Col(self.fresh(f"column{i + 1}"), t) for i, (_, t) in enumerate(by_column))
+        out = tuple(tuple(by_column[i][0][j] for i in range(len(cols))) for j in range(len(rows)))
+        return Bound(Values(cols, out), [(f"column{i + 1}", c) for i, c in enumerate(cols)])
+
+    # -- ORDER BY and LIMIT around a set operation
+
+    def ordered(self, e: exp.Expression, bound: Bound, env: Env, parent: Scope | None) -> Bound:
+        limit, skip, ties = limits(e)
+        if limit is None and not skip:
+            return bound
+        binder = Expressions(self, lambda q, s: self.subquery(q, env, s))
+        scope = Scope([Source("", bound.outputs)], parent)
+        order = order_by(e.args.get("order"), bound.outputs, lambda x: binder.bind(x, Clause(scope, "ORDER BY")))
+        return Bound(TopK(bound.rel, (), order, limit, skip, ties), bound.outputs)
+
+    # -- names in FROM
+
+    def named(self, t: exp.Table, env: Env) -> Bound:
+        name, schema = _ident(t.this), _ident(t.args.get("db"))
+        if not schema and name in env.ctes:
+            inner = env.ctes[name]
+            if isinstance(inner.rel, Recur):
+                return inner
+            return inner
+        if not schema and name in self.views and name not in self.path:
+            return self.other_view(name)
+        table = self.catalog.find(schema or None, name)
+        if table is None:
+            import difflib
+
+            near = difflib.get_close_matches(name, [n for _, n in self.catalog.tables] + list(self.views), 1)
+            full = f"{schema}.{name}" if schema else name
+            raise InvalidSql(f'relation "{full}" does not exist', code="undefined_table",
+                             hint=f'Perhaps you meant "{near[0]}".' if near else
+                             "Views read tables of the source and other views of the project.")
+        self.tables.add(f"{table.schema}.{table.name}")
+        cols = tuple(Col(c.name, c.type) for c in table.columns)
+        rel = Scan(f"{table.schema}.{table.name}", cols, table.key)
+        return Bound(rel, [(c.name, c) for c in cols])
+
+    def other_view(self, name: str) -> Bound:
+        inner = Binder(self.catalog, self.views, (*self.path, name))
+        if name in self.path:
+            raise InvalidSql(f'view "{name}" reads itself', code="invalid_recursion")
+        got = inner.view(self.views[name])
+        self.tables |= inner.tables
+        self.reads_views |= {name, *inner.reads_views}
+        return got
+
+    def subquery(self, e: exp.Expression, env: Env, scope: Scope) -> Relation:
+        """A subquery's relation, projected to its outputs under fresh names."""
+        bound = self.query(e, env, scope)
+        return Project(bound.rel, tuple((self.fresh(n), _typed(c)) for n, c in bound.outputs))
+
+
+def limits(e: exp.Expression) -> tuple[int | None, int, bool]:
+    """(limit, offset, with ties) of a query; raises UnsupportedSql where they are not constants."""
+    limit, offset, ties = e.args.get("limit"), e.args.get("offset"), False
+    n: int | None = None
+    if isinstance(limit, exp.Fetch):
+        count = limit.args.get("count")
+        n = _constant(count) if count is not None else 1
+        options = limit.args.get("limit_options")
+        ties = bool(options is not None and options.args.get("with_ties"))
+    elif isinstance(limit, exp.Limit):
+        n = None if isinstance(limit.expression, exp.Null) else _constant(limit.expression)
+    return n, (_constant(offset.expression) if offset is not None else 0), ties
+
+
+def _constant(e: exp.Expression) -> int:
+    e = e.unnest()
+    if isinstance(e, exp.Literal) and not e.is_string and e.this.isdigit():
+        return int(e.this)
+    raise UnsupportedSql("LIMIT and OFFSET must be constants", code="unsupported_syntax", detail=e.sql("postgres"))
+
+
+def order_by(e: exp.Expression | None, outputs: list[tuple[str, Col]],
+             bind: Callable[[exp.Expression], Scalar]) -> tuple[Order, ...]:
+    """ORDER BY: a number is an output column, a bare name an output column before anything else."""
+    from compiler.bind.aggregates import orders
+
+    def one(x: exp.Expression) -> Scalar:
+        if isinstance(x, exp.Literal) and not x.is_string and x.this.isdigit():
+            i = int(x.this)
+            if not 1 <= i <= len(outputs):
+                raise InvalidSql(f"ORDER BY position {i} is not in select list", code="invalid_column_reference")
+            return outputs[i - 1][1]
+        if isinstance(x, exp.Column) and x.args.get("table") is None:
+            name = x.this.this if x.this.args.get("quoted") else x.this.this.lower()
+            hits = [c for n, c in outputs if n == name]
+            if hits:
+                return hits[0]
+        return bind(x)
+
+    return orders(e, one)
+
+
+def _ident(e: exp.Expression | str | None) -> str:
+    if isinstance(e, exp.Identifier):
+        return e.this if e.args.get("quoted") else e.this.lower()
+    return str(e or "")
+
+
+def _typed(c: Scalar) -> Scalar:
+    return cast(c, TEXT) if c.type.name == "unknown" else c
+
+
+def _refers(e: exp.Expression, name: str) -> bool:
+    return any(_ident(t.this) == name and not t.args.get("db") for t in e.find_all(exp.Table)
+               if isinstance(t.this, exp.Identifier))
+
+
+def _renamed(outputs: list[tuple[str, Col]], names: list[str], what: str) -> list[tuple[str, Col]]:
+    if len(names) > len(outputs):
+        raise InvalidSql(f'table "{what}" has {len(outputs)} columns available but {len(names)} columns specified',
+                         code="invalid_column_reference")
+    return [(names[i] if i < len(names) else n, c) for i, (n, c) in enumerate(outputs)]
+
+
+def _castable(a: types.Type, b: types.Type) -> bool:
+    if a.name == "unknown" or a.name == b.name:
+        return True
+    if types.is_string(a) and types.is_string(b):
+        return True
+    order = ["int2", "int4", "int8", "numeric", "float4", "float8"]
+    return a.name in order and b.name in order and order.index(a.name) <= order.index(b.name)

@@ -1,0 +1,83 @@
+"""What names mean at a point of a query: sources of FROM, columns joined by USING, enclosing queries, CTEs."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+
+from compiler.catalog import Catalog, Table
+from compiler.errors import InvalidSql
+from compiler.ir.relation import Relation
+from compiler.ir.scalar import Col, Outer, Scalar
+
+Outputs = tuple[tuple[str, Scalar], ...]  # SQL name and column, in order
+
+
+@dataclass
+class Source:
+    """One FROM item: its alias and columns; `hidden` ones were merged by USING."""
+
+    alias: str
+    columns: list[tuple[str, Col]]
+    table: Table | None = None
+    hidden: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Scope:
+    """Sources a query's expressions can name, and those of the queries around it."""
+
+    sources: list[Source] = field(default_factory=list)
+    parent: Scope | None = None
+    merged: dict[str, Scalar] = field(default_factory=dict)
+
+    def resolve(self, table: str | None, name: str) -> Scalar:
+        """A column of this query as `Col`, of an enclosing one as `Outer`; raises InvalidSql."""
+        scope: Scope | None = self
+        while scope is not None:
+            if (found := scope.local(table, name)) is not None:
+                if scope is self:
+                    return found
+                from compiler.ir.scalar import transform
+
+                return transform(found, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
+            scope = scope.parent
+        raise self._unknown(table, name)
+
+    def local(self, table: str | None, name: str) -> Scalar | None:
+        if table is None and name in self.merged:
+            return self.merged[name]
+        hits = [c for s in self.sources if table in (None, s.alias) for n, c in s.columns
+                if n == name and (table is not None or n not in s.hidden)]
+        if len(hits) > 1:
+            raise InvalidSql(f'column reference "{name}" is ambiguous', code="ambiguous_column",
+                             hint="Qualify it with a table name or alias.")
+        return hits[0] if hits else None
+
+    def has_source(self, alias: str) -> bool:
+        return any(s.alias == alias for s in self.sources) or (self.parent is not None and self.parent.has_source(alias))
+
+    def _unknown(self, table: str | None, name: str) -> InvalidSql:
+        if table is not None and not self.has_source(table):
+            return InvalidSql(f'missing FROM-clause entry for table "{table}"', code="undefined_table")
+        known = [n for s in self.sources if table in (None, s.alias) for n, _ in s.columns]
+        near = difflib.get_close_matches(name, known, 1)
+        full = f"{table}.{name}" if table else name
+        return InvalidSql(f'column "{full}" does not exist', code="undefined_column",
+                          hint=f'Perhaps you meant "{near[0]}".' if near else "")
+
+
+@dataclass
+class Bound:
+    """A bound query: the relation and its output columns by their SQL names."""
+
+    rel: Relation
+    outputs: list[tuple[str, Col]]
+
+
+@dataclass(frozen=True)
+class Env:
+    """What is around a query: the catalog, other views, and the CTEs in sight."""
+
+    catalog: Catalog
+    ctes: dict[str, Bound] = field(default_factory=dict)

@@ -1,0 +1,361 @@
+"""One SELECT block: FROM, WHERE, GROUP BY, HAVING, windows, DISTINCT, ORDER BY, LIMIT."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from compiler.bind.expressions import Clause, Expressions
+from compiler.bind.from_clause import bind_from
+from compiler.bind.query import limits, order_by
+from compiler.bind.scope import Bound, Env, Scope
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir import types
+from compiler.ir.relation import Agg, Aggregate, Filter, Order, Project, Relation, TopK, Union, Unnest, Values, Window
+from compiler.ir.scalar import TRUE, Col, Lit, Outer, Scalar, Sub, cast, columns, transform
+from compiler.ir.types import INT4, TEXT
+
+if TYPE_CHECKING:
+    from compiler.bind.query import Binder
+
+
+def bind_select(binder: Binder, e: exp.Select, env: Env, parent: Scope | None) -> Bound:
+    return _Select(binder, e, env, parent).bind()
+
+
+class _Select:
+    def __init__(self, binder: Binder, e: exp.Select, env: Env, parent: Scope | None) -> None:
+        self.binder, self.e, self.env = binder, e, env
+        self.expressions = Expressions(binder, lambda q, s: binder.subquery(q, env, s))
+        self.scope = Scope(parent=parent)
+        self.aggs: dict[Agg, Col] = {}
+        self.windows: dict = {}
+        self.srfs: list = []
+        self.grouping_calls: dict[Col, list[Scalar]] = {}
+
+    def bind(self) -> Bound:
+        e = self.e
+        for unknown in ("connect", "match", "laterals", "qualify", "into", "locks", "sample"):
+            if e.args.get(unknown):
+                raise UnsupportedSql(f"{unknown.upper()} is not supported in a view", code="unsupported_syntax")
+        rel = bind_from(self.binder, self.expressions, e, self.env, self.scope)
+        if (where := e.args.get("where")) is not None:
+            rel = Filter(rel, self.expressions.condition(where.this, Clause(self.scope, "WHERE")))
+        named = {str(w.this.name).lower(): w for w in e.args.get("windows") or []}
+        clause = Clause(self.scope, "SELECT", self.aggs, self.windows, named, self.grouping, self.srfs)
+        items = self.select_items(clause)
+        outputs = [(n, Col(f"\0{i}", s.type)) for i, (n, s) in enumerate(items)]
+        order = order_by(e.args.get("order"), outputs, lambda x: self.expressions.bind(x, clause))
+        on = self.distinct_on(clause, outputs)
+        having = e.args.get("having")
+        keep = self.expressions.condition(having.this, Clause(self.scope, "HAVING", self.aggs, None, named, self.grouping)
+                                          ) if having is not None else None
+        exprs = [s for _, s in items]
+        orders = [o.expr for o in order]
+        every = [*exprs, *orders, *on, *([keep] if keep is not None else [])]
+        group = e.args.get("group")
+        if group is not None or self.aggs or keep is not None:
+            rel, every = self.aggregate(rel, group, items, every)
+        n = len(exprs)
+        exprs, orders = every[:n], every[n:n + len(order)]
+        on = every[n + len(order):n + len(order) + len(on)]
+        if keep is not None:
+            rel = Filter(rel, every[-1])
+        for fn, args, col in self.srfs:
+            rel = Unnest(rel, fn, args, (col,))
+        rel, every = self.window(rel, [*exprs, *orders, *on])
+        exprs, orders, on = every[:n], every[n:n + len(order)], every[n + len(order):]
+        return self.finish(rel, items, exprs, [Order(x, o.desc, o.nulls_first) for x, o in zip(orders, order, strict=True)],
+                           on)
+
+    # -- SELECT list
+
+    def select_items(self, clause: Clause) -> list[tuple[str, Scalar]]:
+        out: list[tuple[str, Scalar]] = []
+        for item in self.e.expressions:
+            if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
+                out += self.star(item)
+                continue
+            name = _output_name(item)
+            body = item.this if isinstance(item, exp.Alias) else item
+            got = self.expressions.bind(body, clause)
+            out.append((name, cast(got, TEXT) if got.type.name == "unknown" else got))
+        return out
+
+    def star(self, item: exp.Expression) -> list[tuple[str, Scalar]]:
+        table = item.args.get("table") if isinstance(item, exp.Column) else None
+        alias = None if table is None else (table.this if table.args.get("quoted") else table.this.lower())
+        got: list[tuple[str, Scalar]] = []
+        if alias is None:
+            got += list(self.scope.merged.items())
+        for s in self.scope.sources:
+            if alias in (None, s.alias):
+                got += [(n, c) for n, c in s.columns if alias is not None or n not in s.hidden]
+        if not got and (alias is not None or not self.scope.sources):
+            raise InvalidSql(f'missing FROM-clause entry for table "{alias}"' if alias else
+                             "SELECT * with no tables specified is not valid", code="undefined_table")
+        return got
+
+    def distinct_on(self, clause: Clause, outputs: list[tuple[str, Col]]) -> list[Scalar]:
+        d = self.e.args.get("distinct")
+        if d is None or d.args.get("on") is None:
+            return []
+        on = d.args["on"]
+        parts = on.expressions if isinstance(on, exp.Tuple) else [on.unnest()]
+        holder = exp.Order(expressions=[exp.Ordered(this=p) for p in parts])
+        return [o.expr for o in order_by(holder, outputs, lambda x: self.expressions.bind(x, clause))]
+
+    # -- GROUP BY
+
+    def grouping(self, args: list[Scalar]) -> Scalar:
+        for col, known in self.grouping_calls.items():
+            if known == args:
+                return col
+        col = Col(self.binder.fresh("grouping"), INT4)
+        self.grouping_calls[col] = args
+        return col
+
+    def aggregate(self, rel: Relation, group: exp.Group | None, items: list[tuple[str, Scalar]],
+                  every: list[Scalar]) -> tuple[Relation, list[Scalar]]:
+        sets = self.grouping_sets(group, items) if group is not None else [[]]
+        keys: list[Scalar] = []
+        for s in sets:
+            keys += [k for k in s if k not in keys]
+        plain = len(sets) == 1 and not self.grouping_calls
+        every = [_resolve(x, items) for x in every]
+        if plain:
+            keys += [k for k in self.dependent(keys, every) if k not in keys]
+        names = {k: self.binder.fresh(k.name if isinstance(k, Col) else _label(items, k)) for k in keys}
+        aggs = tuple((c.name, a) for a, c in self.aggs.items())
+        if plain:
+            out: Relation = Aggregate(rel, tuple((names[k], k) for k in keys), aggs)
+        else:
+            out = self.union_of_sets(rel, sets, keys, names, aggs)
+        mapping: dict[Scalar, Scalar] = {k: Col(n, k.type) for k, n in names.items()}
+        known = set(out.names)
+
+        def swap(x: Scalar) -> Scalar | None:
+            if x in mapping:
+                return mapping[x]
+            if isinstance(x, Sub):
+                return Sub(x.kind, _swap_outer(x.query, mapping), tuple(transform(a, swap) for a in x.args), x.op, x.type)
+            return None
+
+        done = [transform(x, swap) for x in every]
+        windows, self.windows = self.windows, {}
+        for (partition, call), col in windows.items():
+            from dataclasses import replace
+
+            call = replace(call, args=tuple(transform(a, swap) for a in call.args),
+                           order=tuple(Order(transform(o.expr, swap), o.desc, o.nulls_first) for o in call.order),
+                           filter=transform(call.filter, swap) if call.filter is not None else None)
+            self.windows[(tuple(transform(p, swap) for p in partition), call)] = col
+            known.add(col.name)
+        for x in [*done, *(s for (p, c), _ in self.windows.items() for s in (*p, *c.scalars))]:
+            if missing := columns(x) - known - {c.name for _, _, c in self.srfs}:
+                raise InvalidSql(f'column "{sorted(missing)[0]}" must appear in the GROUP BY clause or be used in an '
+                                 "aggregate function", code="grouping_error")
+        return out, done
+
+    def dependent(self, keys: list[Scalar], every: list[Scalar]) -> list[Scalar]:
+        """Columns that a grouped primary key determines."""
+        used = {n for x in every for n in columns(x)} | {n for (p, c) in self.windows
+                                                       for x in (*p, *c.scalars) for n in columns(x)}
+        for x in every:
+            used |= _outer_names(x)
+        out: list[Scalar] = []
+        for s in self.scope.sources:
+            if s.table is None or not s.table.key:
+                continue
+            by_name = dict(s.columns)
+            if all(by_name[k] in keys for k in s.table.key):
+                out += [c for _, c in s.columns if c not in keys and c.name in used]
+        return out
+
+    def grouping_sets(self, group: exp.Group, items: list[tuple[str, Scalar]]) -> list[list[Scalar]]:
+        """The grouping sets of GROUP BY, as lists of keys; a plain GROUP BY is one set."""
+        factors: list[list[list[Scalar]]] = []
+        for x in group.expressions:
+            factors.append(self.element(x, items))
+        for kind in ("rollup", "cube", "grouping_sets"):
+            for x in group.args.get(kind) or []:
+                factors.append(self.element(x, items))
+        out = []
+        for combo in product(*factors):
+            keys: list[Scalar] = []
+            for part in combo:
+                keys += [k for k in part if k not in keys]
+            out.append(keys)
+        return out
+
+    def element(self, x: exp.Expression, items: list[tuple[str, Scalar]]) -> list[list[Scalar]]:
+        if isinstance(x, exp.Rollup):
+            parts = [self.columns_of(p, items) for p in x.expressions]
+            return [[k for p in parts[:i] for k in p] for i in range(len(parts), -1, -1)]
+        if isinstance(x, exp.Cube):
+            parts = [self.columns_of(p, items) for p in x.expressions]
+            return [[k for p, use in zip(parts, picks, strict=True) if use for k in p]
+                    for picks in product((True, False), repeat=len(parts))]
+        if isinstance(x, exp.GroupingSets):
+            return [s for p in x.expressions for s in self.element(p, items)]
+        return [self.columns_of(x, items)]
+
+    def columns_of(self, x: exp.Expression, items: list[tuple[str, Scalar]]) -> list[Scalar]:
+        if isinstance(x, exp.Tuple):
+            return [k for p in x.expressions for k in self.columns_of(p, items)]
+        return [self.key(x.unnest(), items)]
+
+    def key(self, x: exp.Expression, items: list[tuple[str, Scalar]]) -> Scalar:
+        """A key: a number is a SELECT item, a bare name a column of FROM before an item's alias."""
+        if isinstance(x, exp.Literal) and not x.is_string and x.this.isdigit():
+            i = int(x.this)
+            if not 1 <= i <= len(items):
+                raise InvalidSql(f"GROUP BY position {i} is not in select list", code="invalid_column_reference")
+            got = items[i - 1][1]
+        elif (isinstance(x, exp.Column) and x.args.get("table") is None and not isinstance(x.this, exp.Star)
+              and self.scope.local(None, _name(x)) is None and _name(x) in dict(items)):
+            got = dict(items)[_name(x)]
+        else:
+            got = self.expressions.bind(x, Clause(self.scope, "GROUP BY"))
+        if any(isinstance(n, Col) and n in self.aggs.values() for n in _walk(got)):
+            raise InvalidSql("aggregate functions are not allowed in GROUP BY", code="grouping_error")
+        return cast(got, TEXT) if got.type.name == "unknown" else got
+
+    def union_of_sets(self, rel: Relation, sets: list[list[Scalar]], keys: list[Scalar], names: dict[Scalar, str],
+                      aggs: tuple[tuple[str, Agg], ...]) -> Relation:
+        parts: list[Relation] = []
+        for s in sets:
+            one = Aggregate(rel, tuple((names[k], k) for k in s), aggs)
+            exprs: list[tuple[str, Scalar]] = [
+                (names[k], Col(names[k], k.type) if k in s else Lit(None, k.type)) for k in keys]
+            exprs += [(n, Col(n, a.type)) for n, a in aggs]
+            for col, args in self.grouping_calls.items():
+                bits = 0
+                for a in args:
+                    if a not in keys:
+                        raise InvalidSql("arguments to GROUPING must be grouping expressions of the associated query "
+                                         "level", code="grouping_error")
+                    bits = bits * 2 + (a not in s)
+                exprs.append((col.name, Lit(bits, INT4)))
+            parts.append(Project(one, tuple(exprs)))
+        return parts[0] if len(parts) == 1 else Union(tuple(parts))
+
+    # -- windows and the tail
+
+    def window(self, rel: Relation, every: list[Scalar]) -> tuple[Relation, list[Scalar]]:
+        """One Window node for each PARTITION BY; subqueries in their arguments are computed first."""
+        by_partition: dict[tuple[Scalar, ...], list] = {}
+        for (partition, call), col in self.windows.items():
+            by_partition.setdefault(partition, []).append((col.name, call))
+        for partition, calls in by_partition.items():
+            rel = Window(rel, partition, tuple(calls))
+        return rel, every
+
+    def finish(self, rel: Relation, items: list[tuple[str, Scalar]], exprs: list[Scalar], order: list[Order],
+               on: list[Scalar]) -> Bound:
+        e = self.e
+        limit, skip, ties = limits(e)
+        outputs = [(n, Col(self.binder.fresh(n), x.type)) for (n, _), x in zip(items, exprs, strict=True)]
+        visible = tuple((c.name, x) for (_, c), x in zip(outputs, exprs, strict=True))
+        by_expr: dict[Scalar, Scalar] = {Col(f"\0{i}", c.type): c for i, (_, c) in enumerate(outputs)}
+        for (_, c), x in zip(outputs, exprs, strict=True):
+            by_expr.setdefault(x, c)
+        hidden: list[tuple[str, Scalar]] = []
+
+        def place(x: Scalar) -> Scalar:
+            if x in by_expr:
+                return by_expr[x]
+            c = Col(self.binder.fresh("sort"), x.type)
+            hidden.append((c.name, x))
+            by_expr[x] = c
+            return c
+
+        wanted = limit is not None or skip or on
+        sort = tuple(Order(place(o.expr), o.desc, o.nulls_first) for o in order) if wanted else ()
+        partition = tuple(place(x) for x in on)
+        if e.args.get("distinct") is not None and hidden and not on:
+            raise InvalidSql("for SELECT DISTINCT, ORDER BY expressions must appear in select list",
+                             code="invalid_column_reference")
+        rel = Project(rel, visible + tuple(hidden))
+        if e.args.get("distinct") is not None and not on:
+            rel = Aggregate(rel, tuple((c.name, c) for c in rel.schema), ())
+        if on:
+            rel = TopK(rel, partition, tuple(o for o in sort if o.expr not in partition), 1)
+        if limit is not None or skip:
+            rel = TopK(rel, (), sort, limit, skip, ties)
+        if hidden:
+            rel = Project(rel, tuple((c.name, c) for _, c in outputs))
+        return Bound(rel, outputs)
+
+
+def _output_name(item: exp.Expression) -> str:
+    """The name Postgres gives a SELECT item."""
+    if isinstance(item, exp.Alias):
+        i = item.args["alias"]
+        return i.this if i.args.get("quoted") else i.this.lower()
+    if isinstance(item, exp.Column):
+        return _name(item)
+    if isinstance(item, (exp.Filter, exp.WithinGroup, exp.Window, exp.Paren)):
+        return _output_name(item.this)
+    if isinstance(item, exp.Cast):
+        inner = _output_name(item.this)
+        return inner if inner != "?column?" else item.args["to"].sql("postgres").lower().split("(")[0]
+    if isinstance(item, exp.Anonymous):
+        return str(item.this).lower()
+    if isinstance(item, exp.Case):
+        default = item.args.get("default")
+        return _output_name(default) if isinstance(default, exp.Column) else "case"
+    if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Select) and len(item.this.expressions) == 1:
+        return _output_name(item.this.expressions[0])
+    names = {exp.Exists: "exists", exp.Extract: "extract", exp.Substring: "substring", exp.Trim: "btrim",
+             exp.StrPosition: "position", exp.Overlay: "overlay", exp.AtTimeZone: "timezone", exp.Array: "array",
+             exp.Interval: "interval", exp.Grouping: "grouping", exp.Boolean: "bool", exp.Unnest: "unnest"}
+    if isinstance(item, exp.Bracket):
+        return _output_name(item.this)
+    return names.get(type(item), "?column?")
+
+
+def _name(x: exp.Column) -> str:
+    return x.this.this if x.this.args.get("quoted") else x.this.this.lower()
+
+
+def _label(items: list[tuple[str, Scalar]], k: Scalar) -> str:
+    return next((n for n, s in items if s == k), "key")
+
+
+def _walk(x: Scalar):  # type: ignore[no-untyped-def]
+    from compiler.ir.scalar import walk
+
+    return walk(x)
+
+
+def _resolve(x: Scalar, items: list[tuple[str, Scalar]]) -> Scalar:
+    """Replace references to SELECT items by their expressions, so that keys are found within them."""
+    if isinstance(x, Col) and x.name.startswith("\0"):
+        return items[int(x.name[1:])][1]
+    return x
+
+
+def _outer_names(x: Scalar) -> set[str]:
+    """Names that subqueries within an expression read of the query around them."""
+    from compiler.normalize.outers import free
+
+    return {o.name for n in _walk(x) if isinstance(n, Sub) for o in free(n.query)}
+
+
+def _swap_outer(q: Relation, mapping: dict[Scalar, Scalar]) -> Relation:
+    """Within a subquery of an aggregated query, columns of the outer query become its group keys."""
+    from compiler.normalize.outers import map_scalars
+
+    def swap(n: Scalar) -> Scalar | None:
+        if isinstance(n, Outer):
+            got = mapping.get(Col(n.name, n.type))
+            return Outer(got.name, got.type) if isinstance(got, Col) else None
+        return None
+
+    return map_scalars(q, lambda s: transform(s, swap))
+
+
+_ = (TRUE, Values, types)

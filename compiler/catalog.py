@@ -1,0 +1,168 @@
+"""What the compiler knows of the source: tables, columns, types, keys. From a server or from a schema file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+
+from compiler.errors import InvalidSql
+from compiler.ir import types
+from compiler.ir.types import Type
+
+NAMES = {
+    "boolean": "bool", "bool": "bool", "smallint": "int2", "int2": "int2", "integer": "int4", "int": "int4",
+    "int4": "int4", "bigint": "int8", "int8": "int8", "real": "float4", "float4": "float4",
+    "double precision": "float8", "float8": "float8", "float": "float8", "text": "text", "name": "text",
+    "character varying": "varchar", "varchar": "varchar", "character": "bpchar", "char": "bpchar",
+    "bpchar": "bpchar", "date": "date", "time": "time", "time without time zone": "time",
+    "timestamp": "timestamp", "timestamp without time zone": "timestamp", "timestamptz": "timestamptz",
+    "timestamp with time zone": "timestamptz", "interval": "interval", "json": "json", "jsonb": "jsonb",
+    "uuid": "uuid", "bytea": "bytea", "numeric": "numeric", "decimal": "numeric",
+    "serial": "int4", "bigserial": "int8", "smallserial": "int2", "oid": "int8",
+}
+
+
+def parse_type(text: str, enums: dict[str, tuple[str, ...]] | None = None) -> Type:
+    """A type as `format_type` or a CREATE TABLE prints it. Types that are not known become text."""
+    text = text.strip().lower() if not text.strip().startswith('"') else text.strip()
+    if text.endswith("[]"):
+        return types.array(parse_type(text[:-2].removesuffix("[]"), enums))
+    base, _, rest = text.partition("(")
+    inside, _, after = rest.partition(")")
+    base = (base.strip() + after).strip()
+    arguments = [int(a) for a in inside.split(",") if a.strip().lstrip("-").isdigit()]
+    name = NAMES.get(base)
+    if name == "numeric":
+        if not arguments:
+            return types.numeric()
+        scale = arguments[1] if len(arguments) > 1 else 0
+        if arguments[0] > types.MAX_PRECISION or scale < 0:
+            return types.numeric()
+        return types.numeric(arguments[0], scale)
+    if name == "bpchar":
+        return Type("bpchar", arguments[0] if arguments else 1)
+    if name == "varchar":
+        return Type("varchar", arguments[0] if arguments else None)
+    if name:
+        return Type(name)
+    if enums and base.strip('"') in enums:
+        return Type("enum", labels=enums[base.strip('"')])
+    return types.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: Type
+    not_null: bool = False
+    source_type: str = ""  # as Postgres prints it
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A source table. `identity` is Postgres' replica identity: default, full, index or nothing."""
+
+    schema: str
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...] = ()
+    identity: str = "default"
+    identity_key: tuple[str, ...] = ()
+
+    @property
+    def mirror(self) -> str:
+        """The name of its mirror and delta table in a warehouse."""
+        return self.name if self.schema == "public" else f"{self.schema}__{self.name}"
+
+    def column(self, name: str) -> Column | None:
+        return next((c for c in self.columns if c.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Tables by (schema, name); `path` is the search path for names without a schema."""
+
+    tables: dict[tuple[str, str], Table]
+    path: tuple[str, ...] = ("public",)
+
+    def find(self, schema: str | None, name: str) -> Table | None:
+        for s in (schema,) if schema else self.path:
+            if (t := self.tables.get((s, name))) is not None:
+                return t
+        return None
+
+
+def _ident(e: exp.Expression | str | None) -> str:
+    if isinstance(e, exp.Identifier):
+        return e.this if e.quoted else e.this.lower()
+    return e.name if isinstance(e, exp.Expression) else str(e or "")
+
+
+def read_schema(text: str) -> Catalog:
+    """A catalog from CREATE TABLE, CREATE TYPE … AS ENUM and ALTER TABLE statements (pg_dump's output will do)."""
+    import re
+
+    enums: dict[str, tuple[str, ...]] = {}
+    for m in re.finditer(r"CREATE\s+TYPE\s+(?:\w+\.)?(\"?[\w ]+\"?)\s+AS\s+ENUM\s*\(([^)]*)\)", text, re.I):
+        enums[m[1].strip('" ').lower()] = tuple(x.replace("''", "'") for x in re.findall(r"'((?:[^']|'')*)'", m[2]))
+    tables: dict[tuple[str, str], Table] = {}
+    for statement in _statements(text):
+        head = statement.lstrip().upper()
+        if head.startswith("ALTER TABLE"):
+            _alter(statement, tables)
+        if not head.startswith(("CREATE TABLE", "CREATE UNLOGGED TABLE")):
+            continue
+        try:
+            tree = sqlglot.parse_one(statement, read="postgres")
+        except sqlglot.errors.ParseError as e:
+            raise InvalidSql("the schema file does not parse", detail=str(e).split("\n")[0]) from e
+        if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema):
+            t = _table(tree.this, enums)
+            tables[(t.schema, t.name)] = t
+    return Catalog(tables)
+
+
+def _statements(text: str) -> list[str]:
+    import re
+
+    out, depth, start = [], None, 0
+    for m in re.finditer(r"--[^\n]*|'(?:[^']|'')*'|\"[^\"]*\"|\$(\w*)\$.*?\$\1\$|;", text, re.S):
+        if m[0] == ";" and depth is None:
+            out.append(text[start:m.start()])
+            start = m.end()
+    out.append(text[start:])
+    return [re.sub(r"^(\s*--[^\n]*\n)+", "", s.strip() + "\n").strip() for s in out if s.strip()]
+
+
+def _alter(statement: str, tables: dict[tuple[str, str], Table]) -> None:
+    import re
+    from dataclasses import replace
+
+    m = re.match(r"ALTER\s+TABLE\s+(?:ONLY\s+)?(?:(\w+)\.)?\"?(\w+)\"?\s+(.*)", statement, re.I | re.S)
+    if not m or (key := (m[1] or "public", m[2])) not in tables:
+        return
+    if r := re.match(r"REPLICA\s+IDENTITY\s+(\w+)", m[3], re.I):
+        tables[key] = replace(tables[key], identity=r[1].lower())
+    elif r := re.search(r"PRIMARY\s+KEY\s*\(([^)]*)\)", m[3], re.I):
+        names = tuple(n.strip().strip('"') for n in r[1].split(","))
+        tables[key] = replace(tables[key], key=names, identity_key=names)
+
+
+def _table(schema: exp.Schema, enums: dict[str, tuple[str, ...]]) -> Table:
+    columns, key = [], ()
+    for d in schema.expressions:
+        if isinstance(d, exp.ColumnDef):
+            kinds = [c.args["kind"] for c in d.constraints]
+            primary = any(isinstance(k, exp.PrimaryKeyColumnConstraint) for k in kinds)
+            strict = any(isinstance(k, exp.NotNullColumnConstraint) and not k.args.get("allow_null") for k in kinds)
+            text = d.args["kind"].sql("postgres")
+            columns.append(Column(_ident(d.this), parse_type(text, enums), strict or primary, text.lower()))
+            key = (_ident(d.this),) if primary else key
+        else:
+            for p in d.find_all(exp.PrimaryKey):
+                key = tuple(_ident(e.this if isinstance(e, exp.Ordered) else e) for e in p.expressions)
+    table = schema.this
+    identity = "default" if key else "nothing"
+    return Table(_ident(table.args.get("db")) or "public", _ident(table.this), tuple(columns), key, identity, key)

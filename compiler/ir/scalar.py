@@ -1,0 +1,181 @@
+"""Scalar expressions: columns, literals and calls. A node is immutable, typed, and compared by structure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from compiler.ir import types
+from compiler.ir.types import Type
+
+if TYPE_CHECKING:
+    from compiler.ir.relation import Relation
+
+Value = None | bool | int | float | str | tuple["Value", ...]
+
+
+class Scalar:
+    """A value computed from one row."""
+
+    type: Type
+
+    @property
+    def children(self) -> tuple[Scalar, ...]:
+        return ()
+
+    def rebuild(self, children: tuple[Scalar, ...]) -> Scalar:
+        assert not children
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Col(Scalar):
+    """A column of the input, by its name, which is unique within a relation."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Outer(Scalar):
+    """A column of an enclosing query; none is left after normalization."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Lit(Scalar):
+    """A constant. Numbers are kept as their text, so that no digit is lost; NULL is None."""
+
+    value: Value
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Scalar):
+    """A function, operator, cast or CASE. What `fn` means is Postgres' meaning of it on these types."""
+
+    fn: str
+    args: tuple[Scalar, ...]
+    type: Type
+
+    @property
+    def children(self) -> tuple[Scalar, ...]:
+        return self.args
+
+    def rebuild(self, children: tuple[Scalar, ...]) -> Scalar:
+        return replace(self, args=children)
+
+
+@dataclass(frozen=True, slots=True)
+class Sub(Scalar):
+    """A subquery in an expression; none is left after normalization.
+
+    `kind` is scalar, exists or any; for `any`, `args` are the left operands and `op` compares them with the
+    subquery's columns (`x = ANY (q)` is IN). `query` may hold `Outer` columns.
+    """
+
+    kind: str
+    query: Relation
+    args: tuple[Scalar, ...]
+    op: str
+    type: Type
+
+    @property
+    def children(self) -> tuple[Scalar, ...]:
+        return self.args
+
+    def rebuild(self, children: tuple[Scalar, ...]) -> Scalar:
+        return replace(self, args=children)
+
+
+TRUE = Lit(True, types.BOOL)
+FALSE = Lit(False, types.BOOL)
+
+
+def null(t: Type) -> Lit:
+    return Lit(None, t)
+
+
+def integer(n: int, t: Type = types.INT4) -> Lit:
+    return Lit(n, t)
+
+
+def call(fn: str, t: Type, *args: Scalar) -> Call:
+    return Call(fn, args, t)
+
+
+def cast(e: Scalar, t: Type) -> Scalar:
+    if e.type == t:
+        return e
+    if isinstance(e, Lit) and e.value is None:
+        return Lit(None, t)
+    return Call("cast", (e,), t)
+
+
+def conj(parts: list[Scalar] | tuple[Scalar, ...]) -> Scalar:
+    """AND of the parts; TRUE of none."""
+    flat = [p for p in parts if p != TRUE]
+    if not flat:
+        return TRUE
+    return flat[0] if len(flat) == 1 else Call("and", tuple(flat), types.BOOL)
+
+
+def conjuncts(e: Scalar) -> list[Scalar]:
+    """The parts of a conjunction, flattened."""
+    if e == TRUE:
+        return []
+    if isinstance(e, Call) and e.fn == "and":
+        return [c for a in e.args for c in conjuncts(a)]
+    return [e]
+
+
+def same(a: Scalar, b: Scalar) -> Scalar:
+    """a IS NOT DISTINCT FROM b."""
+    return Call("same", (a, b), types.BOOL)
+
+
+def equal(a: Scalar, b: Scalar) -> Scalar:
+    return Call("=", (a, b), types.BOOL)
+
+
+def is_null(e: Scalar) -> Scalar:
+    return Call("is_null", (e,), types.BOOL)
+
+
+def negate(e: Scalar) -> Scalar:
+    return Call("not", (e,), types.BOOL)
+
+
+def case(whens: list[tuple[Scalar, Scalar]], default: Scalar, t: Type) -> Scalar:
+    """CASE WHEN … THEN … ELSE default END; args are condition, value, …, default."""
+    return Call("case", (*[x for w in whens for x in w], default), t)
+
+
+def walk(e: Scalar) -> Iterator[Scalar]:
+    yield e
+    for c in e.children:
+        yield from walk(c)
+
+
+def columns(*exprs: Scalar) -> set[str]:
+    """Names of the columns that the expressions read."""
+    return {n.name for e in exprs for n in walk(e) if isinstance(n, Col)}
+
+
+def transform(e: Scalar, f: Callable[[Scalar], Scalar | None]) -> Scalar:
+    """Replace top-down: where `f` gives a scalar it stands, elsewhere its children are transformed."""
+    if (got := f(e)) is not None:
+        return got
+    kids = e.children
+    if not kids:
+        return e
+    new = tuple(transform(c, f) for c in kids)
+    return e if all(a is b for a, b in zip(new, kids, strict=True)) else e.rebuild(new)
+
+
+def substitute(e: Scalar, mapping: dict[str, Scalar]) -> Scalar:
+    """Replace columns by expressions."""
+    return transform(e, lambda n: mapping.get(n.name) if isinstance(n, Col) else None)

@@ -1,0 +1,146 @@
+"""Types of values: Postgres' own, with the scale of every numeric decided at compile time.
+
+A numeric carries the precision and scale it is stored with. Postgres decides the scale of a quotient from the
+values; here it is fixed (`QUOTIENT_SCALE`), wide enough that results agree to at least twelve significant digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MAX_PRECISION = 38
+UNBOUNDED_SCALE = 12  # numeric without precision and scale: 26 digits before the point, 12 after
+QUOTIENT_SCALE = 18
+PRODUCT_SCALE_LIMIT = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A Postgres type. `name` is the catalog name (int4, numeric, timestamptz, …); arrays are `array` of `element`."""
+
+    name: str
+    precision: int | None = None
+    scale: int | None = None
+    element: Type | None = None
+    labels: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.name == "numeric" and self.precision is not None:
+            return f"numeric({self.precision},{self.scale})"
+        if self.name == "bpchar" and self.precision is not None:
+            return f"char({self.precision})"
+        if self.name == "array":
+            return f"{self.element}[]"
+        return {"int2": "smallint", "int4": "integer", "int8": "bigint", "float8": "double precision",
+                "float4": "real", "bool": "boolean"}.get(self.name, self.name)
+
+
+BOOL = Type("bool")
+INT2 = Type("int2")
+INT4 = Type("int4")
+INT8 = Type("int8")
+FLOAT4 = Type("float4")
+FLOAT8 = Type("float8")
+TEXT = Type("text")
+DATE = Type("date")
+TIME = Type("time")
+TIMESTAMP = Type("timestamp")
+TIMESTAMPTZ = Type("timestamptz")
+INTERVAL = Type("interval")
+JSON = Type("json")
+JSONB = Type("jsonb")
+UUID = Type("uuid")
+BYTEA = Type("bytea")
+UNKNOWN = Type("unknown")  # an untyped literal or NULL
+
+INTEGERS = {"int2": 5, "int4": 10, "int8": 19}
+FLOATS = {"float4", "float8"}
+STRINGS = {"text", "varchar", "bpchar", "enum", "name", "citext"}
+TEMPORALS = {"date", "timestamp", "timestamptz"}
+
+
+def numeric(precision: int = MAX_PRECISION, scale: int = UNBOUNDED_SCALE) -> Type:
+    """numeric(precision, scale), kept within 38 digits."""
+    return Type("numeric", min(max(precision, scale, 1), MAX_PRECISION), scale)
+
+
+def array(element: Type) -> Type:
+    return Type("array", element=element)
+
+
+def is_integer(t: Type) -> bool:
+    return t.name in INTEGERS
+
+
+def is_numeric(t: Type) -> bool:
+    return t.name == "numeric"
+
+
+def is_exact(t: Type) -> bool:
+    return is_integer(t) or is_numeric(t)
+
+
+def is_float(t: Type) -> bool:
+    return t.name in FLOATS
+
+
+def is_number(t: Type) -> bool:
+    return is_exact(t) or is_float(t)
+
+
+def is_string(t: Type) -> bool:
+    return t.name in STRINGS
+
+
+def as_numeric(t: Type) -> Type:
+    """The numeric type that holds every value of an exact type."""
+    if is_integer(t):
+        return numeric(INTEGERS[t.name], 0)
+    return t if is_numeric(t) else numeric()
+
+
+def digits(t: Type) -> tuple[int, int]:
+    """(digits before the point, digits after it) of an exact type."""
+    n = as_numeric(t)
+    assert n.precision is not None and n.scale is not None
+    return n.precision - n.scale, n.scale
+
+
+def sum_type(t: Type) -> Type:
+    """The type of SUM over a column, as Postgres has it."""
+    if t.name in ("int2", "int4"):
+        return INT8
+    if t.name == "int8":
+        return numeric(MAX_PRECISION, 0)
+    if is_numeric(t):
+        return numeric(MAX_PRECISION, digits(t)[1])
+    return t
+
+
+def common(types: list[Type]) -> Type | None:
+    """The type that CASE, COALESCE, UNION or VALUES give to branches of these types; None where there is none."""
+    known = [t for t in types if t.name != "unknown"]
+    if not known:
+        return TEXT if types else None
+    if all(t == known[0] for t in known):
+        return known[0]
+    if all(is_number(t) for t in known):
+        if any(t.name == "float8" for t in known) or (any(map(is_float, known)) and any(map(is_exact, known))):
+            return FLOAT8
+        if any(map(is_float, known)):
+            return FLOAT4
+        if any(map(is_numeric, known)):
+            whole = max(digits(t)[0] for t in known)
+            scale = max(digits(t)[1] for t in known)
+            return numeric(whole + scale, scale)
+        return max(known, key=lambda t: INTEGERS[t.name])
+    if all(is_string(t) for t in known):
+        return TEXT
+    if all(t.name in TEMPORALS for t in known):
+        return TIMESTAMPTZ if any(t.name == "timestamptz" for t in known) else TIMESTAMP
+    if all(t.name in ("json", "jsonb") for t in known):
+        return JSONB
+    if all(t.name == "array" for t in known):
+        inner = common([t.element or TEXT for t in known])
+        return array(inner) if inner else None
+    return None

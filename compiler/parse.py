@@ -1,0 +1,111 @@
+"""Text to a syntax tree: sqlglot's Postgres grammar, with functions left under the names they were written with."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
+
+from compiler.errors import InvalidSql
+
+
+class PostgresSource(Postgres):
+    """Postgres, but no function is given another's name: what a name means is decided by `bind`."""
+
+    class Parser(Postgres.Parser):
+        FUNCTIONS = {}
+        FUNCTION_PARSERS = {k: v for k, v in Postgres.Parser.FUNCTION_PARSERS.items()
+                            if k in ("CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION", "OVERLAY")}
+        NO_PAREN_FUNCTIONS = {}
+
+
+@dataclass(frozen=True)
+class ViewText:
+    """A view as its author wrote it: name, SELECT and WITH options."""
+
+    name: str
+    sql: str
+    query: exp.Expression = field(compare=False)
+    options: dict[str, str] = field(default_factory=dict)
+
+
+def _fail(what: str, e: sqlglot.errors.SqlglotError) -> InvalidSql:
+    first = getattr(e, "errors", None) or [{}]
+    line, column = first[0].get("line"), first[0].get("col")
+    where = f"line {line}, column {column}: " if line else ""
+    text = first[0].get("description") or str(e).split("\n")[0]
+    return InvalidSql(f"{what} does not parse", detail=f"{where}{text}", code="syntax_error",
+                      hint="Tidemark reads Postgres' SQL; try the SELECT in psql.")
+
+
+@functools.lru_cache(maxsize=4096)
+def _parse(sql: str) -> exp.Expression:
+    return sqlglot.parse_one(sql, read=PostgresSource)
+
+
+def parse_query(sql: str, what: str = "the query") -> exp.Expression:
+    """A SELECT, VALUES or set operation; raises InvalidSql."""
+    try:
+        tree = _parse(sql).copy()
+    except (sqlglot.errors.SqlglotError, RecursionError) as e:
+        raise _fail(what, e) if isinstance(e, sqlglot.errors.SqlglotError) else InvalidSql(
+            f"{what} is nested too deeply") from e
+    if not isinstance(tree, (exp.Query, exp.Values)):
+        raise InvalidSql(f"{what} is not a query", detail=f"It is a {tree.key.upper()} statement.")
+    return tree
+
+
+def parse_view(text: str, file: str = "") -> ViewText:
+    """One CREATE [MATERIALIZED] VIEW name [WITH (…)] AS query; raises InvalidSql."""
+    what = f'view file "{file}"' if file else "the view"
+    try:
+        statements = [s for s in sqlglot.parse(text, read=PostgresSource) if s is not None]
+    except sqlglot.errors.SqlglotError as e:
+        raise _fail(what, e) from e
+    statements = [s for s in statements if not isinstance(s, exp.Semicolon)]
+    if len(statements) != 1 or not isinstance(statements[0], exp.Create) or statements[0].kind != "VIEW":
+        raise InvalidSql(f"{what} holds no CREATE MATERIALIZED VIEW statement",
+                         hint="Write one CREATE MATERIALIZED VIEW name AS SELECT … a file.", code="syntax_error")
+    create = statements[0]
+    target = create.this.this if isinstance(create.this, exp.Schema) else create.this
+    name = target.this.this if target.this.args.get("quoted") else target.this.this.lower()
+    query = create.expression
+    if not isinstance(query, (exp.Query, exp.Values)):
+        raise InvalidSql(f"{what} has no query after AS", code="syntax_error")
+    if isinstance(create.this, exp.Schema):
+        query.set("_columns", [_name(c) for c in create.this.expressions])
+    return ViewText(name, _source_of(text), query, _options(create))
+
+
+def _name(e: exp.Expression) -> str:
+    i = e if isinstance(e, exp.Identifier) else e.this
+    return i.this if i.args.get("quoted") else i.this.lower()
+
+
+def _source_of(text: str) -> str:
+    """The query's own text, after the first AS that follows the view's name and options."""
+    depth, tokens = 0, sqlglot.tokenize(text, read="postgres")
+    for i, t in enumerate(tokens):
+        if t.token_type == sqlglot.TokenType.L_PAREN:
+            depth += 1
+        elif t.token_type == sqlglot.TokenType.R_PAREN:
+            depth -= 1
+        elif t.token_type == sqlglot.TokenType.ALIAS and depth == 0:
+            end = next((s.start for s in tokens[i:] if s.token_type == sqlglot.TokenType.SEMICOLON), len(text))
+            return text[t.end + 1:end].strip()
+    return text
+
+
+def _options(create: exp.Create) -> dict[str, str]:
+    out: dict[str, str] = {}
+    properties = create.args.get("properties")
+    for p in properties.expressions if properties else []:
+        if isinstance(p, exp.MaterializedProperty):
+            continue
+        value = p.args.get("value") or (None if isinstance(p.this, exp.Identifier) else p.this)
+        key = p.name if isinstance(p, exp.Property) and type(p) is exp.Property else p.key.removesuffix("property")
+        out[str(key).lower()] = value.name if isinstance(value, exp.Expression) else str(value)
+    return out

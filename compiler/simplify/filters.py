@@ -1,0 +1,73 @@
+"""σ moves towards the scans: through π, ⋈, ⟕ (left), ⋉, +, γ and window keys. Answers never change."""
+
+from __future__ import annotations
+
+from compiler.ir.relation import (
+    Aggregate, Filter, Join, LeftJoin, Project, Relation, Semi, Union, Window, transform,
+)
+from compiler.ir.scalar import TRUE, Call, Col, Scalar, columns, conj, conjuncts, substitute
+from compiler.ir.scalar import walk as walk_scalar
+
+
+def push_filters(r: Relation) -> Relation:
+    return transform(r, lambda n: _place(n.input, conjuncts(n.predicate)) if isinstance(n, Filter) else _join(n))
+
+
+def _join(n: Relation) -> Relation:
+    if isinstance(n, Join) and n.on != TRUE:
+        return _into_join(n, [])
+    return n
+
+
+def _place(r: Relation, parts: list[Scalar]) -> Relation:
+    """σ_parts(r) with every part as deep as it may go."""
+    if not parts:
+        return r
+    if isinstance(r, Filter):
+        return _place(r.input, conjuncts(r.predicate) + parts)
+    if isinstance(r, Project):
+        exprs = dict(r.exprs)
+        down = [p for p in parts if all(isinstance(exprs[c], Col) for c in columns(p))]
+        inner = _place(r.input, [substitute(p, exprs) for p in down])
+        return _keep(Project(inner, r.exprs) if down else r, [p for p in parts if p not in down])
+    if isinstance(r, Join):
+        return _into_join(r, parts)
+    if isinstance(r, LeftJoin | Semi):
+        down = [p for p in parts if columns(p) <= set(r.left.names)]
+        rest = [p for p in parts if p not in down]
+        return _keep(r.rebuild((_place(r.left, down), r.right)), rest)
+    if isinstance(r, Union):
+        out = []
+        for q in r.parts:
+            mapping: dict[str, Scalar] = {a.name: b for a, b in zip(r.schema, q.schema, strict=True)}
+            out.append(_place(q, [substitute(p, mapping) for p in parts]))
+        return Union(tuple(out))
+    if isinstance(r, Aggregate) and r.keys:
+        keys = dict(r.keys)
+        down = [p for p in parts if columns(p) and columns(p) <= set(keys)]
+        if down:
+            inner = Aggregate(_place(r.input, [substitute(p, keys) for p in down]), r.keys, r.aggs)
+            return _keep(inner, [p for p in parts if p not in down])
+    if isinstance(r, Window):
+        names = {p.name for p in r.partition if isinstance(p, Col)}
+        down = [p for p in parts if columns(p) and columns(p) <= names]
+        if down:
+            return _keep(r.rebuild((_place(r.input, down),)), [p for p in parts if p not in down])
+    return _keep(r, parts)
+
+
+def _into_join(r: Join, parts: list[Scalar]) -> Relation:
+    every = conjuncts(r.on) + parts
+    left = [p for p in every if columns(p) and columns(p) <= set(r.left.names) and _safe(p)]
+    right = [p for p in every if columns(p) and columns(p) <= set(r.right.names) and _safe(p)]
+    rest = [p for p in every if p not in left and p not in right]
+    return Join(_place(r.left, left), _place(r.right, right), conj(rest))
+
+
+def _safe(p: Scalar) -> bool:
+    """Whether it cannot fail on rows the join would have removed."""
+    return not any(isinstance(x, Call) and x.fn in ("/", "%", "cast") for x in walk_scalar(p))
+
+
+def _keep(r: Relation, parts: list[Scalar]) -> Relation:
+    return Filter(r, conj(parts)) if parts else r
