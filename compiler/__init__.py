@@ -1,0 +1,22 @@
+"""SQL to the SQL that maintains it: parse → bind → normalize → plan → differentiate → maintenance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from compiler.bind.query import Binder
+from compiler.catalog import Catalog
+from compiler.normalize import normalize
+from compiler.state import ViewPlan, plan
+
+VERSION = 1
+
+
+def compile_view(name: str, query: exp.Expression, catalog: Catalog,
+                 views: Mapping[str, exp.Expression] | None = None) -> ViewPlan:
+    """The states and the readable top of a view; raises InvalidSql or UnsupportedSql."""
+    others = {n: q for n, q in (views or {}).items() if n != name}
+    bound = Binder(catalog, others, (name,)).view(query)
+    return plan(name, normalize(bound.rel), bound.outputs)

@@ -416,6 +416,24 @@ class Keys(Relation):
 
 
 @dataclass(frozen=True, eq=False)
+class Net(Relation):
+    """Equal rows added up and those of weight 0 dropped; the same Z-set, in its shortest form."""
+
+    input: Relation
+
+    @property
+    def schema(self) -> tuple[Col, ...]:
+        return self.input.schema
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+    def rebuild(self, inputs: tuple[Relation, ...]) -> Relation:
+        return replace(self, input=inputs[0])
+
+
+@dataclass(frozen=True, eq=False)
 class Fixpoint(Relation):
     """WITH RECURSIVE: `base`, then `step` over the rows last found, read as `Recur`, until it finds none."""
 

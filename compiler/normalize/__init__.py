@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from compiler.ir.relation import Relation
 from compiler.ir.verify import verify
+from compiler.normalize.additive import additive_aggregates
 from compiler.normalize.distinct import distinct_aggregates
 from compiler.normalize.subqueries import unnest
 from compiler.simplify.filters import push_filters
 from compiler.simplify.projects import fuse_projects
 
-NORMALIZE = (unnest, distinct_aggregates, fuse_projects, push_filters, fuse_projects)
+NORMALIZE = (unnest, distinct_aggregates, additive_aggregates, fuse_projects, push_filters, fuse_projects)
 
 
 def normalize(r: Relation) -> Relation:

@@ -69,8 +69,8 @@ class _Unnest:
             return self.left_join(n)
         if isinstance(n, Unnest | Project | Aggregate | Window | TopK | Weigh):
             box = [n.input]
-            new = map_node(n, lambda s: self.replace(s, box))
-            out = new.rebuild((box[0],))
+            new = {s: self.replace(s, box) for s in scalars(n)}
+            out = map_node(n.rebuild((box[0],)), lambda s: new[s])
             return out if not isinstance(n, Window | TopK | Weigh | Unnest) else Project(
                 out, tuple((c.name, c) for c in n.schema))
         if isinstance(n, Values):
@@ -313,7 +313,7 @@ class _Unnest:
         wanted = [o for o in free(agg) if o.name in rel.names]
         inner, p = self.go(agg.input, rel)
         inner, p = self.ensure(inner, p, wanted, rel)
-        new = map_node(agg, p.bind)
+        new = map_node(agg.rebuild((inner,)), p.bind)
         assert isinstance(new, Aggregate)
         keys = tuple((c.name, c) for c in p.cols.values())
         grouped = Aggregate(inner, keys, new.aggs)
@@ -344,14 +344,14 @@ class _Unnest:
             return self.go_aggregate(q, rel, here)
         if isinstance(q, Window | TopK):
             inner, p = self.ensure(*self.go(q.input, rel), here, rel)
-            new = map_node(q, p.bind)
+            new = map_node(q.rebuild((inner,)), p.bind)
             assert isinstance(new, Window | TopK)
-            return replace(new, input=inner, partition=(*new.partition, *p.cols.values())), p
+            return replace(new, partition=(*new.partition, *p.cols.values())), p
         if isinstance(q, Union):
             return self.go_union(q, rel)
         if isinstance(q, Unnest | Weigh):
             inner, p = self.ensure(*self.go(q.input, rel), here, rel)
-            return map_node(q, p.bind).rebuild((inner,)), p
+            return map_node(q.rebuild((inner,)), p.bind), p
         raise UnsupportedSql(f"a correlated subquery over {type(q).__name__.lower()} is not supported",
                              code="unsupported_subquery")
 
@@ -409,7 +409,7 @@ class _Unnest:
                 exprs.append((n, Call("coalesce", (c, ZERO), INT8) if a.fn in ("count", "regr_count") else c))
             return self.carry(joined, tuple(exprs), dp)
         inner, p = self.ensure(*self.go(q.input, rel), here, rel)
-        new = map_node(q, p.bind)
+        new = map_node(q.rebuild((inner,)), p.bind)
         assert isinstance(new, Aggregate)
         renamed = {f: Col(self.fresh(f), c.type) for f, c in p.cols.items()}
         keys = tuple((renamed[f].name, c) for f, c in p.cols.items())

@@ -1,0 +1,37 @@
+"""Joins: Δ(R ⋈ S) = ΔR ⋈ S⁺ + R⁻ ⋈ ΔS, so n tables give n terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from compiler.delta.linear import plus
+from compiler.delta.restrict import equalities, keys_of, restrict
+from compiler.delta.times import after, before
+from compiler.ir.relation import (
+    Filter, Join, Project, Relation, Scan, State, Temp, Union, Values, is_empty, walk,
+)
+
+if TYPE_CHECKING:
+    from compiler.delta.rules import Deltas
+
+SIMPLE = (Scan, State, Temp, Values, Project, Filter, Join, Union)
+
+
+def join(q: Join, deltas: Deltas) -> Relation:
+    """Δ(R ⋈ S) = ΔR ⋈ S⁺ + R⁻ ⋈ ΔS."""
+    deltas.used.add("bilinear")
+    dl, dr = deltas.of(q.left), deltas.of(q.right)
+    terms: list[Relation] = []
+    if not is_empty(dl):
+        terms.append(Join(dl, only_keys(after(q.right), dl, [(b, a) for a, b in equalities(q.on, q.left, q.right)]), q.on))
+    if not is_empty(dr):
+        terms.append(Join(only_keys(before(q.left), dr, equalities(q.on, q.left, q.right)), dr, q.on))
+    return plus(q, terms)
+
+
+def only_keys(whole: Relation, delta: Relation, pairs: list) -> Relation:  # type: ignore[type-arg]
+    """The side that did not change, cut down to the delta's keys where an engine would not do that by itself."""
+    if not pairs or all(isinstance(n, SIMPLE) for n in walk(whole)):
+        return whole
+    keys, cols = keys_of(delta, [d for _, d in pairs])
+    return restrict(whole, keys, [(w, k) for (w, _), k in zip(pairs, cols, strict=True)])

@@ -1,0 +1,33 @@
+"""Linear operators: Δq = q∘Δ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from compiler.ir.relation import Filter, Project, Relation, Union, Unnest, Weigh, empty, is_empty
+
+if TYPE_CHECKING:
+    from compiler.delta.rules import Deltas
+
+
+def unary(q: Project | Filter | Weigh | Unnest, deltas: Deltas) -> Relation:
+    """Δσ(R) = σ(ΔR), Δπ(R) = π(ΔR), and the same for weights and unnesting."""
+    deltas.used.add("linear")
+    inner = deltas.of(q.input)
+    return empty(q) if is_empty(inner) else q.rebuild((inner,))
+
+
+def union(q: Union, deltas: Deltas) -> Relation:
+    """Δ(R + S) = ΔR + ΔS."""
+    deltas.used.add("linear")
+    return plus(q, [deltas.of(p) for p in q.parts])
+
+
+def plus(like: Relation, parts: list[Relation]) -> Relation:
+    """The sum of the parts that are not empty, under the names of `like`."""
+    some = [p for p in parts if not is_empty(p)]
+    if not some:
+        return empty(like)
+    if some[0].names != like.names:
+        some[0] = Project(some[0], tuple((c.name, o) for c, o in zip(like.schema, some[0].schema, strict=True)))
+    return some[0] if len(some) == 1 else Union(tuple(some))

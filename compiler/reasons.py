@@ -1,0 +1,52 @@
+"""Why a view is maintained the way it is, in words."""
+
+from __future__ import annotations
+
+from compiler.ir.relation import Aggregate, Fixpoint, LeftJoin, Relation, Semi, TopK, Window, walk
+from compiler.maintenance import maintenance_of
+from compiler.state import ViewPlan
+
+
+def reason_of(plan: ViewPlan) -> dict[str, str] | None:
+    """{code, message, hint} for a view that is keyed or recomputed; None for one with delta rules only."""
+    kind = maintenance_of(plan)
+    if kind == "incremental":
+        return None
+    nodes = [n for s in plan.states for n in walk(s.definition)]
+    for n in nodes:
+        if kind == "recompute" and (got := _whole(n)):
+            return got
+    if kind == "recompute":
+        return _said("whole", "A part of the view has no key to recompute by.", "")
+    for s in plan.states:
+        if s.kind == "keyed":
+            return _said("ordered_aggregate", "Groups that change are computed again: an aggregate depends on the order "
+                         "of its rows, or adds floating point numbers, whose addition cannot be undone.", "")
+    for n in nodes:
+        if isinstance(n, Window | TopK):
+            return _said("window", "Partitions that change are computed again.", "")
+    for n in nodes:
+        if isinstance(n, Aggregate) and any(a.fn in ("min", "max") for _, a in n.aggs):
+            return _said("extremum", "MIN and MAX take inserts as they come; a group that loses its extremum is computed "
+                         "again.", "")
+    for n in nodes:
+        if isinstance(n, LeftJoin | Semi):
+            return _said("outer_or_semi_join", "Rows that meet a changed row of the other side are computed again.", "")
+    return _said("keyed", "Keys that change are computed again.", "")
+
+
+def _whole(n: Relation) -> dict[str, str] | None:
+    if isinstance(n, Fixpoint):
+        return _said("recursion", "The recursive part is computed again and compared: one deleted row may take any "
+                     "number of derived rows with it.", "Its inputs and what reads it are maintained by deltas.")
+    if isinstance(n, Window) and not n.partition:
+        return _said("window_without_partition", "A window without PARTITION BY ranges over all rows, below another "
+                     "operator that needs its result.", "Add PARTITION BY, or move the window to the top of the view.")
+    if isinstance(n, TopK) and not n.partition:
+        return _said("limit_inside", "ORDER BY … LIMIT inside the query ranges over all rows.",
+                     "Move the LIMIT to the top of the view, where it is evaluated when read.")
+    return None
+
+
+def _said(code: str, message: str, hint: str) -> dict[str, str]:
+    return {"code": code, "message": message, "hint": hint}

@@ -1,0 +1,124 @@
+"""What is kept between batches: each aggregate's groups with their accumulators, recursive results, and the view.
+
+`plan` cuts a normalized view into states, innermost first, and a readable top over the last of them: projections,
+filters and LIMIT above the last state, and windows over all its rows, are evaluated when the view is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+
+from compiler.ir.relation import (
+    Agg, Aggregate, Filter, Fixpoint, Project, Relation, Scan, State, TopK, Window, transform, walk,
+)
+from compiler.ir.scalar import Col
+from compiler.ir.types import INT8
+
+COUNT = "_count"
+WEIGHT = "_weight"
+ACCUMULATED = {"count", "sum0", "min", "max"}
+
+
+@dataclass(frozen=True)
+class StateDef:
+    """A kept relation. `kind`: groups (accumulators by key), keyed (groups recomputed whole), bag (rows with weights).
+
+    `definition` is what it holds, over scans and earlier states; of groups and keyed, an `Aggregate` whose first
+    accumulator is `_count`, the number of rows in the group.
+    """
+
+    name: str
+    kind: str
+    definition: Relation
+    key: tuple[str, ...]
+    reason: str = ""
+
+    @property
+    def columns(self) -> tuple[Col, ...]:
+        cols = self.definition.schema
+        return cols if self.kind != "bag" else (*cols, Col(WEIGHT, INT8))
+
+
+@dataclass
+class ViewPlan:
+    """States of a view, innermost first, and the relation that reads it, over states at their present time."""
+
+    view: str
+    states: list[StateDef]
+    top: Relation
+    outputs: list[tuple[str, Col]]
+    tables: frozenset[str] = frozenset()
+    notes: list[str] = field(default_factory=list)
+
+
+def digest(r: Relation) -> str:
+    return hashlib.sha1(repr(r).encode()).hexdigest()[:6]
+
+
+def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]]) -> ViewPlan:
+    """Choose the states of a normalized view."""
+    states: dict[str, StateDef] = {}
+    tables = frozenset(n.table for n in walk(rel) if isinstance(n, Scan))
+
+    def keep(n: Relation) -> Relation:
+        if isinstance(n, Aggregate):
+            d = group_state(n)
+            states.setdefault(d.name, d)
+            raw = State(d.name, d.definition.schema, d.key)
+            return Project(raw, tuple((c.name, c) for c in n.schema))
+        if isinstance(n, Fixpoint):
+            name = f"{_slug([n.name])}_{digest(n)}"
+            states.setdefault(name, StateDef(name, "bag", n, (), "recursion"))
+            return State(name, n.schema, ("",))
+        return n
+
+    from compiler.simplify.projects import fuse_projects
+
+    body = fuse_projects(transform(rel, keep))
+    ops: list[Relation] = []
+    rest = body
+    while readable(rest):
+        ops.append(rest)
+        rest = rest.inputs[0]
+    if not isinstance(rest, State):
+        rest, ops = _settle(body)
+        name = f"{_slug([view])}_rows"
+        states[name] = StateDef(name, "bag", rest, ())
+        rest = State(name, rest.schema, ("",))
+    for op in reversed(ops):
+        rest = op.rebuild((rest,))
+    return ViewPlan(view, list(states.values()), rest, outputs, tables)
+
+
+def readable(r: Relation) -> bool:
+    """Whether an operator at the top is left to the reader."""
+    return isinstance(r, Project | Filter) or (isinstance(r, TopK | Window) and not r.partition)
+
+
+def _settle(body: Relation) -> tuple[Relation, list[Relation]]:
+    """Without a state at the bottom: keep rows below the last window or limit that is left to the reader."""
+    ops: list[Relation] = []
+    last, chain, r = 0, [body], body
+    while readable(r):
+        ops.append(r)
+        r = r.inputs[0]
+        chain.append(r)
+        if isinstance(ops[-1], TopK | Window):
+            last = len(ops)
+    return chain[last], ops[:last]
+
+
+def group_state(n: Aggregate) -> StateDef:
+    """The state of an aggregate: accumulators when it has only those, otherwise its groups as computed."""
+    rows = (COUNT, Agg("count", (), INT8))
+    definition = Aggregate(n.input, n.keys, (rows, *n.aggs))
+    kind = "groups" if all(a.fn in ACCUMULATED and not a.distinct for _, a in n.aggs) else "keyed"
+    tables = sorted({s.table.split(".")[-1] for s in walk(n) if isinstance(s, Scan)})
+    name = f"{_slug([*tables[:3], 'by', *(k for k, _ in n.keys)] if n.keys else [*tables[:3], 'total'])}_{digest(definition)}"
+    return StateDef(name, kind, definition, tuple(k for k, _ in n.keys))
+
+
+def _slug(parts: list[str]) -> str:
+    return re.sub(r"[^a-z0-9_]+", "_", "_".join(parts).lower()).strip("_")[:44] or "state"

@@ -1,0 +1,265 @@
+"""DuckDB as an engine: one file, one writer; landing, maintenance and frontier in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from compiler.catalog import Table
+from compiler.errors import TidemarkError
+from compiler.maintenance import Program
+from compiler.state import StateDef, ViewPlan
+from connectors.duckdb import landing, mirror
+from connectors.duckdb.text import from_text
+from connectors.intervals import typed
+from connectors.staging import Staged
+from dialects import maintain
+from dialects.dialect import ident
+from dialects.duckdb import DUCKDB, create_macros
+
+FORMAT = 1
+COMPACT_ROWS = 100_000
+COMPACT_SHARE = 0.1
+
+
+class WarehouseInUse(TidemarkError):
+    exit_code = 3
+
+
+class ValueOutOfRange(TidemarkError):
+    """A value of the source that the engine's type cannot hold; nothing was stored."""
+
+
+class EngineFailure(TidemarkError):
+    """A statement failed in the engine; the batch was rolled back."""
+
+
+class DuckDBEngine:
+    """The warehouse's DuckDB file."""
+
+    name = "duckdb"
+    dialect = DUCKDB
+
+    def __init__(self, path: Path, read_only: bool = False) -> None:
+        self.path = path
+        new = not path.exists()
+        if read_only and new:
+            raise TidemarkError(f"there is no warehouse at {path}", hint="Run: tidemark deploy", code="no_warehouse")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.con = duckdb.connect(str(path), read_only=read_only)
+        except duckdb.IOException as e:
+            if "lock" in str(e).lower():
+                raise WarehouseInUse(f"the warehouse {path} is in use by another process", code="warehouse_in_use",
+                                     detail=str(e).split("\n")[0], hint="Stop the other tidemark, or ask it: tidemark query.") from e
+            raise TidemarkError(f"cannot open the warehouse {path}", detail=str(e).split("\n")[0],
+                                hint="It may have been written by a newer DuckDB.", code="warehouse_unreadable") from e
+        self.con.execute("SET TimeZone = 'UTC'")
+        self.con.execute("SET preserve_insertion_order = false")
+        self.programs: dict[frozenset[str], list[maintain.Statement]] = {}
+        if new:
+            self._initialize()
+        elif not read_only:
+            self._check_format()
+            for m in create_macros():
+                self.con.execute(m)
+
+    def _initialize(self) -> None:
+        for s in mirror.SCHEMAS:
+            self.con.execute(f'CREATE SCHEMA "{s}"')
+        for m in create_macros():
+            self.con.execute(m)
+        self.con.execute("CREATE TABLE tidemark.frontier (lsn BIGINT, at TIMESTAMPTZ, format INTEGER)")
+        self.con.execute("INSERT INTO tidemark.frontier VALUES (0, now(), ?)", [FORMAT])
+        self.con.execute("CREATE TABLE tidemark.states (name VARCHAR)")
+
+    def _check_format(self) -> None:
+        row = self.con.execute("SELECT max(format) FROM tidemark.frontier").fetchone()
+        if row is not None and row[0] is not None and row[0] > FORMAT:
+            raise TidemarkError(f"the warehouse {self.path} was written by a newer Tidemark", code="newer_warehouse",
+                                detail=f"Its format is {row[0]}; this version knows {FORMAT}.",
+                                hint="Upgrade Tidemark, or deploy into another warehouse.")
+
+    def close(self) -> None:
+        self.con.close()
+
+    def frontier(self) -> int:
+        row = self.con.execute("SELECT lsn FROM tidemark.frontier").fetchone()
+        return int(row[0]) if row else 0
+
+    def set_frontier(self, lsn: int) -> None:
+        self.con.execute("UPDATE tidemark.frontier SET lsn = ?, at = now()", [lsn])
+
+    # -- mirrors
+
+    def create_mirror(self, t: Table) -> None:
+        for s in mirror.drop(t.mirror) + mirror.create(t):
+            self.con.execute(s)
+
+    def drop_mirror(self, name: str) -> None:
+        for s in mirror.drop(name):
+            self.con.execute(s)
+
+    def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
+        """Fill a base table from text columns c0…; gives the number of rows."""
+        n = 0
+        con = self.con.cursor()
+        weight = "" if t.key else ", 1"
+        for staged in batches:
+            con.register("staged", typed(staged, t))
+            self._cast_errors(con, t, "staged", lambda: con.execute(
+                f"INSERT INTO base.{mirror.q(t.mirror)} SELECT {landing.values(t)}{weight} FROM staged"))
+            con.unregister("staged")
+            n += staged.num_rows
+        if not t.key and n:
+            name, cols = mirror.q(t.mirror), mirror.columns(t)
+            con.execute(f"CREATE OR REPLACE TEMP TABLE folded AS SELECT {cols}, sum(_weight)::BIGINT AS _weight "
+                        f"FROM base.{name} GROUP BY ALL")
+            con.execute(f"DELETE FROM base.{name}")
+            con.execute(f"INSERT INTO base.{name} SELECT * FROM folded")
+            con.execute("DROP TABLE folded")
+        con.close()
+        return n
+
+    def _cast_errors(self, con: duckdb.DuckDBPyConnection, t: Table, source: str, run: Callable[[], object]) -> None:
+        self._check_scale(con, t, source)
+        try:
+            run()
+        except duckdb.Error as e:
+            raise self._out_of_range(con, t, source, e) from e
+
+    def _check_scale(self, con: duckdb.DuckDBPyConnection, t: Table, source: str) -> None:
+        """numeric without a declared scale: digits that would be lost are an error."""
+        for i, c in enumerate(t.columns):
+            if c.type.name == "numeric" and c.type.precision == 38:
+                bad = con.execute(f"SELECT c{i} FROM {source} WHERE length(rtrim(split_part(c{i}, '.', 2), '0')) > "
+                                  f"{c.type.scale} LIMIT 1").fetchone()
+                if bad:
+                    raise ValueOutOfRange(
+                        f'a value of "{t.schema}.{t.name}"."{c.name}" has more than {c.type.scale} digits after the point',
+                        code="value_out_of_range", detail=f"Value: {bad[0]}",
+                        hint=f'Declare a scale in the source: ALTER TABLE {t.name} ALTER COLUMN {c.name} TYPE numeric(p,s).')
+
+    def _out_of_range(self, con: duckdb.DuckDBPyConnection, t: Table, source: str, e: duckdb.Error) -> TidemarkError:
+        names = [c.name for c in t.columns]
+        for i, c in enumerate(t.columns):
+            try:
+                where = f"c{i} IS NOT NULL AND {from_text(f'c{i}', c.type, strict=False)} IS NULL"
+                keys = ", ".join(f"c{names.index(k)}" for k in t.key) or "'(no key)'"
+                bad = con.execute(f"SELECT c{i}, {keys} FROM {source} WHERE {where} LIMIT 1").fetchone()
+            except duckdb.Error:
+                continue
+            if bad:
+                key = ", ".join(f"{k} = {v}" for k, v in zip(t.key, bad[1:], strict=False)) or "(no key)"
+                return ValueOutOfRange(
+                    f'a value of "{t.schema}.{t.name}"."{c.name}" is out of range for DuckDB', code="value_out_of_range",
+                    detail=f"Row {key}: {bad[0]!s:.60} does not fit {c.type}.",
+                    hint="Correct the value in the source, or leave the column out of the views.")
+        return EngineFailure(f'landing table "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0], code="engine")
+
+    # -- states and views
+
+    def states(self) -> set[str]:
+        return {r[0] for r in self.con.execute("SELECT name FROM tidemark.states").fetchall()}
+
+    def create_state(self, s: StateDef) -> None:
+        self.con.execute("BEGIN")
+        try:
+            self.con.execute(f"DROP TABLE IF EXISTS state.{ident(s.name).sql('duckdb')}")
+            self.con.execute(maintain.create_state(DUCKDB, s).sql)
+            self._run(maintain.fill_state(DUCKDB, s))
+            self.con.execute("INSERT INTO tidemark.states VALUES (?)", [s.name])
+            self.con.execute("COMMIT")
+        except BaseException:
+            self.con.execute("ROLLBACK")
+            raise
+
+    def drop_state(self, name: str) -> None:
+        self.con.execute(f"DROP TABLE IF EXISTS state.{ident(name).sql('duckdb')}")
+        self.con.execute("DELETE FROM tidemark.states WHERE name = ?", [name])
+
+    def create_view(self, plan: ViewPlan) -> None:
+        sql = maintain.read_select(DUCKDB, plan.top, plan.outputs)
+        self.con.execute(f"CREATE OR REPLACE VIEW main.{ident(plan.view).sql('duckdb')} AS\n{sql}")
+
+    def drop_view(self, name: str) -> None:
+        self.con.execute(f"DROP VIEW IF EXISTS main.{ident(name).sql('duckdb')}")
+
+    def _run(self, s: maintain.Statement) -> None:
+        try:
+            self.con.execute(s.sql)
+        except duckdb.Error as e:
+            raise EngineFailure(f'{s.kind} of "{s.target}" failed', detail=str(e).split("\n")[0], code="engine",
+                                hint="tidemark explain shows the statement; scripts/inspect prints all of them.") from e
+
+    # -- batches
+
+    def apply(self, staged: list[Staged], end: int, program: Callable[[frozenset[str]], Program]) -> int:
+        """Land the changes, maintain every state, move the frontier to `end`: all of it, or nothing. Gives rows landed."""
+        con, rows = self.con, 0
+        con.execute("BEGIN")
+        try:
+            con.execute(f"SET VARIABLE tidemark_frontier = {self.frontier()}::BIGINT")
+            con.execute(f"SET VARIABLE tidemark_batch = {max(end - 1, 0)}::BIGINT")
+            changed = set()
+            for s in staged:
+                con.register("staged", typed(s.rows, s.table))
+                self._cast_errors(con, s.table, "staged", lambda s=s: [con.execute(x) for x in landing.land(s, "staged")])
+                con.unregister("staged")
+                landed = con.execute(f"SELECT count(*) FROM {mirror.q(f'batch_{s.table.mirror}')}").fetchone()
+                if landed and landed[0]:
+                    changed.add(f"{s.table.schema}.{s.table.name}")
+                    rows += landed[0]
+            if changed:
+                for statement in self.statements(frozenset(changed), program):
+                    self._run(statement)
+            self.set_frontier(end)
+            con.execute("COMMIT")
+        except BaseException:
+            con.execute("ROLLBACK")
+            raise
+        return rows
+
+    def statements(self, changed: frozenset[str], program: Callable[[frozenset[str]], Program]) -> list[maintain.Statement]:
+        if changed not in self.programs:
+            self.programs[changed] = maintain.statements(DUCKDB, program(changed))
+        return self.programs[changed]
+
+    def compact(self, tables: list[Table], force: bool = False) -> list[str]:
+        """Fold logs that have grown past a share of their base; gives the tables that were."""
+        done = []
+        for t in tables:
+            name = mirror.q(t.mirror)
+            tail, base = self.con.execute(f"SELECT (SELECT count(*) FROM delta.{name}), (SELECT count(*) FROM base.{name})").fetchone()  # type: ignore[misc]
+            if tail and (force or tail > max(COMPACT_ROWS, COMPACT_SHARE * base)):
+                self.con.execute("BEGIN")
+                try:
+                    for s in mirror.compact(t):
+                        self.con.execute(s)
+                    self.con.execute("COMMIT")
+                except BaseException:
+                    self.con.execute("ROLLBACK")
+                    raise
+                done.append(t.mirror)
+        return done
+
+    # -- reading
+
+    def read(self, plan: ViewPlan) -> pa.Table:
+        con = self.con.cursor()
+        con.execute("SET TimeZone = 'UTC'")
+        return con.execute(f"SELECT * FROM main.{ident(plan.view).sql('duckdb')}").to_arrow_table()
+
+    def count(self, view: str) -> int:
+        row = self.con.cursor().execute(f"SELECT count(*) FROM main.{ident(view).sql('duckdb')}").fetchone()
+        return int(row[0]) if row else 0
+
+    def export(self, plan: ViewPlan, path: Path, fmt: str) -> None:
+        con = self.con.cursor()
+        con.execute("SET TimeZone = 'UTC'")
+        options = "FORMAT parquet" if fmt == "parquet" else "FORMAT csv, HEADER true"
+        target = str(path).replace("'", "''")
+        con.execute(f"COPY (SELECT * FROM main.{ident(plan.view).sql('duckdb')}) TO '{target}' ({options})")

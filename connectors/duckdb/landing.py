@@ -1,0 +1,57 @@
+"""Landing staged changes: the batch's rows as a temp table `batch_<table>`, appended to the delta table."""
+
+from __future__ import annotations
+
+from compiler.catalog import Table
+from connectors.duckdb.mirror import columns, q
+from connectors.duckdb.text import from_text
+from connectors.staging import Staged
+
+
+def land(s: Staged, source: str) -> list[str]:
+    """SQL that lands staged rows, registered as `source`."""
+    t, name = s.table, q(s.table.mirror)
+    batch = q(f"batch_{t.mirror}")
+    body = _keyed(s, source) if s.keyed else _full(s, source)
+    return [f"CREATE OR REPLACE TEMP TABLE {batch} AS {body}", f"INSERT INTO delta.{name} SELECT * FROM {batch}"]
+
+
+def values(t: Table, prefix: str = "") -> str:
+    return ", ".join(f"{from_text(f'{prefix}c{i}', c.type)} AS {q(c.name)}" for i, c in enumerate(t.columns))
+
+
+def _gone(t: Table) -> str:
+    """Every row of the mirror, taken away by TRUNCATE."""
+    weight = "-1" if t.key else "-_weight"
+    return (f"SELECT {columns(t)}, {weight} AS _weight, (SELECT getvariable('tidemark_batch')) AS _lsn, 0 AS _seq "
+            f"FROM before_rows.{q(t.mirror)}")
+
+
+def _full(s: Staged, source: str) -> str:
+    rows = f"SELECT {values(s.table)}, _weight, _lsn, _seq FROM {source}"
+    return f"{_gone(s.table)} UNION ALL {rows}" if s.truncated else rows
+
+
+def _keyed(s: Staged, source: str) -> str:
+    t = s.table
+    key = [next(c for c in t.columns if c.name == k) for k in t.identity_key]
+    if s.inserts_only and not s.truncated:
+        return f"SELECT {values(t)}, 1 AS _weight, _lsn, _seq FROM {source}"
+    keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS key_{i}" for i, c in enumerate(key))
+    names = ", ".join(f"key_{i}" for i in range(len(key)))
+    kept = "".join(f", u{i}" for i in s.unchanged)
+    origin = "".join(f", {from_text(f'f{i}', c.type)} AS from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
+    events = (f"WITH latest AS (SELECT {keys}, {values(t)}, _present, _lsn, _seq{kept}{origin} FROM {source} "
+              f"QUALIFY row_number() OVER (PARTITION BY {names} ORDER BY _seq DESC) = 1)")
+    mirror = f"before_rows.{q(t.mirror)}"
+    on = " AND ".join(f"m.{q(c.name)} = l.key_{i}" for i, c in enumerate(key))
+    old = (f"SELECT {columns(t, 'm.')}, -1 AS _weight, l._lsn, l._seq FROM {mirror} m JOIN latest l ON {on}"
+           if not s.truncated else _gone(t))
+    if s.unchanged:
+        new_cols = ", ".join(f"CASE WHEN l.u{i} THEN o.{q(c.name)} ELSE l.{q(c.name)} END AS {q(c.name)}"
+                             if i in s.unchanged else f"l.{q(c.name)}" for i, c in enumerate(t.columns))
+        back = " AND ".join(f"o.{q(c.name)} = l.from_{i}" for i, c in enumerate(key))
+        new = f"SELECT {new_cols}, 1, l._lsn, l._seq FROM latest l LEFT JOIN {mirror} o ON {back} WHERE l._present"
+    else:
+        new = f"SELECT {columns(t)}, 1, _lsn, _seq FROM latest WHERE _present"
+    return f"{events} {old} UNION ALL {new}"

@@ -1,0 +1,26 @@
+"""Postgres' text output of a value to DuckDB's type: one SQL expression a type."""
+
+from __future__ import annotations
+
+from compiler.ir.types import Type
+from dialects.duckdb import type_name
+
+
+def from_text(column: str, t: Type, strict: bool = True) -> str:
+    """SQL that reads column (text as Postgres prints it) as a value of `t`; not strict gives NULL for what fails."""
+    cast = "CAST" if strict else "TRY_CAST"
+    if t.name == "bool":
+        return f"({column} = 't')"
+    if t.name in ("text", "varchar", "json", "jsonb", "enum", "citext", "name"):
+        return f"CAST({column} AS VARCHAR)"
+    if t.name == "bpchar":
+        return f"rtrim(CAST({column} AS VARCHAR), ' ')"
+    if t.name in ("date", "timestamp", "timestamptz"):
+        return f"{cast}(replace(CAST({column} AS VARCHAR), ' BC', ' (BC)') AS {type_name(t)})"
+    if t.name == "bytea":
+        return f"unhex(substr({column}, 3))"
+    if t.name == "interval":
+        return column  # already read: connectors.intervals
+    if t.name == "array":
+        return f"{cast}('[' || {column}[2:-2] || ']' AS {type_name(t)})"
+    return f"{cast}({column} AS {type_name(t)})"

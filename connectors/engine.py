@@ -1,0 +1,64 @@
+"""What an engine promises. `apply` is the contract: data and frontier move together, and repeating it is harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from compiler.catalog import Table
+from compiler.maintenance import Program
+from compiler.state import StateDef, ViewPlan
+from connectors.staging import Staged
+from dialects.dialect import Dialect
+
+Programs = Callable[[frozenset[str]], Program]
+
+
+class Engine(Protocol):
+    """An engine that keeps mirrors, states and views."""
+
+    name: str
+    dialect: Dialect
+
+    def close(self) -> None: ...
+
+    def frontier(self) -> int:
+        """The LSN below which every commit is in every table and view."""
+        ...
+
+    def set_frontier(self, lsn: int) -> None: ...
+
+    def create_mirror(self, t: Table) -> None: ...
+
+    def drop_mirror(self, name: str) -> None: ...
+
+    def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
+        """Fill an empty mirror from text columns c0…; gives the number of rows."""
+        ...
+
+    def states(self) -> set[str]: ...
+
+    def create_state(self, s: StateDef) -> None:
+        """Create a state and fill it from the mirrors as they are; durable on return."""
+        ...
+
+    def drop_state(self, name: str) -> None: ...
+
+    def create_view(self, plan: ViewPlan) -> None: ...
+
+    def drop_view(self, name: str) -> None: ...
+
+    def apply(self, staged: list[Staged], end: int, program: Programs) -> int:
+        """Land changes, maintain states, move the frontier to `end`; durable on return, nothing on failure."""
+        ...
+
+    def compact(self, tables: list[Table], force: bool = False) -> list[str]: ...
+
+    def read(self, plan: ViewPlan) -> pa.Table: ...
+
+    def count(self, view: str) -> int: ...
+
+    def export(self, plan: ViewPlan, path: Path, fmt: str) -> None: ...

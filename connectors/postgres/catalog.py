@@ -1,0 +1,52 @@
+"""The source's catalog: tables, columns, types, keys, replica identity."""
+
+from __future__ import annotations
+
+import psycopg
+
+from compiler.catalog import Catalog, Column, Table, parse_type
+
+TABLES = """
+SELECT n.nspname, c.relname, c.relreplident::text, c.oid::bigint,
+       coalesce((SELECT array_agg(a.attname::text ORDER BY k.ord)
+                 FROM pg_index i, unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, ord), pg_attribute a
+                 WHERE i.indrelid = c.oid AND i.indisprimary AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}'),
+       coalesce((SELECT array_agg(a.attname::text ORDER BY k.ord)
+                 FROM pg_index i, unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, ord), pg_attribute a
+                 WHERE i.indrelid = c.oid AND i.indisreplident AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}')
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%%'
+  AND NOT coalesce(c.relispartition, false)
+"""
+
+COLUMNS = """
+SELECT a.attrelid::bigint, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, t.typtype::text, t.typname,
+       CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod) END
+FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_type t ON t.oid = a.atttypid
+WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND c.relkind IN ('r', 'p')
+  AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+ORDER BY a.attrelid, a.attnum
+"""
+
+ENUMS = "SELECT t.typname, array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_enum e JOIN pg_type t ON t.oid = e.enumtypid GROUP BY 1"
+
+IDENTITY = {"d": "default", "f": "full", "i": "index", "n": "nothing"}
+
+
+def load_catalog(conn: psycopg.Connection) -> Catalog:
+    """Everything views may read, from the server."""
+    enums = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
+    columns: dict[int, list[Column]] = {}
+    for oid, name, source, not_null, kind, typname, base in conn.execute(COLUMNS).fetchall():
+        t = parse_type(f'"{typname}"' if kind == "e" else base or source, enums)
+        columns.setdefault(oid, []).append(Column(name, t, not_null, typname if kind == "e" else source))
+    path = [r[0] for r in conn.execute("SELECT unnest(current_schemas(false))::text").fetchall()] or ["public"]
+    tables = {}
+    for schema, name, ident, oid, key, index in conn.execute(TABLES).fetchall():
+        identity = IDENTITY[ident]
+        identity_key = tuple(index) if identity == "index" else tuple(key)
+        if identity == "default" and not key:
+            identity = "nothing"
+        tables[(schema, name)] = Table(schema, name, tuple(columns.get(oid, ())), tuple(key), identity, identity_key)
+    return Catalog(tables, tuple(path))

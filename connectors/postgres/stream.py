@@ -1,0 +1,170 @@
+"""The replication stream: I/O only. COPY BOTH over libpq, keepalives answered, positions acknowledged when told to."""
+
+from __future__ import annotations
+
+import select
+import struct
+import time
+from dataclasses import dataclass, field
+
+from psycopg import pq
+
+from compiler.errors import TidemarkError
+from connectors.postgres.connection import SourceUnreachable, describe, format_lsn, parse_lsn, replication_dsn
+
+EPOCH = 946684800  # 2000-01-01, where Postgres' clock starts
+
+
+class SlotUnavailable(TidemarkError):
+    pass
+
+
+@dataclass
+class Limits:
+    """When a batch closes, always between transactions: rows, bytes, or seconds since its first one."""
+
+    rows: int = 200_000
+    bytes: int = 128 << 20
+    seconds: float = 0.02
+
+
+@dataclass
+class Received:
+    """Frames of whole transactions; `end` is the end LSN of the last commit (or what an idle server has sent)."""
+
+    frames: list[bytes] = field(default_factory=list)
+    commit_lsn: int = 0
+    end: int = 0
+    changes: int = 0
+
+
+class Stream:
+    """A running START_REPLICATION."""
+
+    def __init__(self, dsn: str, slot: str, publication: str, start: int = 0) -> None:
+        self.conn = pq.PGconn.connect(replication_dsn(dsn))
+        if self.conn.status != pq.ConnStatus.OK:
+            message = self.conn.get_error_message()
+            raise SourceUnreachable(f"cannot stream from the source {describe(dsn)}", detail=message,
+                                    code="source_unreachable", hint="The user needs the REPLICATION attribute.")
+        options = f"proto_version '1', publication_names '{_quote(publication)}'"
+        command = f'START_REPLICATION SLOT "{slot}" LOGICAL {format_lsn(start)} ({options})'
+        result = self.conn.exec_(command.encode())
+        if result.status != pq.ExecStatus.COPY_BOTH:
+            detail = result.get_error_message()
+            self.close()
+            hint = "Another tidemark run holds it; stop that one first." if "is active" in detail else (
+                "Run: tidemark deploy" if "does not exist" in detail else "")
+            raise SlotUnavailable(f'replication slot "{slot}" cannot be read', detail=detail, hint=hint,
+                                  code="slot_unavailable")
+        self.received = start
+        self.acknowledged = start
+        self.server_end = start
+        self.open: list[bytes] = []  # frames of the transaction being received
+        self.last_feedback = time.monotonic()
+        self.carry: tuple[list[bytes], int, int] | None = None
+
+    def close(self) -> None:
+        self.conn.finish()
+
+    def fileno(self) -> int:
+        return self.conn.socket
+
+    def acknowledge(self, lsn: int) -> None:
+        """Tell the server that everything up to `lsn` is durable here."""
+        self.acknowledged = max(self.acknowledged, lsn)
+        self.feedback()
+
+    def feedback(self) -> None:
+        now = int((time.time() - EPOCH) * 1_000_000)
+        self.conn.put_copy_data(struct.pack("!cQQQQB", b"r", max(self.received, self.acknowledged), self.acknowledged,
+                                            self.acknowledged, now, 0))
+        self.conn.flush()
+        self.last_feedback = time.monotonic()
+
+    def receive(self, limits: Limits, wait: float, until: int | None = None, before: int | None = None) -> Received:
+        """Whole transactions, at least one unless `wait` seconds pass or the server has nothing up to `until`.
+
+        With `before`, transactions that commit at or after that LSN are kept for the next call.
+        """
+        out = Received()
+        size, first, deadline = 0, 0.0, time.monotonic() + wait
+        if self.carry is not None:
+            frames, lsn, end = self.carry
+            if before is not None and lsn >= before:
+                return Received(end=before)
+            self.carry = None
+            self._take(out, frames, lsn, end)
+            first = time.monotonic()
+        while True:
+            now = time.monotonic()
+            if now - self.last_feedback > 5:
+                self.feedback()
+            n, data = self.conn.get_copy_data(1)
+            if n > 0:
+                kind = data[0]
+                if kind == 0x77:  # w: XLogData
+                    frame = bytes(data)
+                    self.open.append(frame)
+                    size += n
+                    if frame[25] == 0x43:  # C: commit
+                        lsn = int.from_bytes(frame[27:35], "big")
+                        end = int.from_bytes(frame[35:43], "big")
+                        self.received = max(self.received, end)
+                        self.server_end = max(self.server_end, end)
+                        frames, self.open = self.open, []
+                        if before is not None and lsn >= before:
+                            self.carry = (frames, lsn, end)
+                            out.end = max(out.end, before)
+                            return out
+                        self._take(out, frames, lsn, end)
+                        first = first or time.monotonic()
+                        if out.changes >= limits.rows or size >= limits.bytes:
+                            return out
+                        if time.monotonic() - first >= limits.seconds:
+                            return out
+                elif kind == 0x6B:  # k: keepalive
+                    end = int.from_bytes(data[1:9], "big")
+                    self.server_end = max(self.server_end, end)
+                    if not self.open:
+                        self.received = max(self.received, end)
+                        out.end = max(out.end, end)
+                    if data[17]:
+                        self.feedback()
+                    if until is not None and end >= until and not self.open:
+                        return out
+                continue
+            if n == -1 or n == -2:
+                raise SourceUnreachable("the source closed the replication stream", code="source_unreachable",
+                                        detail=self.conn.get_error_message(),
+                                        hint="Run tidemark again; nothing is lost.")
+            if out.frames and not self.open and (first and now - first >= limits.seconds or until is None):
+                return out
+            if until is not None and self.server_end >= until and not self.open:
+                return out
+            left = deadline - now
+            if left <= 0 and not self.open:
+                return out
+            pause = min(max(left, 0.001), limits.seconds if out.frames else 1.0)
+            ready, _, _ = select.select([self.conn.socket], [], [], pause)
+            if ready:
+                self.conn.consume_input()
+            elif until is not None:
+                self.feedback_request()
+
+    def feedback_request(self) -> None:
+        """A status update; the server answers with its own position."""
+        self.feedback()
+
+    def _take(self, out: Received, frames: list[bytes], lsn: int, end: int) -> None:
+        out.frames += frames
+        out.changes += len(frames) - 2
+        out.commit_lsn = max(out.commit_lsn, lsn)
+        out.end = max(out.end, end)
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+_ = parse_lsn

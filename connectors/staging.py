@@ -1,0 +1,217 @@
+"""Decoded changes to staged rows: text columns with a position, ready for an engine to cast and land.
+
+Tables with REPLICA IDENTITY FULL bring their old images: every change becomes −old, +new. For the others a change
+becomes events on keys: key K now has this row, or none; old images are looked up in the mirror when landing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from compiler.catalog import Table
+from compiler.errors import TidemarkError
+from connectors.postgres.pgoutput import Changes, Decoded, Relation, Tuples
+
+PRESENT, SEQ, LSN, SIGN = "_present", "_seq", "_lsn", "_weight"
+
+
+@dataclass
+class Staged:
+    """Changes of one table. `rows` holds text columns c0…, and k0… (event keys) when `keyed`.
+
+    `unchanged` names the columns whose value is the mirror's, where `u<i>` is true; f0… is the key to take it from.
+    `inserts_only`: no key can be in the mirror yet. `truncated`: every row of the mirror goes first.
+    """
+
+    table: Table
+    rows: pa.Table
+    keyed: bool
+    truncated: bool
+    inserts_only: bool
+    unchanged: tuple[int, ...] = ()
+
+
+class TableChanged(TidemarkError):
+    """The source's table no longer has the columns it was deployed with."""
+
+
+def stage(tables: dict[tuple[str, str], Table], decoded: Decoded, relations: dict[int, Relation], after: int) -> list[Staged]:
+    """Staged rows per table, for transactions that commit at or after LSN `after`."""
+    out = []
+    oids = set(decoded.changes) | set(decoded.truncated)
+    for oid in sorted(oids, key=lambda o: (relations[o].schema, relations[o].name)):
+        r = relations[oid]
+        table = tables.get((r.schema, r.name))
+        if table is None:
+            continue
+        order = _order(table, r)
+        changes = [c for c in map(lambda c: _from(c, after), decoded.changes.get(oid, [])) if len(c.lsn)]
+        cut = decoded.truncated.get(oid)
+        if cut is not None:
+            changes = [c for c in map(lambda c: _later(c, cut), changes) if len(c.lsn)]
+        if not changes and cut is None:
+            continue
+        out.append(_keyed(table, order, changes, cut is not None) if table.identity != "full"
+                   else _full(table, order, changes, cut is not None))
+    return out
+
+
+def _order(table: Table, r: Relation) -> list[int]:
+    """For each column of the mirror, its place in the stream's tuples."""
+    missing = [c.name for c in table.columns if c.name not in r.columns]
+    if missing:
+        raise TableChanged(f'table "{table.schema}.{table.name}" no longer has column "{missing[0]}"',
+                           code="table_changed", detail="The source's table was altered after it was deployed.",
+                           hint="Change the views that read it, then run: tidemark deploy --resync")
+    return [r.columns.index(c.name) for c in table.columns]
+
+
+def _mask(c: Changes, keep: np.ndarray) -> Changes:
+    if keep.all():
+        return c
+
+    def cut(t: Tuples | None) -> Tuples | None:
+        if t is None:
+            return None
+        m = pa.array(keep)
+        return Tuples([a.filter(m) for a in t.columns], [u[keep] if u is not None else None for u in t.unchanged])
+
+    return Changes(c.kind, c.lsn[keep], c.seq[keep], cut(c.new), cut(c.old), c.old_is_key)
+
+
+def _from(c: Changes, after: int) -> Changes:
+    return _mask(c, c.lsn >= after)
+
+
+def _later(c: Changes, seq: int) -> Changes:
+    return _mask(c, c.seq > seq)
+
+
+def _text(a: pa.Array) -> pa.Array:
+    return a
+
+
+def _table(cols: dict[str, list[pa.Array]]) -> pa.Table:
+    return pa.table({k: pa.chunked_array(v) for k, v in cols.items()})
+
+
+def _full(table: Table, order: list[int], changes: list[Changes], truncated: bool) -> Staged:
+    n = len(order)
+    cols: dict[str, list[pa.Array]] = {k: [] for k in (SEQ, LSN, SIGN, *(f"c{i}" for i in range(n)))}
+
+    def add(c: Changes, t: Tuples, sign: int, other: Tuples | None) -> None:
+        cols[SEQ].append(pa.array(c.seq))
+        cols[LSN].append(pa.array(c.lsn))
+        cols[SIGN].append(pa.array(np.full(len(c.seq), sign, dtype=np.int32)))
+        for i, j in enumerate(order):
+            a = t.columns[j]
+            u = t.unchanged[j]
+            if u is not None and other is not None:
+                a = pc.if_else(pa.array(u), other.columns[j].cast(pa.large_string()), a.cast(pa.large_string())).cast(pa.string_view())
+            cols[f"c{i}"].append(a)
+
+    for c in changes:
+        if c.old is not None:
+            add(c, c.old, -1, None)
+        if c.new is not None:
+            add(c, c.new, 1, c.old)
+    if not cols[SEQ]:
+        return Staged(table, _empty(cols, (SEQ, LSN), (SIGN,)), False, truncated, False)
+    return Staged(table, _table(cols), False, truncated, all(c.kind == "I" for c in changes))
+
+
+def _empty(cols: dict[str, list[pa.Array]], ints: tuple[str, ...], small: tuple[str, ...]) -> pa.Table:
+    kinds = {k: pa.int64() if k in ints else pa.int32() if k in small else pa.bool_() if k == PRESENT else pa.string_view()
+             for k in cols}
+    return pa.table({k: pa.array([], type=t) for k, t in kinds.items()})
+
+
+def _keyed(table: Table, order: list[int], changes: list[Changes], truncated: bool) -> Staged:
+    n = len(order)
+    names = [c.name for c in table.columns]
+    key = [names.index(k) for k in table.identity_key]
+    cols: dict[str, list[pa.Array]] = {k: [] for k in (
+        SEQ, LSN, PRESENT, *(f"k{i}" for i in range(len(key))), *(f"c{i}" for i in range(n)))}
+
+    def add(c: Changes, keys: Tuples, values: Tuples | None, keep: np.ndarray | None = None) -> None:
+        m = len(c.seq)
+        cols[SEQ].append(pa.array(c.seq * 2 + (1 if values is not None else 0)))
+        cols[LSN].append(pa.array(c.lsn))
+        cols[PRESENT].append(pa.array(np.full(m, values is not None)))
+        for i, k in enumerate(key):
+            cols[f"k{i}"].append(keys.columns[order[k]])
+        for i, j in enumerate(order):
+            cols[f"c{i}"].append(values.columns[j] if values is not None else pa.nulls(m, pa.string_view()))
+
+    has_unchanged: set[int] = set()
+    for c in changes:
+        if c.old is not None:
+            add(c, c.old, None)
+        if c.new is not None:
+            add(c, c.new, c.new)
+            has_unchanged |= {i for i, j in enumerate(order) if c.new.unchanged[j] is not None}
+    if not cols[SEQ]:
+        return Staged(table, _empty(cols, (SEQ, LSN), ()), True, truncated, False)
+    rows = _table(cols)
+    inserts = all(c.kind == "I" for c in changes)
+    if has_unchanged:
+        rows = _resolve_unchanged(rows, order, changes, key, sorted(has_unchanged))
+    return Staged(table, rows, True, truncated, inserts, tuple(sorted(has_unchanged)))
+
+
+def _resolve_unchanged(rows: pa.Table, order: list[int], changes: list[Changes], key: list[int],
+                       cols: list[int]) -> pa.Table:
+    """TOAST values that were not sent come from an earlier change of the batch to the same row, or from the mirror.
+
+    Walks the batch's events by key; only batches with such values pay for it.
+    """
+    flags: dict[int, list[np.ndarray]] = {i: [] for i in cols}
+    for c in changes:
+        if c.old is not None:
+            for i in cols:
+                flags[i].append(np.zeros(len(c.seq), dtype=bool))
+        if c.new is not None:
+            for i in cols:
+                u = c.new.unchanged[order[i]]
+                flags[i].append(u if u is not None else np.zeros(len(c.seq), dtype=bool))
+    unchanged = {i: np.concatenate(flags[i]) for i in cols}
+    seq = rows[SEQ].to_numpy()
+    keys = list(zip(*(rows[f"k{i}"].cast(pa.large_string()).to_pylist() for i in range(len(key))), strict=True))
+    present = rows[PRESENT].to_numpy()
+    by_seq = np.argsort(seq, kind="stable")
+    removed: dict[int, tuple] = {}  # change → key its old image had
+    latest: dict[tuple, int] = {}  # key → row with its latest image in this batch
+    source = {i: np.arange(len(seq)) for i in cols}
+    mirror_key: list[tuple | None] = [None] * len(seq)
+    for at in by_seq:
+        k = keys[at]
+        if not present[at]:
+            removed[int(seq[at]) // 2] = k
+            continue
+        old = removed.get(int(seq[at]) // 2, k)
+        previous = latest.get(old)
+        if any(unchanged[i][at] for i in cols):
+            if previous is None:
+                mirror_key[at] = old
+            else:
+                mirror_key[at] = mirror_key[previous]
+                for i in cols:
+                    if unchanged[i][at]:
+                        source[i][at] = source[i][previous]
+                        unchanged[i][at] = unchanged[i][previous]
+        if old != k:
+            latest.pop(old, None)
+        latest[k] = int(at)
+    out = rows
+    for i in cols:
+        name = f"c{i}"
+        taken = rows[name].cast(pa.large_string()).combine_chunks().take(pa.array(source[i])).cast(pa.string_view())
+        out = out.set_column(out.schema.get_field_index(name), name, taken)
+        out = out.append_column(f"u{i}", pa.array(unchanged[i]))
+    for j in range(len(key)):
+        out = out.append_column(f"f{j}", pa.array([m[j] if m else None for m in mirror_key], type=pa.string()))
+    return out

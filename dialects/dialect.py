@@ -1,0 +1,92 @@
+"""What an engine's SQL is like, as data: spelling, types, functions, and what it can do."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+
+from compiler.ir.scalar import Call
+from compiler.ir.types import Type
+
+Emit = Callable[["Dialect", Call, list[exp.Expression]], exp.Expression]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """An engine's dialect. `functions` maps canonical calls to templates ($1, $2, … are arguments) or emitters."""
+
+    name: str
+    sqlglot: str
+    types: Callable[[Type], str]
+    functions: Mapping[str, str | Emit]
+    atomic_tables: bool  # one transaction covers several tables
+    copies: str  # template of a select item that repeats a row $1 times
+    unnest: Mapping[str, str]  # set-returning functions: template of a SELECT giving columns x (or key, value) and o
+    deep_recursion: bool = True
+
+    def type_sql(self, t: Type) -> str:
+        return self.types(t)
+
+    def data_type(self, t: Type) -> exp.DataType:
+        return _data_type(self.types(t), self.sqlglot)
+
+    def cast(self, e: exp.Expression, t: Type) -> exp.Expression:
+        return exp.Cast(this=e, to=self.data_type(t))
+
+    def template(self, text: str, args: list[exp.Expression]) -> exp.Expression:
+        return fill(text, self.sqlglot, args)
+
+    def sql(self, e: exp.Expression, pretty: bool = True) -> str:
+        return e.sql(dialect=self.sqlglot, pretty=pretty, comments=True)
+
+
+@functools.lru_cache(maxsize=512)
+def _data_type(text: str, dialect: str) -> exp.DataType:
+    return exp.DataType.build(text, dialect=dialect)
+
+
+@functools.lru_cache(maxsize=2048)
+def _template(text: str, dialect: str) -> exp.Expression:
+    import re
+
+    return sqlglot.parse_one(re.sub(r"\$(\d+)", r"arg__\1", text), read=dialect)
+
+
+def fill(text: str, dialect: str, args: list[exp.Expression]) -> exp.Expression:
+    """A template with its arguments in place."""
+    tree = _template(text, dialect).copy()
+
+    def put(n: exp.Expression) -> exp.Expression:
+        if isinstance(n, exp.Column) and n.name.startswith("arg__"):
+            return wrap(args[int(n.name[5:]) - 1].copy())
+        return n
+
+    return tree.transform(put, copy=False)
+
+
+def wrap(e: exp.Expression) -> exp.Expression:
+    """Parentheses where an operand needs them."""
+    if isinstance(e, (exp.Binary, exp.Not, exp.Between, exp.In, exp.Is, exp.Case, exp.Neg, exp.Interval)) and not isinstance(
+            e, exp.Paren):
+        return exp.Paren(this=e)
+    return e
+
+
+RESERVED = set("""all analyse analyze and any array as asc asymmetric at both case cast check collate column constraint
+create cross current_date current_time current_timestamp cube date default deferrable delete desc describe distinct do
+else end except exists extract false fetch filter for foreign from full function grant group grouping having if in
+index initially inner insert intersect interval into is join key lambda lateral leading left like limit map minus
+natural not null nulls of offset on only or order outer over overlaps partition pivot placing position primary qualify
+range references returning right row rows schema select semi set show similar some struct symmetric table then time
+timestamp to trailing trim true truncate union unique unpivot update user using values variadic view when where window
+with anti asof positional summarize glob generated macro at""".split())
+
+
+def ident(name: str) -> exp.Identifier:
+    """An identifier, quoted when it is not plain."""
+    plain = name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit() and name == name.lower()
+    return exp.Identifier(this=name, quoted=not plain or name in RESERVED)

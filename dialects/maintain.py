@@ -1,0 +1,128 @@
+"""Maintenance to an engine's text: a statement with what it reads and writes, for people and for the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from compiler.ir.relation import Filter, Relation, Scan, State, Temp, walk
+from compiler.maintenance import Merge, Program, Step
+from compiler.state import COUNT, StateDef
+from dialects.dialect import Dialect, ident
+from dialects.lower import WEIGHT, Lower, mirror_name
+
+
+@dataclass(frozen=True)
+class Statement:
+    """SQL text and what it is about. `kind`: create, fill, step, merge, read. `needs` are tables that must have changed."""
+
+    kind: str
+    target: str
+    sql: str
+    reads: tuple[str, ...]
+    writes: str
+    rule: str
+    columns: tuple[str, ...] = ()
+
+
+def reads(r: Relation) -> tuple[str, ...]:
+    """What a relation reads, with its time, in the words of the design."""
+    out: dict[str, None] = {}
+    for n in walk(r):
+        if isinstance(n, Scan):
+            out[f"{n.at}.{mirror_name(n.table)}"] = None
+        elif isinstance(n, State):
+            out[f"state.{n.name}"] = None
+        elif isinstance(n, Temp):
+            out[n.name] = None
+    return tuple(out)
+
+
+def create_state(d: Dialect, s: StateDef) -> Statement:
+    body = ", ".join(f"{ident(c.name).sql(d.sqlglot)} {d.type_sql(c.type)}" for c in s.columns)
+    return Statement("create", s.name, f"CREATE TABLE state.{ident(s.name).sql(d.sqlglot)} ({body})", (),
+                     f"state.{s.name}", f"{s.kind} by ({', '.join(s.key)})" if s.key else s.kind)
+
+
+def fill_select(d: Dialect, s: StateDef) -> str:
+    """The state's contents, from the mirrors as they are."""
+    lower = Lower(d, rows=True)
+    if s.kind != "bag":
+        return d.sql(lower.query(s.definition, weight=False))
+    from compiler.ir.relation import Net
+
+    return d.sql(lower.query(Net(s.definition), weight=True))
+
+
+def fill_state(d: Dialect, s: StateDef) -> Statement:
+    sql = f"INSERT INTO state.{ident(s.name).sql(d.sqlglot)}\n{fill_select(d, s)}"
+    return Statement("fill", s.name, sql, reads(s.definition), f"state.{s.name}", "the query over the mirrors")
+
+
+def step_select(d: Dialect, s: Step) -> str:
+    return d.sql(Lower(d).query(s.relation, weight=s.signed))
+
+
+def read_select(d: Dialect, top: Relation, outputs: list[tuple[str, object]]) -> str:
+    """The query that reads a view from its states, columns under the names and in the order of the view."""
+    from compiler.ir.relation import Project
+    from compiler.ir.scalar import Call, Col, Lit, Scalar
+    from compiler.ir.types import INT4, TEXT
+
+    exprs: list[tuple[str, Scalar]] = []
+    for name, c in outputs:
+        assert isinstance(c, Col) or hasattr(c, "type")
+        e: Scalar = c  # type: ignore[assignment]
+        if e.type.name == "bpchar" and e.type.precision:
+            e = Call("rpad", (Call("cast", (e,), TEXT), Lit(e.type.precision, INT4), Lit(" ", TEXT)), TEXT)
+        exprs.append((name, e))
+    return d.sql(Lower(d).query(Project(top, tuple(exprs)), weight=False))
+
+
+def merge_sql(d: Dialect, m: Merge, source: str | None = None) -> str:
+    """MERGE of a change into its state, matched by null-safe equality."""
+    s, q = m.state, d.sqlglot
+    table = f"state.{ident(s.name).sql(q)}"
+    if source is None:
+        source = m.source.name if isinstance(m.source, Temp) else (
+            f"(\n{d.sql(Lower(d).query(m.source, weight=False))}\n)")
+    keys = s.key if s.kind != "bag" else s.definition.names
+    same = "<=>" if q == "spark" else "IS NOT DISTINCT FROM"
+    on = " AND ".join(f"s.{i} {same} d.{i}" for i in (ident(k).sql(q) for k in keys)) or "TRUE"
+    names = [c.name for c in s.columns]
+    quoted = [ident(n).sql(q) for n in names]
+    insert = f"INSERT ({', '.join(quoted)}) VALUES ({', '.join(f'd.{n}' for n in quoted)})"
+    lines = [f"MERGE INTO {table} AS s", f"USING {source} AS d", f"ON {on}"]
+    values = [n for n in names if n not in keys]
+    if m.how == "replace":
+        sets = ", ".join(f"{ident(n).sql(q)} = d.{ident(n).sql(q)}" for n in values)
+        if s.key:
+            lines.append(f"WHEN MATCHED AND d.{COUNT} <= 0 THEN DELETE")
+        lines.append(f"WHEN MATCHED THEN UPDATE SET {sets}")
+        lines.append(f"WHEN NOT MATCHED{f' AND d.{COUNT} > 0' if s.key else ''} THEN {insert}")
+        return "\n".join(lines)
+    tally = WEIGHT if m.how == "bag" else COUNT
+    types = {c.name: d.type_sql(c.type) for c in s.columns}
+    sets = ", ".join(f"{i} = CAST(s.{i} + d.{i} AS {types[n]})" for n in values for i in [ident(n).sql(q)])
+    if s.key or m.how == "bag":
+        lines.append(f"WHEN MATCHED AND s.{tally} + d.{tally} = 0 THEN DELETE")
+    lines.append(f"WHEN MATCHED THEN UPDATE SET {sets}")
+    lines.append(f"WHEN NOT MATCHED THEN {insert}")
+    return "\n".join(lines)
+
+
+def statements(d: Dialect, p: Program) -> list[Statement]:
+    """A program as an engine with atomic transactions runs it."""
+    out = []
+    for s in p.steps:
+        body = step_select(d, s)
+        out.append(Statement("step", s.name, f"CREATE OR REPLACE TEMP TABLE {ident(s.name).sql(d.sqlglot)} AS\n{body}",
+                             reads(s.relation), s.name, s.rule, s.relation.names))
+    for m in p.merges:
+        out.append(Statement("merge", m.state.name, merge_sql(d, m), (*reads(m.source), f"state.{m.state.name}"),
+                             f"state.{m.state.name}", m.rule))
+    return out
+
+
+_ = (Filter, exp)

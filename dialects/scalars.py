@@ -1,0 +1,179 @@
+"""Scalar expressions to sqlglot trees: what is the same in every engine; the rest is the dialect's table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from compiler.errors import UnsupportedSql
+from compiler.ir import types
+from compiler.ir.relation import Agg, WindowCall
+from compiler.ir.scalar import Call, Col, Lit, Scalar
+from compiler.ir.types import Type
+from dialects.dialect import Dialect, wrap
+
+Cols = Mapping[str, exp.Expression]
+
+BINARY = {"=": exp.EQ, "<>": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
+          "+": exp.Add, "-": exp.Sub, "*": exp.Mul}
+
+
+class Scalars:
+    """Emits scalars for a dialect; `cols` says what each column is computed from."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+
+    def predicate(self, e: Scalar, cols: Cols) -> exp.Expression:
+        return self.emit(e, cols)
+
+    def emit(self, e: Scalar, cols: Cols) -> exp.Expression:
+        if isinstance(e, Col):
+            return cols[e.name].copy()
+        if isinstance(e, Lit):
+            return self.literal(e)
+        if isinstance(e, Call):
+            return self.call(e, [self.emit(a, cols) for a in e.args])
+        raise UnsupportedSql(f"cannot print {type(e).__name__}", code="internal")
+
+    # -- literals
+
+    def literal(self, e: Lit) -> exp.Expression:
+        v, t = e.value, e.type
+        if v is None:
+            return exp.Null() if t.name == "unknown" else self.dialect.cast(exp.Null(), t)
+        if isinstance(v, bool):
+            return exp.true() if v else exp.false()
+        if types.is_integer(t):
+            n = int(str(v))
+            lit: exp.Expression = exp.Literal.number(abs(n))
+            lit = exp.Neg(this=lit) if n < 0 else lit
+            return lit if t.name == "int4" else self.dialect.cast(lit, t)
+        if types.is_numeric(t):
+            text = str(v)
+            num: exp.Expression = exp.Literal.number(text.lstrip("-"))
+            num = exp.Neg(this=num) if text.startswith("-") else num
+            return self.dialect.cast(num, t)
+        if types.is_string(t) or t.name == "unknown":
+            return exp.Literal.string(str(v))
+        return self.typed_literal(str(v), t)
+
+    def typed_literal(self, text: str, t: Type) -> exp.Expression:
+        fn = self.dialect.functions.get(f"literal:{t.name}")
+        if fn is not None and not isinstance(fn, str):
+            return fn(self.dialect, Call("literal", (Lit(text, t),), t), [exp.Literal.string(text)])
+        return self.dialect.cast(exp.Literal.string(text), t)
+
+    # -- calls
+
+    def call(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        for key in (f"{e.fn}:{e.args[0].type.name}" if e.args else e.fn, e.fn):
+            fn = self.dialect.functions.get(key)
+            if fn is not None:
+                return self.dialect.template(fn, args) if isinstance(fn, str) else fn(self.dialect, e, args)
+        if e.fn in BINARY and len(args) == 2:
+            return BINARY[e.fn](this=wrap(args[0]), expression=wrap(args[1]))
+        method = getattr(self, f"_{e.fn}", None)
+        if method is not None:
+            return method(e, args)  # type: ignore[no-any-return]
+        raise UnsupportedSql(f"{e.fn}() has no counterpart in {self.dialect.name}", code="unsupported_function",
+                             hint="Compute it in the source, or place the view on another engine.")
+
+    def _and(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        out = _group(args[0], exp.Or)
+        for a in args[1:]:
+            out = exp.And(this=out, expression=_group(a, exp.Or))
+        return out
+
+    def _or(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        out = args[0]
+        for a in args[1:]:
+            out = exp.Or(this=out, expression=a)
+        return exp.Paren(this=out) if len(args) > 1 else out
+
+    def _not(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        if isinstance(args[0], exp.Is):
+            return exp.Is(this=args[0].this, expression=exp.Not(this=args[0].expression))
+        return exp.Not(this=wrap(args[0]))
+
+    def _neg(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        return exp.Neg(this=wrap(args[0]))
+
+    def _is_null(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        return exp.Is(this=wrap(args[0]), expression=exp.Null())
+
+    def _is_true(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        return exp.Coalesce(this=args[0], expressions=[exp.false()])
+
+    def _is_false(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        return exp.Not(this=exp.Coalesce(this=args[0], expressions=[exp.true()]))
+
+    def _same(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        return exp.NullSafeEQ(this=wrap(args[0]), expression=wrap(args[1]))
+
+    def _in(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        return exp.In(this=wrap(args[0]), expressions=args[1:])
+
+    def _case(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        ifs = [exp.If(this=args[i], true=args[i + 1]) for i in range(0, len(args) - 1, 2)]
+        return exp.Case(ifs=ifs, default=args[-1])
+
+    def _coalesce(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        return exp.Coalesce(this=args[0], expressions=args[1:])
+
+    def _cast(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+        return self.dialect.cast(args[0], e.type)
+
+    # -- aggregates and windows
+
+    def aggregate(self, a: Agg, args: list[exp.Expression], order: list[exp.Expression]) -> exp.Expression:
+        fn = self.dialect.functions.get(f"agg:{a.fn}")
+        call = Call(a.fn, a.args, a.type)
+        if fn is None:
+            raise UnsupportedSql(f"aggregate {a.fn} has no counterpart in {self.dialect.name}",
+                                 code="unsupported_function")
+        if isinstance(fn, str):
+            out = self.dialect.template(fn, args)
+        else:
+            out = fn(self.dialect, call, [*args, *order, *([exp.Distinct()] if a.distinct else [])])
+        return out
+
+    def filtered(self, call: exp.Expression, keep: exp.Expression) -> exp.Expression:
+        """FILTER on the aggregate itself, within a cast or other wrapping."""
+        aggs = (exp.AggFunc, exp.Anonymous, exp.WithinGroup, exp.AnonymousAggFunc)
+        outer, node = None, call
+        while not isinstance(node, aggs):
+            outer, node = node, node.this
+        inner = exp.Filter(this=node.copy(), expression=exp.Where(this=keep))
+        if outer is None:
+            return inner
+        outer.set("this", inner)
+        return call
+
+    def window_function(self, c: WindowCall, args: list[exp.Expression]) -> exp.Expression:
+        fn = self.dialect.functions.get(f"window:{c.fn}") or self.dialect.functions.get(f"agg:{c.fn}")
+        if isinstance(fn, str):
+            return self.dialect.template(fn, args)
+        if fn is not None:
+            return fn(self.dialect, Call(c.fn, c.args, c.type), args)
+        if c.fn == "count":
+            return exp.Count(this=args[0] if args else exp.Star())
+        return exp.Anonymous(this=c.fn, expressions=args)
+
+    def window_result(self, c: WindowCall, w: exp.Window) -> exp.Expression:
+        """A cast around the function belongs around the whole window."""
+        inner = w.this
+        if isinstance(inner, exp.Cast):
+            w.set("this", inner.this)
+            return exp.Cast(this=w, to=inner.to)
+        if isinstance(inner, exp.Filter) and isinstance(inner.this, exp.Cast):
+            cast = inner.this
+            inner.set("this", cast.this)
+            return exp.Cast(this=w, to=cast.to)
+        return self.dialect.cast(w, c.type) if c.fn in ("rank", "dense_rank", "row_number", "ntile", "count", "sum",
+                                                         "avg") else w
+
+
+def _group(e: exp.Expression, kind: type) -> exp.Expression:
+    return exp.Paren(this=e) if isinstance(e, kind) else e

@@ -1,0 +1,101 @@
+"""The loop that keeps a warehouse fresh: receive whole transactions, decode, apply to each engine, acknowledge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from connectors.postgres.connection import connect, parse_lsn
+from connectors.postgres.pgoutput import Decoder
+from connectors.postgres.stream import Limits, Received, Stream
+from connectors.staging import stage
+from pipelines.warehouse import Warehouse
+
+
+@dataclass
+class BatchDone:
+    """What a batch was: rows captured and landed, seconds, and the frontier after it."""
+
+    changes: int
+    rows: int
+    seconds: float
+    frontier: int
+
+
+class Capture:
+    """Applies the stream of a deployment to its engines."""
+
+    def __init__(self, warehouse: Warehouse, limits: Limits) -> None:
+        self.warehouse, self.limits = warehouse, limits
+        d = warehouse.deployment
+        self.engines = warehouse.used_engines()
+        self.frontiers = {e: warehouse.engine(e).frontier() for e in self.engines}
+        self.decoder = Decoder()
+        self.stream = Stream(warehouse.config.source.dsn, d.slot, d.publication, min(self.frontiers.values(), default=0))
+        self.tables = {e: {(t.schema, t.name): t for t in map(d.table, d.tables[e])} for e in self.engines}
+        self.acknowledged = 0
+
+    def close(self) -> None:
+        self.stream.close()
+
+    @property
+    def frontier(self) -> int:
+        return min(self.frontiers.values(), default=0)
+
+    def step(self, wait: float, until: int | None = None, before: int | None = None) -> BatchDone | None:
+        """One batch; None when nothing arrived within `wait` seconds."""
+        got = self.stream.receive(self.limits, wait, until, before)
+        start = time.perf_counter()
+        if not got.frames:
+            self._idle(got)
+            return None
+        decoded = self.decoder.decode(got.frames)
+        rows = 0
+        for e in self.engines:
+            if got.end <= self.frontiers[e]:
+                continue
+            staged = stage(self.tables[e], decoded, self.decoder.relations, self.frontiers[e])
+            rows += self.warehouse.engine(e).apply(staged, got.end, self.warehouse.program(e))
+            self.frontiers[e] = got.end
+        self.stream.acknowledge(self.frontier)
+        done = BatchDone(got.changes, rows, time.perf_counter() - start, got.end)
+        for e in self.engines:
+            self.warehouse.engine(e).compact(list(self.tables[e].values()))
+        return done
+
+    def _idle(self, got: Received) -> None:
+        """Nothing for us up to `got.end`: say so, so that the server can let go of WAL."""
+        if got.end > self.frontier and self.stream.carry is None:
+            if got.end > self.acknowledged + (1 << 20):
+                self.advance(got.end)
+
+    def advance(self, lsn: int) -> None:
+        """Move every engine to `lsn`, up to which the source had nothing for us."""
+        for e in self.engines:
+            if self.frontiers[e] < lsn:
+                self.warehouse.engine(e).set_frontier(lsn)
+                self.frontiers[e] = lsn
+        self.stream.acknowledge(self.frontier)
+        self.acknowledged = self.frontier
+
+    def catch_up(self, target: int, before: int | None = None,
+                 watch: Callable[[BatchDone], None] = lambda b: None) -> None:
+        """Apply everything up to `target`; with `before`, nothing that commits at or after it."""
+        while True:
+            done = self.step(1.0, until=target, before=before)
+            if done is not None:
+                watch(done)
+            if self.stream.carry is not None and before is not None:
+                break
+            if done is None and self.stream.server_end >= target:
+                break
+        self.advance(max(self.frontier, before if before is not None else target))
+
+
+def current_lsn(dsn: str) -> int:
+    """Where the source's WAL is now: every commit made before this call lies below."""
+    with connect(dsn) as c:
+        row = c.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
+        assert row is not None
+        return parse_lsn(row[0])

@@ -1,0 +1,117 @@
+"""tidemark.toml: read strictly, so that a misspelt key is an error and not a default."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from compiler.errors import TidemarkError
+
+EngineName = Literal["auto", "duckdb", "spark"]
+
+
+class ConfigError(TidemarkError):
+    exit_code = 2
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Source(_Section):
+    dsn: str
+
+
+class Defaults(_Section):
+    engine: EngineName = "auto"
+
+
+class Warehouse(_Section):
+    path: str = "warehouse"
+
+
+class Batch(_Section):
+    """When a batch closes: rows, bytes, or seconds since its first change."""
+
+    rows: int = Field(200_000, gt=0)
+    bytes: int = Field(128 << 20, gt=0)
+    seconds: float = Field(0.02, ge=0)
+
+
+class Spark(_Section):
+    master: str = "local[*]"
+    jars: str = ""
+    settings: dict[str, str] = Field(default_factory=dict)
+    threshold_rows: int = Field(2_000_000, gt=0)  # auto: a view that reads a larger table goes to Spark
+
+
+class Config(_Section):
+    source: Source
+    defaults: Defaults = Field(default_factory=Defaults)
+    warehouse: Warehouse = Field(default_factory=Warehouse)
+    batch: Batch = Field(default_factory=Batch)
+    spark: Spark = Field(default_factory=Spark)
+    home: Path = Path(".")
+
+    @property
+    def warehouse_path(self) -> Path:
+        return self.home / self.warehouse.path
+
+    @property
+    def views_path(self) -> Path:
+        return self.home / "views"
+
+
+def _expand(value: Any) -> Any:
+    if isinstance(value, str):
+        def env(m: re.Match[str]) -> str:
+            if m[1] not in os.environ:
+                raise ConfigError(f"environment variable {m[1]} is not set", detail="tidemark.toml refers to it.",
+                                  code="missing_variable")
+            return os.environ[m[1]]
+
+        return re.sub(r"\$\{(\w+)\}", env, value)
+    if isinstance(value, dict):
+        return {k: _expand(v) for k, v in value.items()}
+    return value
+
+
+def load_config(home: Path = Path(".")) -> Config:
+    """The configuration in `home`; raises ConfigError with the nearest known key for one that is unknown."""
+    path = home / "tidemark.toml"
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as e:
+        raise ConfigError(f"there is no tidemark.toml in {home.resolve()}", code="no_project",
+                          hint="Run: tidemark init") from e
+    except tomllib.TOMLDecodeError as e:
+        raise ConfigError("tidemark.toml does not parse", detail=str(e), code="syntax_error") from e
+    if "home" in data:
+        raise ConfigError('unknown key "home" in tidemark.toml', code="unknown_key")
+    try:
+        return Config.model_validate({**_expand(data), "home": home})
+    except ValidationError as e:
+        raise _explain(e) from e
+
+
+def _explain(e: ValidationError) -> ConfigError:
+    first = e.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        section: Any = Config
+        for part in first["loc"][:-1]:
+            section = section.model_fields[part].annotation
+            section = getattr(section, "default_factory", None) or section
+        known = [k for k in section.model_fields if k != "home"]
+        near = difflib.get_close_matches(str(first["loc"][-1]), known, 1, 0.5)
+        return ConfigError(f'unknown key "{place}" in tidemark.toml', code="unknown_key",
+                           hint=f'Perhaps you meant "{near[0]}".' if near else f"Known keys: {', '.join(known)}.")
+    if first["type"] == "missing":
+        return ConfigError(f'tidemark.toml lacks "{place}"', code="missing_key", hint="Run tidemark init for a commented example.")
+    return ConfigError(f'"{place}" in tidemark.toml is wrong', detail=first["msg"], code="bad_value")

@@ -1,0 +1,307 @@
+"""deploy: publication, slot, snapshot, states and views, brought to match views/*.sql; idempotent."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import psycopg
+from psycopg import sql
+
+from compiler.catalog import Catalog, Table
+from compiler.errors import TidemarkError
+from compiler.maintenance import states_of
+from connectors.postgres.catalog import load_catalog
+from connectors.postgres.connection import connect
+from connectors.postgres.snapshot import ExportedSnapshot, copy_table
+from connectors.postgres.stream import Limits
+from pipelines import deployment as store
+from pipelines.capture import Capture, current_lsn
+from pipelines.config import Config
+from pipelines.deployment import DeployedView, Deployment
+from pipelines.placement import place
+from pipelines.project import Compiled, compile_project, read_views
+from pipelines.warehouse import Warehouse
+
+Progress = Callable[[str, int, int, int], None]  # table, rows, bytes, rows expected
+
+
+@dataclass
+class Deployed:
+    """Each view's outcome, and warnings."""
+
+    views: list[Compiled]
+    warnings: list[str] = field(default_factory=list)
+
+
+def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda *_: None,
+           say: Callable[[str], None] = lambda _: None) -> Deployed:
+    """Bring the warehouse in line with views/; raises the first view's error unless `keep_going`."""
+    with connect(config.source.dsn) as conn:
+        catalog = load_catalog(conn)
+        views = compile_project(read_views(config.views_path), catalog, config.defaults.engine)
+        _check_tables(views, catalog)
+        failed = [v for v in views if v.error is not None]
+        if failed and not keep_going:
+            error = failed[0].error
+            assert error is not None
+            error.view = failed[0].name  # type: ignore[attr-defined]
+            raise error
+        place(conn, [v for v in views if v.error is None], catalog, config)
+    good = [v for v in views if v.error is None]
+    with store.locked(config.warehouse_path):
+        found = store.load(config.warehouse_path)
+        if found is not None and found.status != "live":
+            _forget(config, found)
+            found = None
+        if found is None:
+            _first(config, good, catalog, progress, say)
+        else:
+            _again(config, found, good, catalog, progress, say)
+    return Deployed(views, _warnings(good, catalog))
+
+
+def _check_tables(views: list[Compiled], catalog: Catalog) -> None:
+    by_name = {f"{t.schema}.{t.name}": t for t in catalog.tables.values()}
+    for v in views:
+        for name in sorted(v.plan.tables) if v.plan is not None else []:
+            t = by_name[name]
+            if t.identity == "nothing":
+                v.error = TidemarkError(
+                    f'table "{name}" has no replica identity', code="replica_identity",
+                    detail="Without one, Postgres refuses UPDATE and DELETE on a published table.",
+                    hint=f'Add a primary key, or: ALTER TABLE {t.schema}."{t.name}" REPLICA IDENTITY FULL')
+                break
+
+
+def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
+    out = []
+    used = {n for v in views if v.plan for n in v.plan.tables}
+    for t in catalog.tables.values():
+        if f"{t.schema}.{t.name}" in used:
+            for c in t.columns:
+                if c.type.name == "text" and c.source_type not in ("text", "name", "varchar", "character varying", ""):
+                    out.append(f'{t.schema}.{t.name}.{c.name} has type {c.source_type}, which is carried as text')
+    return out
+
+
+def _needed(views: list[Compiled]) -> dict[str, list[str]]:
+    """Tables to mirror, by engine."""
+    out: dict[str, list[str]] = {}
+    for v in views:
+        assert v.plan is not None
+        known = out.setdefault(v.engine, [])
+        known += [t for t in sorted(v.plan.tables) if t not in known]
+    return {e: sorted(ts) for e, ts in out.items()}
+
+
+def _catalog_tables(names: set[str], catalog: Catalog) -> list[Table]:
+    return [t for t in catalog.tables.values() if f"{t.schema}.{t.name}" in names]
+
+
+def _records(views: list[Compiled]) -> list[DeployedView]:
+    return [DeployedView(v.name, _create(v), v.engine, v.maintenance, v.reason) for v in views]
+
+
+def _create(v: Compiled) -> str:
+    assert v.text is not None
+    options = ", ".join(f"{k} = '{x}'" for k, x in v.text.options.items())
+    name = v.name.replace('"', '""')
+    columns = v.text.query.args.get("_columns") or []
+    listed = " (" + ", ".join('"' + c.replace('"', '""') + '"' for c in columns) + ")" if columns else ""
+    return f'CREATE MATERIALIZED VIEW "{name}"{listed}{f" WITH ({options})" if options else ""} AS\n{v.text.sql}'
+
+
+# -- the first time
+
+
+def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Progress, say: Callable[[str], None]) -> None:
+    d = store.new_deployment()
+    d.tables = _needed(views)
+    names = {t for ts in d.tables.values() for t in ts}
+    d.catalog = _catalog_tables(names, catalog)
+    d.views = _records(views)
+    store.save(config.warehouse_path, d)
+    _publish(config.source.dsn, d.publication, d.catalog)
+    try:
+        warehouse = Warehouse(config, d)
+        try:
+            snapshot = ExportedSnapshot(config.source.dsn, d.slot)
+            try:
+                for e, tables in d.tables.items():
+                    _copy(config, warehouse, e, [d.table(t) for t in tables], snapshot.snapshot, progress)
+            finally:
+                snapshot.close()
+            for e in d.tables:
+                warehouse.engine(e).set_frontier(snapshot.lsn)
+            _build(warehouse, say)
+        finally:
+            warehouse.close()
+    except BaseException:
+        _forget(config, d)
+        raise
+    d.status = "live"
+    store.save(config.warehouse_path, d)
+
+
+def _copy(config: Config, warehouse: Warehouse, engine: str, tables: list[Table], snapshot: str, progress: Progress) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    target = warehouse.engine(engine)
+    expected = _estimates(config.source.dsn, tables)
+    for t in tables:
+        target.create_mirror(t)
+
+    def one(t: Table) -> None:
+        seen = [0, 0]
+
+        def moved(rows: int, size: int) -> None:
+            seen[0] += rows
+            seen[1] += size
+            progress(f"{t.schema}.{t.name}", seen[0], seen[1], expected.get(t, 0))
+
+        target.load(t, copy_table(config.source.dsn, snapshot, t, moved))
+        progress(f"{t.schema}.{t.name}", seen[0], seen[1], seen[0])
+
+    with ThreadPoolExecutor(4) as pool:
+        for f in [pool.submit(one, t) for t in tables]:
+            f.result()
+
+
+def _estimates(dsn: str, tables: list[Table]) -> dict[Table, int]:
+    with connect(dsn) as c:
+        out = {}
+        for t in tables:
+            row = c.execute("SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = %s::regclass",
+                            (f'"{t.schema}"."{t.name}"',)).fetchone()
+            out[t] = row[0] if row else 0
+        return out
+
+
+def _build(warehouse: Warehouse, say: Callable[[str], None]) -> None:
+    """Create the states and views that are not there yet; drop those that nothing uses."""
+    for e in warehouse.used_engines():
+        engine, plans = warehouse.engine(e), warehouse.plans(e)
+        wanted = states_of(plans)
+        have = engine.states()
+        for s in wanted:
+            if s.name not in have:
+                say(f"fill {s.name}")
+                engine.create_state(s)
+        for p in plans:
+            engine.create_view(p)
+        for name in have - {s.name for s in wanted}:
+            engine.drop_state(name)
+
+
+# -- later
+
+
+def _again(config: Config, old: Deployment, views: list[Compiled], catalog: Catalog, progress: Progress,
+           say: Callable[[str], None]) -> None:
+    needed = _needed(views)
+    d = Deployment(old.slot, old.publication, "live", dict(old.tables), list(old.catalog), old.views)
+    new: dict[str, list[str]] = {e: [t for t in ts if t not in old.tables.get(e, [])] for e, ts in needed.items()}
+    new = {e: ts for e, ts in new.items() if ts}
+    if new:
+        _add_tables(config, d, new, catalog, progress)
+    gone = {e: [t for t in ts if t not in needed.get(e, [])] for e, ts in d.tables.items()}
+    d.tables = {e: ts for e, ts in needed.items()}
+    names = {t for ts in d.tables.values() for t in ts}
+    d.catalog = [t for t in d.catalog if f"{t.schema}.{t.name}" in names]
+    previous = {v.name: v.engine for v in d.views}
+    d.views = _records(views)
+    warehouse = Warehouse(config, d)
+    try:
+        for name, engine in previous.items():
+            if not any(v.name == name and v.engine == engine for v in d.views):
+                warehouse.engine(engine).drop_view(name)
+        _build(warehouse, say)
+        for e, ts in gone.items():
+            if not d.tables.get(e):
+                for s in warehouse.engine(e).states():
+                    warehouse.engine(e).drop_state(s)
+            for t in ts:
+                table = next(x for x in old.catalog if f"{x.schema}.{x.name}" == t)
+                warehouse.engine(e).drop_mirror(table.mirror)
+    finally:
+        warehouse.close()
+    store.save(config.warehouse_path, d)
+    _publish(config.source.dsn, d.publication, d.catalog, alter=True)
+
+
+def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress) -> None:
+    """Bring new tables in at one LSN: everything else is first moved exactly there."""
+    fresh = {t for ts in new.values() for t in ts} - {f"{t.schema}.{t.name}" for t in d.catalog}
+    every = d.catalog + _catalog_tables(fresh, catalog)
+    _publish(config.source.dsn, d.publication, every, alter=True)
+    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", temporary=True)
+    try:
+        warehouse = Warehouse(config, d)
+        try:
+            capture = Capture(warehouse, Limits(config.batch.rows, config.batch.bytes, config.batch.seconds))
+            try:
+                capture.catch_up(max(snapshot.lsn, current_lsn(config.source.dsn)), before=snapshot.lsn)
+            finally:
+                capture.close()
+            d.catalog = every
+            for e, ts in new.items():
+                engine = warehouse.engine(e)
+                _copy(config, warehouse, e, [d.table(t) for t in ts], snapshot.snapshot, progress)
+                engine.set_frontier(snapshot.lsn)
+                d.tables[e] = sorted({*d.tables.get(e, []), *ts})
+        finally:
+            warehouse.close()
+    finally:
+        snapshot.close()
+    store.save(config.warehouse_path, d)
+
+
+# -- the source's side
+
+
+def _publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> None:
+    if not tables and not alter:
+        tables = []
+    listed = sql.SQL(", ").join(sql.Identifier(t.schema, t.name) for t in sorted(tables, key=lambda t: (t.schema, t.name)))
+    with connect(dsn) as c:
+        try:
+            if alter and tables:
+                c.execute(sql.SQL("ALTER PUBLICATION {} SET TABLE {}").format(sql.Identifier(name), listed))
+            elif not alter:
+                c.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(name)))
+                body = sql.SQL(" FOR TABLE {}").format(listed) if tables else sql.SQL("")
+                c.execute(sql.SQL("CREATE PUBLICATION {}{} WITH (publish_via_partition_root = true)").format(
+                    sql.Identifier(name), body))
+        except psycopg.Error as e:
+            raise TidemarkError("cannot publish the tables that the views read", detail=str(e).split("\n")[0],
+                                code="publication_failed",
+                                hint="The user must own the tables and have CREATE on the database.") from e
+
+
+def drop_source_objects(dsn: str, d: Deployment) -> None:
+    """Slot and publication, if they are there."""
+    with connect(dsn) as c:
+        c.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s AND active", (d.slot,))
+        for _ in range(50):
+            row = c.execute("SELECT active FROM pg_replication_slots WHERE slot_name = %s", (d.slot,)).fetchone()
+            if row is None or not row[0]:
+                break
+            c.execute("SELECT pg_sleep(0.1)")
+        c.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s", (d.slot,))
+        c.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(d.publication)))
+
+
+def remove_warehouse(config: Config) -> None:
+    import shutil
+
+    path = config.warehouse_path
+    for name in ("tidemark.duckdb", "tidemark.duckdb.wal", store.FILE, "run.json"):
+        (path / name).unlink(missing_ok=True)
+    shutil.rmtree(path / "delta", ignore_errors=True)
+
+
+def _forget(config: Config, d: Deployment) -> None:
+    drop_source_objects(config.source.dsn, d)
+    remove_warehouse(config)

@@ -1,0 +1,110 @@
+"""What a warehouse was deployed with: slot, publication, tables, views. A small file beside the data, replaced whole."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compiler.catalog import Catalog, Column, Table
+from compiler.errors import TidemarkError
+from compiler.ir.types import Type
+
+FORMAT = 1
+FILE = "deployment.json"
+
+
+@dataclass
+class DeployedView:
+    name: str
+    text: str
+    engine: str
+    maintenance: str = ""
+    reason: dict[str, str] | None = None
+
+
+@dataclass
+class Deployment:
+    """`status` is snapshot while the first copy runs, then live."""
+
+    slot: str
+    publication: str
+    status: str = "snapshot"
+    tables: dict[str, list[str]] = field(default_factory=dict)  # engine → mirrored tables, schema-qualified
+    catalog: list[Table] = field(default_factory=list)
+    views: list[DeployedView] = field(default_factory=list)
+    format: int = FORMAT
+
+    def to_catalog(self) -> Catalog:
+        return Catalog({(t.schema, t.name): t for t in self.catalog})
+
+    def table(self, qualified: str) -> Table:
+        return next(t for t in self.catalog if f"{t.schema}.{t.name}" == qualified)
+
+
+def new_deployment() -> Deployment:
+    mark = uuid.uuid4().hex[:10]
+    return Deployment(f"tidemark_{mark}", f"tidemark_{mark}")
+
+
+def load(path: Path) -> Deployment | None:
+    """The deployment in a warehouse folder, None when there is none."""
+    try:
+        data = json.loads((path / FILE).read_text())
+    except FileNotFoundError:
+        return None
+    if data["format"] > FORMAT:
+        raise TidemarkError(f"the warehouse {path} was written by a newer Tidemark", code="newer_warehouse",
+                            detail=f"Its format is {data['format']}; this version knows {FORMAT}.",
+                            hint="Upgrade Tidemark, or deploy into another warehouse.")
+    return Deployment(data["slot"], data["publication"], data["status"], data["tables"],
+                      [_table(t) for t in data["catalog"]], [DeployedView(**v) for v in data["views"]], data["format"])
+
+
+def require(path: Path) -> Deployment:
+    got = load(path)
+    if got is None or got.status != "live":
+        raise TidemarkError(f"nothing is deployed in {path}", hint="Run: tidemark deploy", code="not_deployed")
+    return got
+
+
+def save(path: Path, d: Deployment) -> None:
+    path.mkdir(parents=True, exist_ok=True)
+    temp = path / f".{FILE}.new"
+    with temp.open("w") as f:
+        json.dump(asdict(d), f, indent=1)
+        f.flush()
+        os.fsync(f.fileno())
+    temp.replace(path / FILE)
+
+
+def _type(t: dict[str, Any]) -> Type:
+    return Type(t["name"], t["precision"], t["scale"], _type(t["element"]) if t["element"] else None, tuple(t["labels"]))
+
+
+def _table(t: dict[str, Any]) -> Table:
+    columns = tuple(Column(c["name"], _type(c["type"]), c["not_null"], c["source_type"]) for c in t["columns"])
+    return Table(t["schema"], t["name"], columns, tuple(t["key"]), t["identity"], tuple(t["identity_key"]))
+
+
+class WarehouseBusy(TidemarkError):
+    exit_code = 3
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """The warehouse, for writing, to this process alone; raises WarehouseBusy."""
+    path.mkdir(parents=True, exist_ok=True)
+    with (path / "lock").open("w") as f:
+        try:
+            fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as e:
+            raise WarehouseBusy(f"the warehouse {path} is in use by another tidemark", code="warehouse_in_use",
+                                hint="Stop the running pipeline first; query, export, status and verify work beside it.") from e
+        yield

@@ -1,0 +1,99 @@
+"""A project: the configuration, the views in views/*.sql, and what each compiles to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlglot import exp
+
+from compiler import compile_view
+from compiler.catalog import Catalog
+from compiler.errors import InvalidSql, TidemarkError, UnsupportedSql
+from compiler.maintenance import maintenance_of
+from compiler.parse import ViewText, parse_view
+from compiler.reasons import reason_of
+from compiler.state import ViewPlan
+
+
+@dataclass
+class Compiled:
+    """A view's outcome: a plan, or the error that refused it."""
+
+    name: str
+    text: ViewText | None
+    plan: ViewPlan | None = None
+    error: TidemarkError | None = None
+    engine: str = "duckdb"
+    maintenance: str = ""
+    reason: dict[str, str] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def told(self) -> dict[str, object]:
+        """The record `deploy --json` prints."""
+        if self.error is not None:
+            e = self.error
+            return {"view": self.name, "accepted": False, "engine": None, "maintenance": None,
+                    "reason": {"code": e.code, "message": e.message + (f": {e.detail}" if e.detail else ""), "hint": e.hint}}
+        return {"view": self.name, "accepted": True, "engine": self.engine, "maintenance": self.maintenance,
+                "reason": self.reason}
+
+
+def read_views(path: Path) -> list[Compiled]:
+    """Every views/*.sql, by file name; one that does not parse carries its error."""
+    if not path.is_dir():
+        raise TidemarkError(f"there is no folder {path}", hint="Run: tidemark init", code="no_project")
+    out: list[Compiled] = []
+    seen: dict[str, Path] = {}
+    for file in sorted(path.glob("*.sql")):
+        try:
+            text = parse_view(file.read_text(encoding="utf-8"), file.name)
+        except TidemarkError as e:
+            out.append(Compiled(file.stem, None, error=e))
+            continue
+        if text.name in seen:
+            e2 = InvalidSql(f'view "{text.name}" is defined twice', detail=f"In {seen[text.name].name} and {file.name}.",
+                            code="duplicate_view")
+            out.append(Compiled(text.name, text, error=e2))
+            continue
+        seen[text.name] = file
+        out.append(Compiled(text.name, text))
+    return out
+
+
+OPTIONS = {"engine", "refresh"}
+
+
+def compile_project(views: list[Compiled], catalog: Catalog, default_engine: str = "duckdb") -> list[Compiled]:
+    """Compile each view that parsed; errors stay with their view."""
+    queries: dict[str, exp.Expression] = {v.name: v.text.query for v in views if v.text is not None and v.error is None}
+    for v in views:
+        if v.text is None or v.error is not None:
+            continue
+        try:
+            _compile_one(v, catalog, queries, default_engine)
+        except TidemarkError as e:
+            v.error = e
+        except RecursionError:
+            v.error = UnsupportedSql(f'view "{v.name}" is nested too deeply', code="too_deep")
+    return views
+
+
+def _compile_one(v: Compiled, catalog: Catalog, queries: dict[str, exp.Expression], default_engine: str) -> None:
+    assert v.text is not None
+    unknown = set(v.text.options) - OPTIONS
+    if unknown:
+        raise InvalidSql(f'view "{v.name}" has an unknown option "{sorted(unknown)[0]}"', code="unknown_option",
+                         hint="Known options: engine, refresh.")
+    engine = v.text.options.get("engine", default_engine)
+    if engine not in ("auto", "duckdb", "spark"):
+        raise InvalidSql(f'view "{v.name}" names an unknown engine "{engine}"', code="unknown_option",
+                         hint="Engines: auto, duckdb, spark.")
+    v.engine = engine
+    v.plan = compile_view(v.name, v.text.query, catalog, queries)
+    v.maintenance = maintenance_of(v.plan)
+    v.reason = reason_of(v.plan)
+    if v.text.options.get("refresh") == "incremental strict" and v.maintenance == "recompute":
+        assert v.reason is not None
+        raise UnsupportedSql(f'view "{v.name}" would be recomputed, and it says refresh = \'incremental strict\'',
+                             detail=v.reason["message"], hint=v.reason["hint"], code=v.reason["code"])

@@ -1,0 +1,62 @@
+"""Reading a warehouse: through the pipeline that runs it when there is one, otherwise by opening it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from pipelines.config import Config
+from pipelines.deployment import Deployment
+from pipelines.warehouse import Warehouse
+
+
+class Reader(Protocol):
+    def export(self, view: str, path: Path, fmt: str) -> None: ...
+
+    def query(self, sql: str) -> pa.Table: ...
+
+    def counts(self) -> dict[str, int]: ...
+
+    def frontiers(self) -> dict[str, int]: ...
+
+
+class LocalReader:
+    """Reads a warehouse that nobody else has open."""
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        self.warehouse = warehouse
+
+    def export(self, view: str, path: Path, fmt: str) -> None:
+        v, plan = self.warehouse.view(view)
+        self.warehouse.engine(v.engine).export(plan, path, fmt)
+
+    def query(self, sql: str) -> pa.Table:
+        from pipelines.query import answer
+
+        return answer(self.warehouse, sql)
+
+    def counts(self) -> dict[str, int]:
+        return {v.name: self.warehouse.engine(v.engine).count(v.name) for v in self.warehouse.deployment.views}
+
+    def frontiers(self) -> dict[str, int]:
+        return {e: self.warehouse.engine(e).frontier() for e in self.warehouse.used_engines()}
+
+
+@contextmanager
+def reader(config: Config, d: Deployment) -> Iterator[Reader]:
+    from pipelines.client import connect_running
+
+    running = connect_running(config.warehouse_path)
+    if running is not None:
+        with running:
+            yield running
+        return
+    warehouse = Warehouse(config, d, read_only=True)
+    try:
+        yield LocalReader(warehouse)
+    finally:
+        warehouse.close()

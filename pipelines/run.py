@@ -1,0 +1,58 @@
+"""run: catch up and stop, or keep the views fresh until told to stop."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+from connectors.postgres.stream import Limits
+from pipelines import deployment as store
+from pipelines.capture import Capture, current_lsn
+from pipelines.config import Config
+from pipelines.warehouse import Warehouse
+
+
+def limits(config: Config) -> Limits:
+    return Limits(config.batch.rows, config.batch.bytes, config.batch.seconds)
+
+
+def run(config: Config, once: bool) -> None:
+    """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand."""
+    with store.locked(config.warehouse_path):
+        warehouse = Warehouse(config, store.require(config.warehouse_path))
+        try:
+            if not warehouse.used_engines():
+                return
+            if once:
+                _once(config, warehouse)
+            else:
+                _forever(config, warehouse)
+        finally:
+            warehouse.close()
+
+
+def _once(config: Config, warehouse: Warehouse) -> None:
+    target = current_lsn(config.source.dsn)
+    capture = Capture(warehouse, limits(config))
+    try:
+        capture.catch_up(target)
+    finally:
+        capture.close()
+
+
+def _forever(config: Config, warehouse: Warehouse) -> None:
+    from pipelines.server import Server
+
+    stop = threading.Event()
+    for s in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(s, lambda *_: stop.set())
+    capture = Capture(warehouse, limits(config))
+    server = Server(config, warehouse, capture)
+    server.start()
+    try:
+        while not stop.is_set():
+            capture.step(0.2)
+            server.between_batches()
+    finally:
+        server.stop()
+        capture.close()
