@@ -89,6 +89,7 @@ class _Builder:
             else:
                 self.groups(s, deltas)
             self.out.rules[s.name] = deltas.used | ({"keyed"} if s.kind == "keyed" or self.extrema(s) else set())
+        self.out.merges.reverse()  # a change computed while merging reads states that have not taken theirs yet
         return self.out
 
     # -- reading states that change in this batch

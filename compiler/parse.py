@@ -61,6 +61,7 @@ def parse_query(sql: str, what: str = "the query") -> exp.Expression:
 def parse_view(text: str, file: str = "") -> ViewText:
     """One CREATE [MATERIALIZED] VIEW name [WITH (…)] AS query; raises InvalidSql."""
     what = f'view file "{file}"' if file else "the view"
+    text = _quote_name(text)
     try:
         statements = [s for s in sqlglot.parse(text, read=PostgresSource) if s is not None]
     except sqlglot.errors.SqlglotError as e:
@@ -78,6 +79,27 @@ def parse_view(text: str, file: str = "") -> ViewText:
     if isinstance(create.this, exp.Schema):
         query.set("_columns", [_name(c) for c in create.this.expressions])
     return ViewText(name, _source_of(text), query, _options(create))
+
+
+def _quote_name(text: str) -> str:
+    """A view may be called by any word, also one that the grammar keeps for itself: quote it."""
+    try:
+        tokens = sqlglot.tokenize(text, read="postgres")
+    except sqlglot.errors.SqlglotError:
+        return text
+    words = [t.text.upper() for t in tokens[:8]]
+    if "VIEW" not in words:
+        return text
+    at = words.index("VIEW") + 1
+    if words[at:at + 3] == ["IF", "NOT", "EXISTS"]:
+        at += 3
+    if at >= len(tokens):
+        return text
+    t = tokens[at]
+    follows = tokens[at + 1].text if at + 1 < len(tokens) else ""
+    if t.text.replace("_", "a").isalnum() and text[t.start] != '"' and follows != ".":
+        return f'{text[:t.start]}"{t.text.lower()}"{text[t.end + 1:]}'
+    return text
 
 
 def _name(e: exp.Expression) -> str:

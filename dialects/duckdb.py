@@ -34,7 +34,7 @@ def _divide(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     if types.is_float(e.type):
         return _t(d, "$1 / NULLIF($2, 0)", *a)
     whole = [d.cast(x, types.as_numeric(y.type)) if types.is_integer(y.type) else x for x, y in zip(a, e.args, strict=True)]
-    return d.cast(_t(d, "tidemark.divide($1, $2)", *whole), e.type)
+    return d.cast(_t(d, "pg.divide($1, $2)", *whole), e.type)
 
 
 def _modulo(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
@@ -47,7 +47,7 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     if types.is_float(s) and types.is_exact(t):
         if types.is_integer(t):
             return d.cast(_t(d, "ROUND_EVEN($1, 0)", x), t)
-        return d.cast(_t(d, "tidemark.exact($1)", x), t) if (t.scale or 0) > 0 else d.cast(x, t)
+        return d.cast(_t(d, "pg.exact($1)", x), t) if (t.scale or 0) > 0 else d.cast(x, t)
     if types.is_numeric(s) and types.is_integer(t):
         return d.cast(_t(d, "ROUND($1, 0)", x), t)
     if types.is_string(t):
@@ -63,13 +63,13 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     if t.name == "time" and s.name == "timestamptz":
         return d.cast(_t(d, "$1 AT TIME ZONE 'UTC'", x), t)
     if t.name in ("json", "jsonb") and types.is_string(s):
-        return _t(d, "tidemark.jsonb($1)", x) if t.name == "jsonb" else x
+        return _t(d, "pg.jsonb($1)", x) if t.name == "jsonb" else x
     if s.name in ("json", "jsonb") and not types.is_string(t) and t.name not in ("json", "jsonb"):
         return d.cast(x, t)
     if t.name == "interval" and types.is_string(s):
         return _t(d, "CAST($1 AS INTERVAL)", x)
     if t.name == "array" and types.is_string(s):
-        return d.cast(_t(d, "tidemark.array_text($1)", x), t)
+        return d.cast(_t(d, "pg.array_text($1)", x), t)
     return d.cast(x, t)
 
 
@@ -80,13 +80,13 @@ def _to_text(d: Dialect, e: Call, x: exp.Expression) -> exp.Expression:
     elif s.name == "bool":
         out = _t(d, "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END", x)
     elif types.is_float(s):
-        out = _t(d, "tidemark.float_text($1)", x)
+        out = _t(d, "pg.float_text($1)", x)
     elif s.name == "timestamptz":
-        out = _t(d, "tidemark.timestamp_text($1 AT TIME ZONE 'UTC') || '+00'", x)
+        out = _t(d, "pg.timestamp_text($1 AT TIME ZONE 'UTC') || '+00'", x)
     elif s.name == "timestamp":
-        out = _t(d, "tidemark.timestamp_text($1)", x)
+        out = _t(d, "pg.timestamp_text($1)", x)
     elif s.name == "interval":
-        out = _t(d, "tidemark.interval_text($1)", x)
+        out = _t(d, "pg.interval_text($1)", x)
     elif s.name == "array":
         raise UnsupportedSql("an array as text has no counterpart in duckdb", code="unsupported_cast",
                              hint="Use array_to_string(array, ',').")
@@ -140,7 +140,7 @@ def _literal_ts(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
 
 
 def _literal_array(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
-    return d.cast(_t(d, "tidemark.array_text($1)", a[0]), e.type)
+    return d.cast(_t(d, "pg.array_text($1)", a[0]), e.type)
 
 
 def _literal_json(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
@@ -167,7 +167,7 @@ def _plus(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     if x.name == "timestamptz" and y.name == "interval":
         return _t(d, f"($1 AT TIME ZONE 'UTC' {op} $2) AT TIME ZONE 'UTC'", *a)
     if x.name in ("timestamp", "timestamptz") and y.name == x.name:
-        return _t(d, "tidemark.between($1, $2)", *a)
+        return _t(d, "pg.between($1, $2)", *a)
     if x.name == "time" and y.name == "time":
         return _t(d, "TO_MICROSECONDS(EPOCH_US($1 - $2))" if False else "$1 - $2", *a)
     if types.is_float(e.type) and e.type.name == "float4":
@@ -177,7 +177,7 @@ def _plus(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
 
 def _times(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     if e.type.name == "interval":
-        return _t(d, "tidemark.interval_times($1, CAST($2 AS DOUBLE))", *a)
+        return _t(d, "pg.interval_times($1, CAST($2 AS DOUBLE))", *a)
     if types.is_numeric(e.type):
         p = [as_decimal(d, x, y) for x, y in zip(a, e.args, strict=True)]
         return _t(d, "$1 * $2", *p)
@@ -195,24 +195,24 @@ def _extract(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     if source.name == "timestamptz" and field != "epoch":
         x = _t(d, "$1 AT TIME ZONE 'UTC'", x)
     if field == "second":
-        out = _t(d, "EXTRACT(MICROSECOND FROM $1) / 1000000.0", x) if source.name != "date" else exp.Literal.number(0)
+        out = _t(d, "DATE_PART('microsecond', $1) / 1000000.0", x) if source.name != "date" else exp.Literal.number(0)
         return d.cast(d.cast(out, types.FLOAT8), e.type)
     if field == "milliseconds":
-        return d.cast(d.cast(_t(d, "EXTRACT(MICROSECOND FROM $1) / 1000.0", x), types.FLOAT8), e.type)
+        return d.cast(d.cast(_t(d, "DATE_PART('microsecond', $1) / 1000.0", x), types.FLOAT8), e.type)
     if field == "microseconds":
-        return d.cast(_t(d, "EXTRACT(MICROSECOND FROM $1)", x), e.type)
+        return d.cast(_t(d, "DATE_PART('microsecond', $1)", x), e.type)
     if field == "epoch":
         return d.cast(_t(d, "EPOCH($1)", x), e.type)
-    if field == "century":
-        return d.cast(_t(d, "EXTRACT(CENTURY FROM $1)", x), e.type)
-    return d.cast(_t(d, f"EXTRACT({field.upper()} FROM $1)", x), e.type)
+    return d.cast(_t(d, f"DATE_PART('{field}', $1)", x), e.type)
 
 
 def _date_trunc(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
-    t = e.type
-    if t.name == "timestamptz":
-        return _t(d, "CAST(DATE_TRUNC($1, $2 AT TIME ZONE 'UTC') AS TIMESTAMP) AT TIME ZONE 'UTC'", *a)
-    return d.cast(_t(d, "DATE_TRUNC($1, $2)", *a), t)
+    def cut(x: exp.Expression) -> exp.Expression:
+        return d.cast(exp.Anonymous(this="date_trunc", expressions=[a[0], x]), types.TIMESTAMP)
+
+    if e.type.name == "timestamptz":
+        return _t(d, "$1 AT TIME ZONE 'UTC'", cut(_t(d, "$1 AT TIME ZONE 'UTC'", a[1])))
+    return cut(a[1]) if e.type.name == "timestamp" else exp.Anonymous(this="date_trunc", expressions=[a[0], a[1]])
 
 
 def _round(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
@@ -266,8 +266,12 @@ def _array_agg(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
 
 def _within(name: str) -> Emit:
     def emit(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
-        return exp.WithinGroup(this=exp.Anonymous(this=name, expressions=[a[0]]),
-                               expression=exp.Order(expressions=[a[1]]))
+        fraction, order = e.args[0], a[1]
+        if not isinstance(fraction, Lit):
+            raise UnsupportedSql(f"{name} needs a constant fraction", code="unsupported_function")
+        f = exp.Literal.number(str(fraction.value))
+        return exp.Anonymous(this="quantile_cont" if name == "percentile_cont" else "quantile_disc",
+                             expressions=[order.this.copy(), exp.Order(this=f, expressions=[order])])
 
     return emit
 
@@ -296,7 +300,7 @@ def _avg(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
         raise UnsupportedSql("AVG of intervals has no counterpart in duckdb", code="unsupported_function")
     total = d.cast(exp.Sum(this=x), types.numeric(38, types.digits(e.args[0].type)[1]))
     count = d.cast(exp.Count(this=x.copy()), types.numeric(19, 0))
-    return d.cast(d.template("tidemark.divide($1, $2)", [total, count]), e.type)
+    return d.cast(d.template("pg.divide($1, $2)", [total, count]), e.type)
 
 
 def _json_agg(name: str) -> Emit:
@@ -363,14 +367,14 @@ FUNCTIONS: dict[str, str | Emit] = {
     "regexp_replace": lambda d, e, a: exp.Anonymous(this="regexp_replace", expressions=a),
     "regexp_substr": "NULLIF(REGEXP_EXTRACT($1, $2), '')",
     "upper": "UPPER($1)", "lower": "LOWER($1)", "reverse": "REVERSE($1)", "length": _typed("LENGTH($1)"),
-    "octet_length": _typed("STRLEN($1)"), "initcap": "tidemark.initcap($1)",
-    "substring": lambda d, e, a: _t(d, "tidemark.substring_from($1, $2)", *a) if len(a) == 2
-    else _t(d, "tidemark.substring_for($1, $2, $3)", *a),
+    "octet_length": _typed("STRLEN($1)"), "initcap": "pg.initcap($1)",
+    "substring": lambda d, e, a: _t(d, "pg.substring_from($1, $2)", *a) if len(a) == 2
+    else _t(d, "pg.substring_for($1, $2, $3)", *a),
     "left": "LEFT($1, $2)", "right": "RIGHT($1, $2)",
     "repeat": "REPEAT($1, GREATEST($2, 0))", "replace": "CASE WHEN $2 = '' THEN $1 ELSE REPLACE($1, $2, $3) END",
     "translate": "TRANSLATE($1, $2, $3)",
     "btrim": "TRIM($1, $2)", "ltrim": "LTRIM($1, $2)", "rtrim": "RTRIM($1, $2)",
-    "lpad": "tidemark.pad_left($1, $2, $3)", "rpad": "tidemark.pad_right($1, $2, $3)",
+    "lpad": "pg.pad_left($1, $2, $3)", "rpad": "pg.pad_right($1, $2, $3)",
     "strpos": _typed("INSTR($1, $2)"), "split_part": "SPLIT_PART($1, $2, $3)", "starts_with": "STARTS_WITH($1, $2)",
     "ascii": "CASE WHEN $1 = '' THEN 0 ELSE ORD($1) END", "chr": "CHR($1)", "md5": "MD5($1)", "concat": _concat,
     "concat_ws": lambda d, e, a: exp.Anonymous(this="concat_ws", expressions=a),
@@ -383,7 +387,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "radians": "RADIANS($1)", "pi": "PI()", "gcd": _typed("GCD($1, $2)"), "lcm": _typed("LCM($1, $2)"),
     "greatest": _many("greatest"), "least": _many("least"),
     "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "XOR($1, $2)", "shift_left": "$1 << $2", "shift_right": "$1 >> $2",
-    "age": "tidemark.age($1, $2)", "make_date": "MAKE_DATE($1, $2, $3)", "now": "tidemark.now()",
+    "age": "pg.age($1, $2)", "make_date": "MAKE_DATE($1, $2, $3)", "now": "pg.now()",
     "to_timestamp": "TO_TIMESTAMP($1)", "isfinite": "ISFINITE($1)",
     "enum_ordinal": lambda d, e, a: _t(d, "LIST_POSITION($1, $2)", exp.Array(expressions=a[1:]), a[0]),
     "array": lambda d, e, a: d.cast(exp.Array(expressions=a), e.type) if not a else exp.Array(expressions=a),
@@ -400,7 +404,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "json_get": _json_get, "json_text": _json_get, "json_step": _json_step,
     "json_contains": "JSON_CONTAINS($1, $2)", "json_array_length": _typed("JSON_ARRAY_LENGTH($1)"),
     "json_has_key": "JSON_EXISTS($1, '$.\"' || $2 || '\"')",
-    "json_typeof": "tidemark.json_typeof($1)",
+    "json_typeof": "pg.json_typeof($1)",
     "literal:interval": _literal_interval, "literal:timestamptz": _literal_tz, "literal:timestamp": _literal_ts,
     "literal:date": _literal_ts, "literal:array": _literal_array, "literal:json": _literal_json,
     "literal:jsonb": _literal_json,
@@ -440,7 +444,7 @@ UNNEST = {
 MACROS = {
     # the quotient to 8 digits from doubles, then the remainder exactly: right to 18 digits
     "refine(a, b, q)": "CAST(q AS DECIMAL(38,18)) + CAST(CAST(a - q * b AS DOUBLE) / CAST(b AS DOUBLE) AS DECIMAL(38,18))",
-    "divide(a, b)": "tidemark.refine(a, b, CAST(CAST(a AS DOUBLE) / NULLIF(CAST(b AS DOUBLE), 0) AS DECIMAL(38,8)))",
+    "divide(a, b)": "pg.refine(a, b, CAST(CAST(a AS DOUBLE) / NULLIF(CAST(b AS DOUBLE), 0) AS DECIMAL(38,8)))",
     "exact(x)": "printf('%.15g', x)",
     "float_text(x)": "regexp_replace(CAST(x AS VARCHAR), '\\.0($|e)', '\\1')",
     "timestamp_text(x)": "CAST(x AS VARCHAR)",
@@ -453,7 +457,7 @@ MACROS = {
     "interval_of(m, d, u)": "to_months(CAST(trunc(m) AS INTEGER)) + to_days(CAST(trunc(d + (m - trunc(m)) * 30) AS INTEGER))"
     " + to_microseconds(CAST(round(u + ((d + (m - trunc(m)) * 30) - trunc(d + (m - trunc(m)) * 30)) * 86400000000.0)"
     " AS BIGINT))",
-    "interval_times(i, n)": "tidemark.interval_of(tidemark.months_of(i) * n, datepart('day', i) * n, tidemark.micros_of(i) * n)",
+    "interval_times(i, n)": "pg.interval_of(pg.months_of(i) * n, datepart('day', i) * n, pg.micros_of(i) * n)",
     "initcap(x)": "array_to_string(list_transform(regexp_extract_all(lower(x), '[\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+'),"
     " lambda w: upper(w[1]) || w[2:]), '')",
     "substring_from(s, a)": "substring(s, greatest(a, 1))",
@@ -468,7 +472,7 @@ MACROS = {
 
 def create_macros() -> list[str]:
     """CREATE MACRO statements, dependencies first."""
-    return [f"CREATE OR REPLACE MACRO tidemark.{head} AS {body}" for head, body in MACROS.items()]
+    return [f"CREATE OR REPLACE MACRO pg.{head} AS {body}" for head, body in MACROS.items()]
 
 
 DUCKDB = Dialect(

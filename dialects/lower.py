@@ -179,7 +179,8 @@ class Lower:
                 return self.reuse(name, r.names, weighted)
         f = self.consolidated(r) if positive and signed(r) else self.build(r, positive)
         if self.refs[r] > 1 and not self.inline and not _leaf(r):
-            if not (f.bare and isinstance(f.source, exp.Table) and f.source.args.get("db") is None):
+            if not (f.bare and isinstance(f.source, exp.Table) and f.source.args.get("db") is None
+                    and f.source.args.get("alias") is None and all(f.cols[n].name == n for n in r.names)):
                 f = self.step(_label(r), self.select(f, r.names, bool(f.weights)), r.names, bool(f.weights))
             assert f.source is not None
             self.memo[(r, positive)] = (f.source.name, bool(f.weights))

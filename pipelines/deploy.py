@@ -56,9 +56,9 @@ def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda
             _forget(config, found)
             found = None
         if found is None:
-            _first(config, good, catalog, progress, say)
+            _first(config, good, catalog, progress, say, keep_going)
         else:
-            _again(config, found, good, catalog, progress, say)
+            _again(config, found, good, catalog, progress, say, keep_going)
     return Deployed(views, _warnings(good, catalog))
 
 
@@ -116,7 +116,8 @@ def _create(v: Compiled) -> str:
 # -- the first time
 
 
-def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Progress, say: Callable[[str], None]) -> None:
+def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Progress, say: Callable[[str], None],
+           keep_going: bool) -> None:
     d = store.new_deployment()
     d.tables = _needed(views)
     names = {t for ts in d.tables.values() for t in ts}
@@ -135,7 +136,7 @@ def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pr
                 snapshot.close()
             for e in d.tables:
                 warehouse.engine(e).set_frontier(snapshot.lsn)
-            _build(warehouse, say)
+            _build(warehouse, say, views if keep_going else [])
         finally:
             warehouse.close()
     except BaseException:
@@ -179,19 +180,29 @@ def _estimates(dsn: str, tables: list[Table]) -> dict[Table, int]:
         return out
 
 
-def _build(warehouse: Warehouse, say: Callable[[str], None]) -> None:
-    """Create the states and views that are not there yet; drop those that nothing uses."""
+def _build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compiled]) -> None:
+    """Create the states and views that are not there yet; drop those that nothing uses.
+
+    Of the views `may_fail`, one whose state cannot be filled is left out and carries the error.
+    """
     for e in warehouse.used_engines():
-        engine, plans = warehouse.engine(e), warehouse.plans(e)
-        wanted = states_of(plans)
+        engine = warehouse.engine(e)
         have = engine.states()
-        for s in wanted:
-            if s.name not in have:
-                say(f"fill {s.name}")
-                engine.create_state(s)
-        for p in plans:
-            engine.create_view(p)
-        for name in have - {s.name for s in wanted}:
+        for p in warehouse.plans(e):
+            try:
+                for s in p.states:
+                    if s.name not in have:
+                        say(f"fill {s.name}")
+                        engine.create_state(s)
+                        have.add(s.name)
+                engine.create_view(p)
+            except TidemarkError as error:
+                failed = next((v for v in may_fail if v.name == p.view), None)
+                if failed is None:
+                    raise
+                failed.error = error
+                warehouse.forget(p.view)
+        for name in have - {s.name for s in states_of(warehouse.plans(e))}:
             engine.drop_state(name)
 
 
@@ -199,7 +210,7 @@ def _build(warehouse: Warehouse, say: Callable[[str], None]) -> None:
 
 
 def _again(config: Config, old: Deployment, views: list[Compiled], catalog: Catalog, progress: Progress,
-           say: Callable[[str], None]) -> None:
+           say: Callable[[str], None], keep_going: bool) -> None:
     needed = _needed(views)
     d = Deployment(old.slot, old.publication, "live", dict(old.tables), list(old.catalog), old.views)
     new: dict[str, list[str]] = {e: [t for t in ts if t not in old.tables.get(e, [])] for e, ts in needed.items()}
@@ -217,7 +228,7 @@ def _again(config: Config, old: Deployment, views: list[Compiled], catalog: Cata
         for name, engine in previous.items():
             if not any(v.name == name and v.engine == engine for v in d.views):
                 warehouse.engine(engine).drop_view(name)
-        _build(warehouse, say)
+        _build(warehouse, say, views if keep_going else [])
         for e, ts in gone.items():
             if not d.tables.get(e):
                 for s in warehouse.engine(e).states():

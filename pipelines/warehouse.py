@@ -69,6 +69,11 @@ class Warehouse:
         raise TidemarkError(f'view "{name}" is not deployed', code="undefined_view",
                             hint=f'Perhaps you meant "{near[0]}".' if near else "tidemark status lists the views.")
 
+    def forget(self, view: str) -> None:
+        """Leave a view out of the deployment."""
+        self.compiled.pop(view, None)
+        self.deployment.views = [v for v in self.deployment.views if v.name != view]
+
     def close(self) -> None:
         for e in self.engines.values():
             e.close()

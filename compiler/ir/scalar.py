@@ -112,7 +112,25 @@ def cast(e: Scalar, t: Type) -> Scalar:
         return e
     if isinstance(e, Lit) and e.value is None:
         return Lit(None, t)
+    if isinstance(e, Lit) and e.type.name == "unknown" and isinstance(e.value, str):
+        return _literal(e.value, t)
     return Call("cast", (e,), t)
+
+
+def _literal(text: str, t: Type) -> Scalar:
+    """An untyped literal read as `t`; what cannot be read here is left to a cast."""
+    bare = text.strip().lower()
+    if types.is_integer(t) and bare.lstrip("+-").isdigit():
+        return Lit(int(bare), t)
+    if t.name == "bool" and bare in ("t", "true", "yes", "on", "1", "f", "false", "no", "off", "0"):
+        return Lit(bare in ("t", "true", "yes", "on", "1"), t)
+    if t.name == "bpchar":
+        return Lit((text[: t.precision] if t.precision else text).rstrip(" "), t)
+    if t.name == "varchar":
+        return Lit(text[: t.precision] if t.precision else text, t)
+    if types.is_number(t) or t.name == "bool":
+        return Call("cast", (Lit(text, types.TEXT),), t)
+    return Lit(text, t)
 
 
 def conj(parts: list[Scalar] | tuple[Scalar, ...]) -> Scalar:

@@ -72,12 +72,12 @@ class DuckDBEngine:
             self.con.execute(f'CREATE SCHEMA "{s}"')
         for m in create_macros():
             self.con.execute(m)
-        self.con.execute("CREATE TABLE tidemark.frontier (lsn BIGINT, at TIMESTAMPTZ, format INTEGER)")
-        self.con.execute("INSERT INTO tidemark.frontier VALUES (0, now(), ?)", [FORMAT])
-        self.con.execute("CREATE TABLE tidemark.states (name VARCHAR)")
+        self.con.execute("CREATE TABLE meta.frontier (lsn BIGINT, moved TIMESTAMPTZ, format INTEGER)")
+        self.con.execute("INSERT INTO meta.frontier VALUES (0, now(), ?)", [FORMAT])
+        self.con.execute("CREATE TABLE meta.states (name VARCHAR)")
 
     def _check_format(self) -> None:
-        row = self.con.execute("SELECT max(format) FROM tidemark.frontier").fetchone()
+        row = self.con.execute("SELECT max(format) FROM meta.frontier").fetchone()
         if row is not None and row[0] is not None and row[0] > FORMAT:
             raise TidemarkError(f"the warehouse {self.path} was written by a newer Tidemark", code="newer_warehouse",
                                 detail=f"Its format is {row[0]}; this version knows {FORMAT}.",
@@ -87,11 +87,11 @@ class DuckDBEngine:
         self.con.close()
 
     def frontier(self) -> int:
-        row = self.con.execute("SELECT lsn FROM tidemark.frontier").fetchone()
+        row = self.con.execute("SELECT lsn FROM meta.frontier").fetchone()
         return int(row[0]) if row else 0
 
     def set_frontier(self, lsn: int) -> None:
-        self.con.execute("UPDATE tidemark.frontier SET lsn = ?, at = now()", [lsn])
+        self.con.execute("UPDATE meta.frontier SET lsn = ?, moved = now()", [lsn])
 
     # -- mirrors
 
@@ -163,7 +163,7 @@ class DuckDBEngine:
     # -- states and views
 
     def states(self) -> set[str]:
-        return {r[0] for r in self.con.execute("SELECT name FROM tidemark.states").fetchall()}
+        return {r[0] for r in self.con.execute("SELECT name FROM meta.states").fetchall()}
 
     def create_state(self, s: StateDef) -> None:
         self.con.execute("BEGIN")
@@ -171,7 +171,7 @@ class DuckDBEngine:
             self.con.execute(f"DROP TABLE IF EXISTS state.{ident(s.name).sql('duckdb')}")
             self.con.execute(maintain.create_state(DUCKDB, s).sql)
             self._run(maintain.fill_state(DUCKDB, s))
-            self.con.execute("INSERT INTO tidemark.states VALUES (?)", [s.name])
+            self.con.execute("INSERT INTO meta.states VALUES (?)", [s.name])
             self.con.execute("COMMIT")
         except BaseException:
             self.con.execute("ROLLBACK")
@@ -179,7 +179,7 @@ class DuckDBEngine:
 
     def drop_state(self, name: str) -> None:
         self.con.execute(f"DROP TABLE IF EXISTS state.{ident(name).sql('duckdb')}")
-        self.con.execute("DELETE FROM tidemark.states WHERE name = ?", [name])
+        self.con.execute("DELETE FROM meta.states WHERE name = ?", [name])
 
     def create_view(self, plan: ViewPlan) -> None:
         sql = maintain.read_select(DUCKDB, plan.top, plan.outputs)

@@ -6,7 +6,7 @@ from compiler.catalog import Table
 from dialects.dialect import ident
 from dialects.duckdb import type_name
 
-SCHEMAS = ("base", "delta", "before", "after", "before_rows", "after_rows", "state", "tidemark")
+SCHEMAS = ("base", "delta", "before", "after", "before_rows", "after_rows", "state", "pg", "meta")
 
 
 def q(name: str) -> str:

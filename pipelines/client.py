@@ -1,0 +1,91 @@
+"""Talks to the pipeline that has the warehouse open: JSON requests over loopback, results as Arrow."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+
+from compiler.errors import TidemarkError
+
+FILE = "run.json"
+
+
+def send(sock: socket.socket, head: dict[str, Any], body: bytes = b"") -> None:
+    data = json.dumps(head).encode()
+    sock.sendall(struct.pack("!II", len(data), len(body)) + data + body)
+
+
+def receive(sock: socket.socket) -> tuple[dict[str, Any], bytes]:
+    """One message; raises ConnectionError when the other side is gone."""
+    lengths = _exactly(sock, 8)
+    n, m = struct.unpack("!II", lengths)
+    return json.loads(_exactly(sock, n)), _exactly(sock, m)
+
+
+def _exactly(sock: socket.socket, n: int) -> bytes:
+    out = bytearray()
+    while len(out) < n:
+        part = sock.recv(min(1 << 20, n - len(out)))
+        if not part:
+            raise ConnectionError("the pipeline closed the connection")
+        out += part
+    return bytes(out)
+
+
+class RemoteReader:
+    """Reads through a running pipeline."""
+
+    def __init__(self, sock: socket.socket, token: str) -> None:
+        self.sock, self.token = sock, token
+
+    def __enter__(self) -> RemoteReader:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
+        self.sock.close()
+
+    def ask(self, op: str, **args: Any) -> tuple[dict[str, Any], bytes]:
+        send(self.sock, {"op": op, "token": self.token, **args})
+        head, body = receive(self.sock)
+        if "error" in head:
+            e = head["error"]
+            err = TidemarkError(e["message"], detail=e["detail"], hint=e["hint"], code=e["code"])
+            err.exit_code = e["exit_code"]
+            raise err
+        return head, body
+
+    def export(self, view: str, path: Path, fmt: str) -> None:
+        self.ask("export", view=view, path=str(path.resolve()), format=fmt)
+
+    def query(self, sql: str) -> pa.Table:
+        _, body = self.ask("query", sql=sql)
+        return pa.ipc.open_stream(body).read_all()
+
+    def counts(self) -> dict[str, int]:
+        return dict(self.ask("counts")[0]["counts"])
+
+    def frontiers(self) -> dict[str, int]:
+        return dict(self.ask("frontiers")[0]["frontiers"])
+
+    def wait(self, lsn: int) -> None:
+        self.ask("wait", lsn=lsn)
+
+    def verify(self, views: list[str], repair: bool) -> list[dict[str, Any]]:
+        return list(self.ask("verify", views=views, repair=repair)[0]["results"])
+
+
+def connect_running(path: Path) -> RemoteReader | None:
+    """A connection to the pipeline that runs the warehouse, None when there is none."""
+    try:
+        data = json.loads((path / FILE).read_text())
+        sock = socket.create_connection(("127.0.0.1", data["port"]), timeout=5)
+    except (FileNotFoundError, ConnectionError, OSError, ValueError):
+        return None
+    sock.settimeout(None)
+    return RemoteReader(sock, data["token"])

@@ -1,0 +1,213 @@
+"""verify: each view against the source's own answer, both at one LSN, both ways."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import duckdb
+import psycopg
+import pyarrow as pa
+from psycopg import sql
+
+from compiler.errors import TidemarkError
+from compiler.ir.types import Type
+from compiler.parse import parse_view
+from compiler.state import ViewPlan
+from connectors.duckdb.text import from_text
+from connectors.intervals import typed
+from connectors.postgres.connection import connect
+from connectors.postgres.snapshot import ExportedSnapshot, copy_query
+from pipelines import deployment as store
+from pipelines.capture import Capture, current_lsn
+from pipelines.config import Config
+from pipelines.deployment import DeployedView
+from pipelines.run import limits
+from pipelines.warehouse import Warehouse
+
+
+@dataclass
+class Verified:
+    """A view's comparison: how many rows the source has, and how many are missing or too many in the warehouse."""
+
+    view: str
+    rows: int
+    missing: int
+    extra: int
+    example: str = ""
+    error: str = ""
+
+    @property
+    def equal(self) -> bool:
+        return not self.missing and not self.extra and not self.error
+
+    def line(self) -> str:
+        if self.error:
+            return f"{self.view}: could not be compared: {self.error}"
+        if self.equal:
+            return f"{self.view}: equal, {self.rows} rows"
+        return f"{self.view}: DIFFERS, {self.missing} rows missing, {self.extra} too many; {self.example}"
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def verify(config: Config, views: list[str], repair: bool = False) -> list[Verified]:
+    """Through the running pipeline when there is one, which stops at the snapshot's LSN for it; otherwise by itself."""
+    from pipelines.client import connect_running
+
+    running = connect_running(config.warehouse_path)
+    if running is not None:
+        with running:
+            return [Verified(**r) for r in running.verify(views, repair)]
+    with store.locked(config.warehouse_path):
+        warehouse = Warehouse(config, store.require(config.warehouse_path))
+        try:
+            capture = Capture(warehouse, limits(config))
+            try:
+                return verify_with(config, warehouse, capture, views, repair)
+            finally:
+                capture.close()
+        finally:
+            warehouse.close()
+
+
+def verify_with(config: Config, warehouse: Warehouse, capture: Capture, views: list[str], repair: bool) -> list[Verified]:
+    chosen = [warehouse.view(n)[0] for n in views] if views else warehouse.deployment.views
+    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", temporary=True)
+    try:
+        capture.catch_up(max(snapshot.lsn, current_lsn(config.source.dsn)), before=snapshot.lsn)
+        out = []
+        for v in chosen:
+            result = _compare(config, warehouse, v, snapshot.snapshot)
+            if repair and not result.equal and not result.error:
+                _, plan = warehouse.view(v.name)
+                engine = warehouse.engine(v.engine)
+                for s in plan.states:
+                    engine.drop_state(s.name)
+                for s in plan.states:
+                    engine.create_state(s)
+                engine.create_view(plan)
+                result = _compare(config, warehouse, v, snapshot.snapshot)
+            out.append(result)
+        return out
+    finally:
+        snapshot.close()
+
+
+def _compare(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str) -> Verified:
+    _, plan = warehouse.view(v.name)
+    try:
+        with connect(config.source.dsn, autocommit=False) as conn:
+            conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            conn.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)))
+            body = _inlined(warehouse, v)
+            chunks = list(copy_query(conn, sql.SQL(body), len(plan.outputs)))  # type: ignore[arg-type]
+    except psycopg.Error as e:
+        return Verified(v.name, 0, 0, 0, error=str(e).split("\n")[0])
+    ours = warehouse.engine(v.engine).read(plan)
+    return difference(v.name, plan, chunks, ours)
+
+
+def _inlined(warehouse: Warehouse, v: DeployedView) -> str:
+    """The view's SELECT, with the other views it reads as CTEs."""
+    names = {d.name: parse_view(d.text) for d in warehouse.deployment.views}
+    from compiler.bind.query import Binder
+
+    binder = Binder(warehouse.deployment.to_catalog(), {n: t.query for n, t in names.items() if n != v.name}, (v.name,))
+    binder.view(names[v.name].query.copy())
+    reads = binder.reads_views
+    if not reads:
+        return names[v.name].sql
+    order: list[str] = []
+
+    def visit(n: str) -> None:
+        b = Binder(warehouse.deployment.to_catalog(), {m: t.query for m, t in names.items() if m != n}, (n,))
+        b.view(names[n].query.copy())
+        for m in sorted(b.reads_views):
+            visit(m)
+        if n not in order:
+            order.append(n)
+
+    for n in sorted(reads):
+        visit(n)
+    ctes = ",\n".join(f'"{n}" AS ({names[n].sql})' for n in order)
+    return f"WITH {ctes} SELECT * FROM ({names[v.name].sql}) AS whole"
+
+
+def difference(view: str, plan: ViewPlan, chunks: list[pa.Table], ours: pa.Table) -> Verified:
+    """Both ways by EXCEPT ALL; numbers that are not exact on both sides are compared to 12 digits."""
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'")
+    types = [c.type for _, c in plan.outputs]
+    names = [f"c{i}" for i in range(len(types))]
+    empty = pa.table({n: pa.array([], type=pa.large_string()) for n in names})
+    from compiler.catalog import Column, Table
+
+    shape = Table("", "", tuple(Column(n, t) for n, t in zip(names, types, strict=True)))
+    con.register("source_text", typed(pa.concat_tables(chunks) if chunks else empty, shape))
+    con.register("ours_raw", ours.rename_columns(names))
+    theirs = ", ".join(f"{_comparable(from_text(n, _loose(t)), t)} AS {n}" for n, t in zip(names, types, strict=True))
+    mine = ", ".join(f"{_comparable(n, t)} AS {n}" for n, t in zip(names, types, strict=True))
+    if not names:
+        theirs = mine = "1 AS one"
+    con.execute(f"CREATE TEMP TABLE theirs AS SELECT {theirs} FROM source_text")
+    con.execute(f"CREATE TEMP TABLE mine AS SELECT {mine} FROM ours_raw")
+    rows = con.execute("SELECT count(*) FROM theirs").fetchone()
+    missing = con.execute("SELECT * FROM theirs EXCEPT ALL SELECT * FROM mine").to_arrow_table().to_pylist()
+    extra = con.execute("SELECT * FROM mine EXCEPT ALL SELECT * FROM theirs").to_arrow_table().to_pylist()
+    missing, extra = _close(missing, extra)
+    example = f"missing {missing[0]}" if missing else f"extra {extra[0]}" if extra else ""
+    return Verified(view, rows[0] if rows else 0, len(missing), len(extra), example[:300])
+
+
+def _loose(t: Type) -> Type:
+    return Type("float8") if t.name == "numeric" and (t.scale or 0) > 12 else t
+
+
+def _comparable(e: str, t: Type) -> str:
+    if t.name == "bpchar":
+        return f"rtrim({e}, ' ')"
+    if t.name in ("float4", "float8") or (t.name == "numeric" and (t.scale or 0) > 12):
+        return f"CAST({e} AS DOUBLE)"
+    if t.name == "numeric":
+        return f"CAST({e} AS DECIMAL(38,{t.scale}))"
+    return e
+
+
+def _close(missing: list[dict[str, Any]], extra: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Pair off rows that differ only in the last digits of floating point numbers."""
+    import math
+
+    if not missing or not extra:
+        return missing, extra
+
+    def near(a: dict[str, Any], b: dict[str, Any]) -> bool:
+        for k in a:
+            x, y = a[k], b[k]
+            if isinstance(x, float) and isinstance(y, float):
+                if not (x == y or math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(x) and math.isnan(y))):
+                    return False
+            elif x != y:
+                return False
+        return True
+
+    def exact(r: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(repr(v) for v in r.values() if not isinstance(v, float))
+
+    pool: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for r in extra:
+        pool.setdefault(exact(r), []).append(r)
+    left = []
+    for r in missing:
+        candidates = pool.get(exact(r), [])
+        hit = next((c for c in candidates if near(r, c)), None)
+        if hit is None:
+            left.append(r)
+        else:
+            candidates.remove(hit)
+    return left, [r for rs in pool.values() for r in rs]
+
+
+_ = TidemarkError
