@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from compiler.ir.relation import Filter, Relation, Scan, State, Temp, walk
+from compiler.ir.relation import Net, Project, Relation, Scan, State, Temp, walk
+from compiler.ir.scalar import Call, Col, Lit, Scalar
+from compiler.ir.types import INT4, TEXT
 from compiler.maintenance import Merge, Program, Step
 from compiler.state import COUNT, StateDef
 from dialects.dialect import Dialect, ident
@@ -50,8 +52,6 @@ def fill_select(d: Dialect, s: StateDef) -> str:
     lower = Lower(d, rows=True)
     if s.kind != "bag":
         return d.sql(lower.query(s.definition, weight=False))
-    from compiler.ir.relation import Net
-
     return d.sql(lower.query(Net(s.definition), weight=True))
 
 
@@ -64,20 +64,19 @@ def step_select(d: Dialect, s: Step) -> str:
     return d.sql(Lower(d).query(s.relation, weight=s.signed))
 
 
-def read_select(d: Dialect, top: Relation, outputs: list[tuple[str, object]]) -> str:
-    """The query that reads a view from its states, columns under the names and in the order of the view."""
-    from compiler.ir.relation import Project
-    from compiler.ir.scalar import Call, Col, Lit, Scalar
-    from compiler.ir.types import INT4, TEXT
+def read_select(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> str:
+    return d.sql(read_tree(d, top, outputs))
 
+
+def read_tree(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> exp.Expression:
+    """The query that reads a view from its states, columns under the names and in the order of the view."""
     exprs: list[tuple[str, Scalar]] = []
     for name, c in outputs:
-        assert isinstance(c, Col) or hasattr(c, "type")
-        e: Scalar = c  # type: ignore[assignment]
+        e: Scalar = c
         if e.type.name == "bpchar" and e.type.precision:
             e = Call("rpad", (Call("cast", (e,), TEXT), Lit(e.type.precision, INT4), Lit(" ", TEXT)), TEXT)
         exprs.append((name, e))
-    return d.sql(Lower(d).query(Project(top, tuple(exprs)), weight=False))
+    return Lower(d).query(Project(top, tuple(exprs)), weight=False)
 
 
 def merge_sql(d: Dialect, m: Merge, source: str | None = None) -> str:
@@ -124,5 +123,3 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
                              f"state.{m.state.name}", m.rule))
     return out
 
-
-_ = (Filter, exp)

@@ -42,8 +42,11 @@ class Warehouse:
             else:
                 from connectors.spark.engine import SparkEngine
 
-                self.engines[name] = SparkEngine(self.path / "delta", self.config.spark.master, self.config.spark.jars,
-                                                 self.config.spark.settings)
+                spark = SparkEngine(self.path / "delta", self.config.spark.master, self.config.spark.jars,
+                                    self.config.spark.settings)
+                spark.know(map(self.deployment.table, self.deployment.tables.get("spark", [])))
+                spark.plans = {p.view: p for p in self.plans("spark")}
+                self.engines[name] = spark
         return self.engines[name]
 
     def used_engines(self) -> list[str]:

@@ -110,7 +110,7 @@ class DuckDBEngine:
         weight = "" if t.key else ", 1"
         for staged in batches:
             con.register("staged", typed(staged, t))
-            self._cast_errors(con, t, "staged", lambda: con.execute(
+            cast_errors(con, t, "staged", lambda: con.execute(
                 f"INSERT INTO base.{mirror.q(t.mirror)} SELECT {landing.values(t)}{weight} FROM staged"))
             con.unregister("staged")
             n += staged.num_rows
@@ -123,42 +123,6 @@ class DuckDBEngine:
             con.execute("DROP TABLE folded")
         con.close()
         return n
-
-    def _cast_errors(self, con: duckdb.DuckDBPyConnection, t: Table, source: str, run: Callable[[], object]) -> None:
-        self._check_scale(con, t, source)
-        try:
-            run()
-        except duckdb.Error as e:
-            raise self._out_of_range(con, t, source, e) from e
-
-    def _check_scale(self, con: duckdb.DuckDBPyConnection, t: Table, source: str) -> None:
-        """numeric without a declared scale: digits that would be lost are an error."""
-        for i, c in enumerate(t.columns):
-            if c.type.name == "numeric" and c.type.precision == 38:
-                bad = con.execute(f"SELECT c{i} FROM {source} WHERE length(rtrim(split_part(c{i}, '.', 2), '0')) > "
-                                  f"{c.type.scale} LIMIT 1").fetchone()
-                if bad:
-                    raise ValueOutOfRange(
-                        f'a value of "{t.schema}.{t.name}"."{c.name}" has more than {c.type.scale} digits after the point',
-                        code="value_out_of_range", detail=f"Value: {bad[0]}",
-                        hint=f'Declare a scale in the source: ALTER TABLE {t.name} ALTER COLUMN {c.name} TYPE numeric(p,s).')
-
-    def _out_of_range(self, con: duckdb.DuckDBPyConnection, t: Table, source: str, e: duckdb.Error) -> TidemarkError:
-        names = [c.name for c in t.columns]
-        for i, c in enumerate(t.columns):
-            try:
-                where = f"c{i} IS NOT NULL AND {from_text(f'c{i}', c.type, strict=False)} IS NULL"
-                keys = ", ".join(f"c{names.index(k)}" for k in t.key) or "'(no key)'"
-                bad = con.execute(f"SELECT c{i}, {keys} FROM {source} WHERE {where} LIMIT 1").fetchone()
-            except duckdb.Error:
-                continue
-            if bad:
-                key = ", ".join(f"{k} = {v}" for k, v in zip(t.key, bad[1:], strict=False)) or "(no key)"
-                return ValueOutOfRange(
-                    f'a value of "{t.schema}.{t.name}"."{c.name}" is out of range for DuckDB', code="value_out_of_range",
-                    detail=f"Row {key}: {bad[0]!s:.60} does not fit {c.type}.",
-                    hint="Correct the value in the source, or leave the column out of the views.")
-        return EngineFailure(f'landing table "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0], code="engine")
 
     # -- states and views
 
@@ -207,7 +171,7 @@ class DuckDBEngine:
             changed = set()
             for s in staged:
                 con.register("staged", typed(s.rows, s.table))
-                self._cast_errors(con, s.table, "staged", lambda s=s: [con.execute(x) for x in landing.land(s, "staged")])
+                cast_errors(con, s.table, "staged", lambda s=s: [con.execute(x) for x in landing.land(s, "staged")])
                 con.unregister("staged")
                 landed = con.execute(f"SELECT count(*) FROM {mirror.q(f'batch_{s.table.mirror}')}").fetchone()
                 if landed and landed[0]:
@@ -263,3 +227,43 @@ class DuckDBEngine:
         options = "FORMAT parquet" if fmt == "parquet" else "FORMAT csv, HEADER true"
         target = str(path).replace("'", "''")
         con.execute(f"COPY (SELECT * FROM main.{ident(plan.view).sql('duckdb')}) TO '{target}' ({options})")
+
+
+def cast_errors(con: duckdb.DuckDBPyConnection, t: Table, source: str, run: Callable[[], object]) -> None:
+    """Run a statement that casts staged text; what does not fit is named by table, column and key."""
+    _check_scale(con, t, source)
+    try:
+        run()
+    except duckdb.Error as e:
+        raise _out_of_range(con, t, source, e) from e
+
+
+def _check_scale(con: duckdb.DuckDBPyConnection, t: Table, source: str) -> None:
+    """numeric without a declared scale: digits that would be lost are an error."""
+    for i, c in enumerate(t.columns):
+        if c.type.name == "numeric" and c.type.precision == 38:
+            bad = con.execute(f"SELECT c{i} FROM {source} WHERE length(rtrim(split_part(c{i}, '.', 2), '0')) > "
+                              f"{c.type.scale} LIMIT 1").fetchone()
+            if bad:
+                raise ValueOutOfRange(
+                    f'a value of "{t.schema}.{t.name}"."{c.name}" has more than {c.type.scale} digits after the point',
+                    code="value_out_of_range", detail=f"Value: {bad[0]}",
+                    hint=f'Declare a scale in the source: ALTER TABLE {t.name} ALTER COLUMN {c.name} TYPE numeric(p,s).')
+
+
+def _out_of_range(con: duckdb.DuckDBPyConnection, t: Table, source: str, e: duckdb.Error) -> TidemarkError:
+    names = [c.name for c in t.columns]
+    for i, c in enumerate(t.columns):
+        try:
+            where = f"c{i} IS NOT NULL AND {from_text(f'c{i}', c.type, strict=False)} IS NULL"
+            keys = ", ".join(f"c{names.index(k)}" for k in t.key) or "'(no key)'"
+            bad = con.execute(f"SELECT c{i}, {keys} FROM {source} WHERE {where} LIMIT 1").fetchone()
+        except duckdb.Error:
+            continue
+        if bad:
+            key = ", ".join(f"{k} = {v}" for k, v in zip(t.key, bad[1:], strict=False)) or "(no key)"
+            return ValueOutOfRange(
+                f'a value of "{t.schema}.{t.name}"."{c.name}" is out of range for DuckDB', code="value_out_of_range",
+                detail=f"Row {key}: {bad[0]!s:.60} does not fit {c.type}.",
+                hint="Correct the value in the source, or leave the column out of the views.")
+    return EngineFailure(f'landing table "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0], code="engine")

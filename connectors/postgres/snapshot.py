@@ -66,7 +66,7 @@ def copy_query(conn: psycopg.Connection, query: sql.Composable, width: int,
         data = buffer.getvalue()
         t = pa_csv.read_csv(
             pa.BufferReader(data), pa_csv.ReadOptions(column_names=names, block_size=max(len(data) + 1, 1 << 20)),
-            pa_csv.ParseOptions(newlines_in_values=True),
+            pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
             pa_csv.ConvertOptions(column_types={n: pa.large_string() for n in names}, strings_can_be_null=True,
                                   quoted_strings_can_be_null=False, null_values=[""]))
         progress(t.num_rows, len(data))

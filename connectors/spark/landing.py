@@ -1,0 +1,46 @@
+"""Staged changes to typed Parquet: an in-memory DuckDB casts Postgres' text, so both engines read it the same way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from compiler.catalog import Table
+from connectors.duckdb import landing
+from connectors.duckdb.engine import cast_errors
+from connectors.duckdb.text import from_text
+from connectors.intervals import typed
+from connectors.staging import Staged
+
+
+def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'")
+    con.register("staged", typed(rows, t))
+    target = str(path).replace("'", "''")
+    cast_errors(con, t, "staged", lambda: con.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet)"))
+    row = con.execute(f"SELECT count(*) FROM '{target}'").fetchone()
+    con.close()
+    return int(row[0]) if row else 0
+
+
+def typed_base(t: Table, rows: pa.Table, path: Path) -> int:
+    """Text columns c0… to the table's columns."""
+    return _write(t, rows, f"SELECT {landing.values(t)} FROM staged", path)
+
+
+def typed_events(s: Staged, path: Path) -> int:
+    """Changes with their values typed; of events on one key, the last. Gives their number."""
+    t = s.table
+    if not s.keyed:
+        return _write(t, s.rows, f"SELECT {landing.values(t)}, _weight, _lsn FROM staged", path)
+    key = [next(c for c in t.columns if c.name == k) for k in t.identity_key]
+    keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS key_{i}" for i, c in enumerate(key))
+    names = ", ".join(f"key_{i}" for i in range(len(key)))
+    kept = "".join(f", u{i}" for i in s.unchanged)
+    origin = "".join(f", {from_text(f'f{i}', c.type)} AS from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
+    query = (f"SELECT {keys}, {landing.values(t)}, _present, _lsn, _seq{kept}{origin} FROM staged "
+             f"QUALIFY row_number() OVER (PARTITION BY {names} ORDER BY _seq DESC) = 1")
+    return _write(t, s.rows, query, path)

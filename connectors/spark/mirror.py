@@ -1,0 +1,58 @@
+"""Mirrors in Spark: one Delta table a source table, base and log apart by the column `_log`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from compiler.catalog import Table
+from dialects.dialect import ident
+from dialects.spark import type_name
+
+
+def q(name: str) -> str:
+    return ident(name).sql("spark")
+
+
+def columns(t: Table, prefix: str = "") -> str:
+    return ", ".join(f"{prefix}{q(c.name)}" for c in t.columns)
+
+
+def path_name(path: Path | str) -> str:
+    return f"delta.`{path}`"
+
+
+def create(t: Table, path: Path) -> str:
+    """Compaction replaces the table in one commit, so that base and log always belong together."""
+    body = ", ".join(f"{q(c.name)} {type_name(c.type)}" for c in t.columns)
+    return (f"CREATE TABLE {path_name(path)} ({body}, _weight BIGINT, _lsn BIGINT, _log BOOLEAN) USING delta "
+            "PARTITIONED BY (_log)")
+
+
+def views(t: Table, path: Path, batch: str | None) -> dict[str, str]:
+    """Definitions of before, after (signed) and their positive forms, for a batch stored as the view `batch`."""
+    table, cols = path_name(path), columns(t)
+    before = f"SELECT {cols}, _weight FROM {table}"
+    added = f" UNION ALL SELECT {cols}, CAST(_weight AS BIGINT) AS _weight FROM {batch}" if batch else ""
+    log = f"SELECT {cols}, _weight FROM {table} WHERE _log"
+    return {"before": before, "after": before + added, "before_rows": rows(t, table, log),
+            "after_rows": rows(t, table, log + added)}
+
+
+def rows(t: Table, table: str, log: str) -> str:
+    cols = columns(t)
+    net = f"(SELECT {cols}, SUM(_weight) AS _weight FROM ({log}) GROUP BY {cols} HAVING SUM(_weight) <> 0)"
+    keys = t.key or tuple(c.name for c in t.columns)
+    on = " AND ".join(f"b.{q(k)} <=> n.{q(k)}" for k in keys)
+    if t.key:
+        return (f"SELECT {columns(t, 'b.')} FROM {table} b LEFT ANTI JOIN (SELECT * FROM {net} WHERE _weight < 0) n ON {on} "
+                f"WHERE NOT b._log UNION ALL SELECT {cols} FROM {net} WHERE _weight > 0")
+    return (f"SELECT {columns(t, 'b.')}, b._weight + COALESCE(n._weight, 0) AS _weight FROM {table} b LEFT JOIN "
+            f"(SELECT * FROM {net} WHERE _weight < 0) n ON {on} WHERE NOT b._log AND b._weight + COALESCE(n._weight, 0) > 0 "
+            f"UNION ALL SELECT {cols}, _weight FROM {net} WHERE _weight > 0")
+
+
+def compacted(t: Table, path: Path, lsn: int) -> str:
+    """The mirror folded into base rows alone."""
+    cols = columns(t)
+    return (f"SELECT {cols}, SUM(_weight) AS _weight, CAST({lsn} AS BIGINT) AS _lsn, FALSE AS _log FROM {path_name(path)} "
+            f"GROUP BY {cols} HAVING SUM(_weight) <> 0")

