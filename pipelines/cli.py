@@ -40,6 +40,113 @@ def main(ctx: click.Context, debug: bool, project: Path) -> None:
 
 
 @main.command()
+@click.pass_obj
+def init(project: Path) -> None:
+    """Write a commented project."""
+    from pipelines.init import init as write
+
+    for path in write(project):
+        click.echo(f"wrote {path}")
+
+
+@main.command()
+@click.pass_obj
+def check(project: Path) -> None:
+    """Preflight: what about the source would stop or hurt a deployment."""
+    from connectors.postgres.catalog import load_catalog
+    from connectors.postgres.connection import connect
+    from connectors.postgres.preflight import preflight
+    from pipelines import deployment
+    from pipelines.config import load_config
+    from pipelines.project import compile_project, read_views
+
+    config = load_config(project)
+    with connect(config.source.dsn) as conn:
+        catalog = load_catalog(conn)
+        views = compile_project(read_views(config.views_path), catalog) if config.views_path.is_dir() else []
+        tables = {t for v in views if v.plan is not None for t in v.plan.tables}
+        found = deployment.load(config.warehouse_path)
+        findings = preflight(conn, catalog, tables, found.slot if found else None)
+    for f in findings:
+        click.echo(f.lines())
+    for v in views:
+        if v.error is not None:
+            click.echo(f"error: view {v.name}: {v.error}")
+    if any(f.level == "error" for f in findings) or any(v.error for v in views):
+        sys.exit(1)
+
+
+@main.command("compile")
+@click.argument("views", nargs=-1)
+@click.option("--schema", type=click.Path(dir_okay=False, path_type=Path), help="CREATE TABLE statements, instead of a server.")
+@click.option("--engine", type=click.Choice(["duckdb", "spark"]))
+@click.pass_obj
+def compile_(project: Path, views: tuple[str, ...], schema: Path | None, engine: str | None) -> None:
+    """Print the maintenance SQL of views."""
+    from pipelines.explain import compiled, script
+
+    for v in compiled(project, list(views), schema, engine):
+        click.echo(script(v))
+
+
+@main.command()
+@click.argument("view")
+@click.option("--schema", type=click.Path(dir_okay=False, path_type=Path), help="CREATE TABLE statements, instead of a server.")
+@click.option("--engine", type=click.Choice(["duckdb", "spark"]))
+@click.option("--format", "fmt", type=click.Choice(["text", "json", "mermaid"]), default="text")
+@click.pass_obj
+def explain(project: Path, view: str, schema: Path | None, engine: str | None, fmt: str) -> None:
+    """Algebra, delta rules, states, strategy and why."""
+    from pipelines.explain import compiled, render
+
+    click.echo(render(compiled(project, [view], schema, engine)[0], fmt))
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True)
+@click.option("--watch", is_flag=True, help="Print again every second until stopped.")
+@click.pass_obj
+def status(project: Path, as_json: bool, watch: bool) -> None:
+    """Per view: engine, maintenance, rows, frontier, staleness; slot and retained WAL."""
+    import time
+
+    from pipelines.config import load_config
+    from pipelines.status import plain
+    from pipelines.status import status as read
+
+    while True:
+        s = read(load_config(project))
+        click.echo(json.dumps(s.to_json(), indent=1) if as_json else plain(s))
+        if not watch:
+            return
+        time.sleep(1)
+
+
+@main.command()
+@click.argument("sql")
+@click.option("--wait", is_flag=True, help="Wait until the views include everything committed before the call.")
+@click.option("--format", "fmt", type=click.Choice(["table", "csv", "json"]), default="table")
+@click.pass_obj
+def query(project: Path, sql: str, wait: bool, fmt: str) -> None:
+    """Read the views with SQL."""
+    from pipelines.ask import ask, render
+    from pipelines.config import load_config
+
+    click.echo(render(ask(load_config(project), sql, wait), fmt))
+
+
+@main.command()
+@click.option("--seconds", default=60, show_default=True, help="How long the workload writes.")
+@click.option("--spark/--no-spark", default=True, help="Keep two of the six views on Spark.")
+@click.option("--keep", is_flag=True, help="Keep the project folder.")
+def demo(seconds: int, spark: bool, keep: bool) -> None:
+    """All of it, live, on an embedded Postgres."""
+    from pipelines.demo import demo as show
+
+    sys.exit(show(seconds, spark, keep))
+
+
+@main.command()
 @click.option("--keep-going", is_flag=True, help="Deploy the good views even when some are refused.")
 @click.option("--json", "as_json", is_flag=True, help="Print what became of each view as JSON.")
 @click.pass_obj

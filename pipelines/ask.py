@@ -1,0 +1,70 @@
+"""query, from the command line: through the running pipeline when there is one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pyarrow as pa
+
+from compiler.errors import TidemarkError
+from pipelines import deployment as store
+from pipelines.capture import Capture, current_lsn
+from pipelines.client import connect_running
+from pipelines.config import Config
+from pipelines.reading import LocalReader
+from pipelines.run import limits
+from pipelines.warehouse import Warehouse
+
+
+def ask(config: Config, sql: str, wait: bool) -> pa.Table:
+    """The answer; with `wait`, after everything committed before the call is in the views."""
+    d = store.require(config.warehouse_path)
+    running = connect_running(config.warehouse_path)
+    if running is not None:
+        with running:
+            if wait:
+                running.wait(current_lsn(config.source.dsn))
+            return running.query(sql)
+    if wait:
+        with store.locked(config.warehouse_path):
+            warehouse = Warehouse(config, d)
+            try:
+                capture = Capture(warehouse, limits(config))
+                try:
+                    capture.catch_up(current_lsn(config.source.dsn))
+                finally:
+                    capture.close()
+                return LocalReader(warehouse).query(sql)
+            finally:
+                warehouse.close()
+    warehouse = Warehouse(config, d, read_only=True)
+    try:
+        return LocalReader(warehouse).query(sql)
+    finally:
+        warehouse.close()
+
+
+def render(t: pa.Table, fmt: str) -> str:
+    """Rows as a table, CSV or JSON lines."""
+    names = t.column_names
+    rows = [[_text(v) for v in r.values()] for r in t.to_pylist()] if names else []
+    if fmt == "json":
+        return "\n".join(json.dumps(r, default=str, ensure_ascii=False) for r in t.to_pylist())
+    if fmt == "csv":
+        out = io.StringIO()
+        w = csv.writer(out, lineterminator="\n")
+        w.writerow(names)
+        w.writerows(rows)
+        return out.getvalue().rstrip("\n")
+    if fmt != "table":
+        raise TidemarkError(f"unknown format {fmt}")
+    widths = [max([len(n), *(len(r[i]) for r in rows)]) for i, n in enumerate(names)]
+    lines = [" | ".join(f"{n:{w}}" for n, w in zip(names, widths, strict=True)), "-+-".join("-" * w for w in widths)]
+    lines += [" | ".join(f"{v:{w}}" for v, w in zip(r, widths, strict=True)) for r in rows]
+    return "\n".join([*lines, f"({len(rows)} row{'s' if len(rows) != 1 else ''})"])
+
+
+def _text(v: object) -> str:
+    return "" if v is None else str(v)

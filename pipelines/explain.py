@@ -1,0 +1,152 @@
+"""compile and explain: what a view becomes, for people; neither needs a server when there is a schema file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from compiler.catalog import Catalog, read_schema
+from compiler.errors import TidemarkError
+from compiler.ir import notation
+from compiler.ir.relation import Relation, TopK, Window, walk
+from compiler.maintenance import program, rules_of
+from connectors.postgres.catalog import load_catalog
+from connectors.postgres.connection import connect
+from dialects import maintain
+from dialects.dialect import Dialect
+from dialects.duckdb import DUCKDB
+from dialects.spark import SPARK
+from pipelines.config import load_config
+from pipelines.project import Compiled, compile_project, read_views
+
+DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
+
+
+def compiled(project: Path, names: list[str], schema: Path | None, engine: str | None) -> list[Compiled]:
+    """The named views (all when none is named), compiled; raises the first error among them."""
+    if schema is not None:
+        try:
+            catalog: Catalog = read_schema(schema.read_text(encoding="utf-8"))
+        except OSError as e:
+            raise TidemarkError(f"cannot read {schema}", detail=str(e), code="no_file") from e
+        views = read_views(project / "views")
+    else:
+        config = load_config(project)
+        with connect(config.source.dsn) as conn:
+            catalog = load_catalog(conn)
+        views = read_views(config.views_path)
+    compile_project(views, catalog, "duckdb")
+    by_name = {v.name: v for v in views}
+    for n in names:
+        if n not in by_name:
+            raise TidemarkError(f'there is no view "{n}" in views/', code="undefined_view",
+                                hint=f"Views: {', '.join(sorted(by_name))}")
+    chosen = [by_name[n] for n in names] if names else views
+    for v in chosen:
+        if v.error is not None:
+            v.error.view = v.name  # type: ignore[attr-defined]
+            raise v.error
+        v.engine = engine or (v.engine if v.engine != "auto" else "duckdb")
+    return chosen
+
+
+def statements(v: Compiled) -> list[maintain.Statement]:
+    """Everything that is run for a view: create and fill its states, maintain them, read it."""
+    assert v.plan is not None
+    d = DIALECTS[v.engine]
+    out = []
+    for s in v.plan.states:
+        out += [maintain.create_state(d, s), maintain.fill_state(d, s)]
+    out += maintain.statements(d, program([v.plan], v.plan.tables))
+    sql = maintain.read_select(d, v.plan.top, v.plan.outputs)
+    out.append(maintain.Statement("read", v.name, sql, maintain.reads(v.plan.top), "", "evaluated when the view is read"))
+    return out
+
+
+def script(v: Compiled) -> str:
+    """The statements as one commented script."""
+    parts = [f"-- view {v.name} on {v.engine}: {v.maintenance}"]
+    for s in statements(v):
+        head = f"-- {s.kind} {s.target}: {s.rule}"
+        if s.reads:
+            head += f"\n-- reads {', '.join(s.reads)}"
+        if s.writes:
+            head += f"\n-- writes {s.writes}"
+        parts.append(f"{head}\n{s.sql};")
+    return "\n\n".join(parts) + "\n"
+
+
+def explain(v: Compiled) -> dict[str, Any]:
+    """Algebra, rules, states and the why of a view."""
+    assert v.plan is not None
+    p = program([v.plan], v.plan.tables)
+    return {
+        "view": v.name, "engine": v.engine, "maintenance": v.maintenance, "reason": v.reason, "notes": v.notes,
+        "tables": sorted(v.plan.tables), "rules": sorted(rules_of(v.plan)),
+        "states": [{"name": s.name, "kind": s.kind, "key": list(s.key),
+                    "columns": [f"{c.name} {c.type}" for c in s.columns], "definition": notation.tree(s.definition)}
+                   for s in v.plan.states],
+        "steps": [{"name": s.name, "rule": s.rule, "algebra": notation.tree(s.relation)} for s in p.steps]
+        + [{"name": m.state.name, "rule": m.rule, "algebra": f"merge {m.how}\n" + notation.tree(m.source, "  ")} for m in p.merges],
+        "top": notation.tree(v.plan.top),
+        "read_time": read_time(v.plan.top),
+    }
+
+
+def read_time(top: Relation) -> list[str]:
+    """What is left to the reader, in words."""
+    out = []
+    for n in walk(top):
+        if isinstance(n, Window):
+            out.append("a window over all rows is evaluated when the view is read, over the kept rows: any change could "
+                       "move every row, and reading is the only time all are needed")
+        if isinstance(n, TopK):
+            out.append("ORDER BY … LIMIT is evaluated when the view is read, over the kept rows")
+    return out
+
+
+def as_text(e: dict[str, Any]) -> str:
+    lines = [f"view {e['view']}: {e['maintenance']} on {e['engine']}"]
+    if e["reason"]:
+        lines.append(f"why: {e['reason']['message']}" + (f" {e['reason']['hint']}" if e["reason"]["hint"] else ""))
+    lines += [f"note: {n}" for n in e["notes"]]
+    lines.append(f"reads: {', '.join(e['tables']) or 'no table'}; rules: {', '.join(e['rules']) or 'none'}")
+    for s in e["states"]:
+        key = f" by ({', '.join(s['key'])})" if s["key"] else ""
+        lines += ["", f"state {s['name']}: {s['kind']}{key}", f"  columns: {', '.join(s['columns'])}",
+                  _indent(s["definition"])]
+    for s in e["steps"]:
+        lines += ["", f"step {s['name']}: {s['rule']}", _indent(s["algebra"])]
+    lines += ["", "read:", _indent(e["top"])]
+    lines += [f"  {t}" for t in e["read_time"]]
+    return "\n".join(lines)
+
+
+def _indent(text: str) -> str:
+    return "\n".join("  " + line for line in text.split("\n"))
+
+
+def as_mermaid(e: dict[str, Any], v: Compiled) -> str:
+    """Tables, states and the view as a graph."""
+    assert v.plan is not None
+    lines = ["graph LR"]
+    for s in v.plan.states:
+        for n in walk(s.definition):
+            if name := getattr(n, "table", None):
+                lines.append(f'  t_{_id(name)}[("{name}")] --> s_{_id(s.name)}["{s.name}"]')
+            elif n.__class__.__name__ == "State":
+                lines.append(f'  s_{_id(n.name)} --> s_{_id(s.name)}["{s.name}"]')
+    for n in walk(v.plan.top):
+        if n.__class__.__name__ == "State":
+            lines.append(f'  s_{_id(n.name)} --> view{{{{"{v.name}"}}}}')
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _id(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name)
+
+
+def render(v: Compiled, fmt: str) -> str:
+    e = explain(v)
+    return json.dumps(e, indent=1, ensure_ascii=False) if fmt == "json" else as_mermaid(e, v) if fmt == "mermaid" else as_text(e)

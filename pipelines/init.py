@@ -1,0 +1,49 @@
+"""init: a commented project to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from compiler.errors import TidemarkError
+
+CONFIG = '''# Tidemark: SQL views in a warehouse, kept fresh with what is committed in Postgres.
+
+[source]
+# A libpq connection string. ${NAME} is replaced by an environment variable, so that secrets stay out of this file.
+dsn = "host=127.0.0.1 dbname=shop user=postgres"
+
+[defaults]
+engine = "auto"            # auto | duckdb | spark; a view can say its own: WITH (engine = 'duckdb')
+
+[warehouse]
+path = "warehouse"         # the DuckDB file and the Delta tables live under it
+
+# [batch]                  # a batch closes on a whole transaction when one of these is reached
+# rows = 200000
+# bytes = 134217728
+# seconds = 0.02
+
+# [spark]
+# master = "local[*]"      # or spark://host:7077
+# threshold_rows = 2000000 # engine = 'auto': views that read a larger table go to Spark
+'''
+
+VIEW = '''CREATE MATERIALIZED VIEW city_totals AS
+SELECT city, count(*) AS n, sum(balance) AS balance
+FROM customer
+GROUP BY city;
+'''
+
+
+def init(home: Path) -> list[Path]:
+    """Write tidemark.toml and views/; raises TidemarkError where there is a project already."""
+    if (home / "tidemark.toml").exists():
+        raise TidemarkError(f"there is a tidemark.toml in {home.resolve()} already", code="exists",
+                            hint="Edit it, or start in another folder.")
+    (home / "views").mkdir(parents=True, exist_ok=True)
+    (home / "tidemark.toml").write_text(CONFIG)
+    written = [home / "tidemark.toml"]
+    if not list((home / "views").glob("*.sql")):
+        (home / "views" / "city_totals.sql.example").write_text(VIEW)
+        written.append(home / "views" / "city_totals.sql.example")
+    return written
