@@ -14,8 +14,8 @@ from compiler.state import ViewPlan, plan
 VERSION = 1
 
 
-def compile_view(name: str, query: exp.Expression, catalog: Catalog,
-                 views: Mapping[str, exp.Expression] | None = None) -> ViewPlan:
+def compile_view(name: str, query: exp.Expr, catalog: Catalog,
+                 views: Mapping[str, exp.Expr] | None = None) -> ViewPlan:
     """The states and the readable top of a view; raises InvalidSql or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = Binder(catalog, others, (name,)).view(query)

@@ -94,10 +94,10 @@ class Catalog:
         return None
 
 
-def _ident(e: exp.Expression | str | None) -> str:
+def _ident(e: exp.Expr | str | None) -> str:
     if isinstance(e, exp.Identifier):
         return e.this if e.quoted else e.this.lower()
-    return e.name if isinstance(e, exp.Expression) else str(e or "")
+    return e.name if isinstance(e, exp.Expr) else str(e or "")
 
 
 def read_schema(text: str) -> Catalog:

@@ -13,8 +13,22 @@ from compiler.delta.restrict import keys_of, restrict
 from compiler.delta.rules import Deltas
 from compiler.delta.times import after
 from compiler.ir.relation import (
-    Agg, Aggregate, Filter, Fixpoint, LeftJoin, Net, Project, Relation, Scan, Semi, State, Temp, Union, is_empty,
-    transform, walk,
+    Agg,
+    Aggregate,
+    Filter,
+    Fixpoint,
+    LeftJoin,
+    Net,
+    Project,
+    Relation,
+    Scan,
+    Semi,
+    State,
+    Temp,
+    Union,
+    is_empty,
+    transform,
+    walk,
 )
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, conj, conjuncts, is_null, negate, same
 from compiler.ir.types import BOOL, INT4, INT8

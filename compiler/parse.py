@@ -28,7 +28,7 @@ class ViewText:
 
     name: str
     sql: str
-    query: exp.Expression = field(compare=False)
+    query: exp.Expr = field(compare=False)
     options: dict[str, str] = field(default_factory=dict)
 
 
@@ -42,11 +42,11 @@ def _fail(what: str, e: sqlglot.errors.SqlglotError) -> InvalidSql:
 
 
 @functools.lru_cache(maxsize=4096)
-def _parse(sql: str) -> exp.Expression:
+def _parse(sql: str) -> exp.Expr:
     return sqlglot.parse_one(sql, read=PostgresSource)
 
 
-def parse_query(sql: str, what: str = "the query") -> exp.Expression:
+def parse_query(sql: str, what: str = "the query") -> exp.Expr:
     """A SELECT, VALUES or set operation; raises InvalidSql."""
     try:
         tree = _parse(sql).copy()
@@ -102,7 +102,7 @@ def _quote_name(text: str) -> str:
     return text
 
 
-def _name(e: exp.Expression) -> str:
+def _name(e: exp.Expr) -> str:
     i = e if isinstance(e, exp.Identifier) else e.this
     return i.this if i.args.get("quoted") else i.this.lower()
 
@@ -129,5 +129,5 @@ def _options(create: exp.Create) -> dict[str, str]:
             continue
         value = p.args.get("value") or (None if isinstance(p.this, exp.Identifier) else p.this)
         key = p.name if isinstance(p, exp.Property) and type(p) is exp.Property else p.key.removesuffix("property")
-        out[str(key).lower()] = value.name if isinstance(value, exp.Expression) else str(value)
+        out[str(key).lower()] = value.name if isinstance(value, exp.Expr) else str(value)
     return out

@@ -11,7 +11,18 @@ import re
 from dataclasses import dataclass, field
 
 from compiler.ir.relation import (
-    Agg, Aggregate, Filter, Fixpoint, Project, Relation, Scan, State, TopK, Window, transform, walk,
+    Agg,
+    Aggregate,
+    Filter,
+    Fixpoint,
+    Project,
+    Relation,
+    Scan,
+    State,
+    TopK,
+    Window,
+    transform,
+    walk,
 )
 from compiler.ir.scalar import Col
 from compiler.ir.types import INT8
@@ -67,7 +78,7 @@ def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]]) -> ViewPlan:
             d = group_state(n)
             states.setdefault(d.name, d)
             raw = State(d.name, d.definition.schema, d.key)
-            return Project(raw, tuple((c.name, c) for c in n.schema))
+            return Project(raw, tuple((c.name, c if c.name in raw.names else Col(COUNT, INT8)) for c in n.schema))
         if isinstance(n, Fixpoint):
             name = f"{_slug([n.name])}_{digest(n)}"
             states.setdefault(name, StateDef(name, "bag", n, (), "recursion"))
@@ -113,7 +124,7 @@ def _settle(body: Relation) -> tuple[Relation, list[Relation]]:
 def group_state(n: Aggregate) -> StateDef:
     """The state of an aggregate: accumulators when it has only those, otherwise its groups as computed."""
     rows = (COUNT, Agg("count", (), INT8))
-    definition = Aggregate(n.input, n.keys, (rows, *n.aggs))
+    definition = Aggregate(n.input, n.keys, (rows, *((k, a) for k, a in n.aggs if a != rows[1])))
     kind = "groups" if all(a.fn in ACCUMULATED and not a.distinct for _, a in n.aggs) else "keyed"
     tables = sorted({s.table.split(".")[-1] for s in walk(n) if isinstance(s, Scan)})
     name = f"{_slug([*tables[:3], 'by', *(k for k, _ in n.keys)] if n.keys else [*tables[:3], 'total'])}_{digest(definition)}"

@@ -183,10 +183,10 @@ def _resolve_unchanged(rows: pa.Table, order: list[int], changes: list[Changes],
     keys = list(zip(*(rows[f"k{i}"].cast(pa.large_string()).to_pylist() for i in range(len(key))), strict=True))
     present = rows[PRESENT].to_numpy()
     by_seq = np.argsort(seq, kind="stable")
-    removed: dict[int, tuple] = {}  # change → key its old image had
-    latest: dict[tuple, int] = {}  # key → row with its latest image in this batch
+    removed: dict[int, tuple[str, ...]] = {}  # change → key its old image had
+    latest: dict[tuple[str, ...], int] = {}  # key → row with its latest image in this batch
     source = {i: np.arange(len(seq)) for i in cols}
-    mirror_key: list[tuple | None] = [None] * len(seq)
+    mirror_key: list[tuple[str, ...] | None] = [None] * len(seq)
     for at in by_seq:
         k = keys[at]
         if not present[at]:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from compiler.ir.scalar import Call
 from compiler.ir.types import Type
 
-Emit = Callable[["Dialect", Call, list[exp.Expression]], exp.Expression]
+Emit = Callable[["Dialect", Call, list[exp.Expr]], exp.Expr]
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class Dialect:
     def data_type(self, t: Type) -> exp.DataType:
         return _data_type(self.types(t), self.sqlglot)
 
-    def cast(self, e: exp.Expression, t: Type) -> exp.Expression:
+    def cast(self, e: exp.Expr, t: Type) -> exp.Expr:
         return exp.Cast(this=e, to=self.data_type(t))
 
-    def template(self, text: str, args: list[exp.Expression]) -> exp.Expression:
+    def template(self, text: str, args: list[exp.Expr]) -> exp.Expr:
         return fill(text, self.sqlglot, args)
 
-    def sql(self, e: exp.Expression, pretty: bool = True) -> str:
+    def sql(self, e: exp.Expr, pretty: bool = True) -> str:
         return e.sql(dialect=self.sqlglot, pretty=pretty, comments=True)
 
 
@@ -50,17 +50,17 @@ def _data_type(text: str, dialect: str) -> exp.DataType:
 
 
 @functools.lru_cache(maxsize=2048)
-def _template(text: str, dialect: str) -> exp.Expression:
+def _template(text: str, dialect: str) -> exp.Expr:
     import re
 
     return sqlglot.parse_one(re.sub(r"\$(\d+)", r"arg__\1", text), read=dialect)
 
 
-def fill(text: str, dialect: str, args: list[exp.Expression]) -> exp.Expression:
+def fill(text: str, dialect: str, args: list[exp.Expr]) -> exp.Expr:
     """A template with its arguments in place."""
     tree = _template(text, dialect).copy()
 
-    def put(n: exp.Expression) -> exp.Expression:
+    def put(n: exp.Expr) -> exp.Expr:
         if isinstance(n, exp.Column) and n.name.startswith("arg__"):
             return wrap(args[int(n.name[5:]) - 1].copy())
         return n
@@ -68,7 +68,7 @@ def fill(text: str, dialect: str, args: list[exp.Expression]) -> exp.Expression:
     return tree.transform(put, copy=False)
 
 
-def wrap(e: exp.Expression) -> exp.Expression:
+def wrap(e: exp.Expr) -> exp.Expr:
     """Parentheses where an operand needs them."""
     if isinstance(e, (exp.Binary, exp.Not, exp.Between, exp.In, exp.Is, exp.Case, exp.Neg, exp.Interval)) and not isinstance(
             e, exp.Paren):
@@ -76,14 +76,7 @@ def wrap(e: exp.Expression) -> exp.Expression:
     return e
 
 
-RESERVED = set("""all analyse analyze and any array as asc asymmetric at both case cast check collate column constraint
-create cross current_date current_time current_timestamp cube date default deferrable delete desc describe distinct do
-else end except exists extract false fetch filter for foreign from full function grant group grouping having if in
-index initially inner insert intersect interval into is join key lambda lateral leading left like limit map minus
-natural not null nulls of offset on only or order outer over overlaps partition pivot placing position primary qualify
-range references returning right row rows schema select semi set show similar some struct symmetric table then time
-timestamp to trailing trim true truncate union unique unpivot update user using values variadic view when where window
-with anti asof positional summarize glob generated macro at""".split())
+RESERVED = set(["all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "at", "both", "case", "cast", "check", "collate", "column", "constraint", "create", "cross", "current_date", "current_time", "current_timestamp", "cube", "date", "default", "deferrable", "delete", "desc", "describe", "distinct", "do", "else", "end", "except", "exists", "extract", "false", "fetch", "filter", "for", "foreign", "from", "full", "function", "grant", "group", "grouping", "having", "if", "in", "index", "initially", "inner", "insert", "intersect", "interval", "into", "is", "join", "key", "lambda", "lateral", "leading", "left", "like", "limit", "map", "minus", "natural", "not", "null", "nulls", "of", "offset", "on", "only", "or", "order", "outer", "over", "overlaps", "partition", "pivot", "placing", "position", "primary", "qualify", "range", "references", "returning", "right", "row", "rows", "schema", "select", "semi", "set", "show", "similar", "some", "struct", "symmetric", "table", "then", "time", "timestamp", "to", "trailing", "trim", "true", "truncate", "union", "unique", "unpivot", "update", "user", "using", "values", "variadic", "view", "when", "where", "window", "with", "anti", "asof", "positional", "summarize", "glob", "generated", "macro", "at"])
 
 
 def ident(name: str) -> exp.Identifier:

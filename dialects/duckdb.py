@@ -23,11 +23,11 @@ def type_name(t: Type) -> str:
     return NAMES.get(t.name, "VARCHAR")
 
 
-def _t(d: Dialect, text: str, *args: exp.Expression) -> exp.Expression:
+def _t(d: Dialect, text: str, *args: exp.Expr) -> exp.Expr:
     return d.template(text, list(args))
 
 
-def _divide(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _divide(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """Integer division truncates; numeric is exact to the scale of its type, by one correction of the double quotient."""
     if types.is_integer(e.type):
         return d.cast(_t(d, "$1 // $2", *a), e.type)
@@ -37,11 +37,11 @@ def _divide(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return d.cast(_t(d, "pg.divide($1, $2)", *whole), e.type)
 
 
-def _modulo(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _modulo(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return _t(d, "$1 % NULLIF($2, 0)", *a)
 
 
-def _cast(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     s, t = e.args[0].type, e.type
     x = a[0]
     if types.is_float(s) and types.is_exact(t):
@@ -73,7 +73,7 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return d.cast(x, t)
 
 
-def _to_text(d: Dialect, e: Call, x: exp.Expression) -> exp.Expression:
+def _to_text(d: Dialect, e: Call, x: exp.Expr) -> exp.Expr:
     s, t = e.args[0].type, e.type
     if s.name == "bpchar" and t.name != "bpchar":
         out = x
@@ -106,7 +106,7 @@ def _to_text(d: Dialect, e: Call, x: exp.Expression) -> exp.Expression:
     return out
 
 
-def _literal_interval(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _literal_interval(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """An interval literal as (months, days, microseconds), read as Postgres reads it."""
     from dialects.intervals import parse_interval
 
@@ -119,11 +119,11 @@ def _literal_interval(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expre
     return exp.Paren(this=_t(d, text)) if "+" in text else _t(d, text)
 
 
-def _literal_time(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _literal_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(a[0], e.type)
 
 
-def _literal_tz(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _literal_tz(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     from dialects.times import parse_timestamptz
 
     lit = e.args[0]
@@ -131,7 +131,7 @@ def _literal_tz(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return d.cast(exp.Literal.string(parse_timestamptz(str(lit.value))), e.type)
 
 
-def _literal_ts(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     from dialects.times import parse_timestamp
 
     lit = e.args[0]
@@ -139,11 +139,11 @@ def _literal_ts(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return d.cast(exp.Literal.string(parse_timestamp(str(lit.value), e.type.name)), e.type)
 
 
-def _literal_array(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(_t(d, "pg.array_text($1)", a[0]), e.type)
 
 
-def _literal_json(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _literal_json(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     import json
 
     lit = e.args[0]
@@ -153,11 +153,11 @@ def _literal_json(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expressio
     return exp.Literal.string(json.dumps(json.loads(str(lit.value)), ensure_ascii=False))
 
 
-def _temporal(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression | None:
+def _temporal(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr | None:
     return None
 
 
-def _plus(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _plus(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     op = "+" if e.fn == "+" else "-"
     x, y = e.args[0].type, e.args[1].type
     if x.name == "date" and y.name == "date":
@@ -175,7 +175,7 @@ def _plus(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return _t(d, f"$1 {op} $2", *a)
 
 
-def _times(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _times(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if e.type.name == "interval":
         return _t(d, "pg.interval_times($1, CAST($2 AS DOUBLE))", *a)
     if types.is_numeric(e.type):
@@ -184,12 +184,12 @@ def _times(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return _t(d, "$1 * $2", *a)
 
 
-def as_decimal(d: Dialect, x: exp.Expression, e) -> exp.Expression:  # type: ignore[no-untyped-def]
+def as_decimal(d: Dialect, x: exp.Expr, e) -> exp.Expr:  # type: ignore[no-untyped-def]
     """Integers beyond 4 bytes are made decimals before they meet one, so that products do not overflow."""
     return d.cast(x, types.as_numeric(e.type)) if e.type.name == "int8" else x
 
 
-def _extract(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     field, source = str(e.args[0].value), e.args[1].type  # type: ignore[attr-defined]
     x = a[1]
     if source.name == "timestamptz" and field != "epoch":
@@ -206,8 +206,8 @@ def _extract(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return d.cast(_t(d, f"DATE_PART('{field}', $1)", x), e.type)
 
 
-def _date_trunc(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
-    def cut(x: exp.Expression) -> exp.Expression:
+def _date_trunc(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    def cut(x: exp.Expr) -> exp.Expr:
         return d.cast(exp.Anonymous(this="date_trunc", expressions=[a[0], x]), types.TIMESTAMP)
 
     if e.type.name == "timestamptz":
@@ -215,7 +215,7 @@ def _date_trunc(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return cut(a[1]) if e.type.name == "timestamp" else exp.Anonymous(this="date_trunc", expressions=[a[0], a[1]])
 
 
-def _round(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _round(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     s = e.args[0].type
     if types.is_float(s):
         return _t(d, "ROUND_EVEN($1, 0)" if e.fn == "round" else "TRUNC($1)", a[0])
@@ -238,12 +238,12 @@ def _many(name: str) -> Emit:
     return lambda d, e, a: exp.Anonymous(this=name, expressions=a)
 
 
-def _concat(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _concat(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return exp.Anonymous(this="concat", expressions=a)
 
 
 def _ordered(name: str) -> Emit:
-    def emit(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         distinct = any(isinstance(x, exp.Distinct) for x in a)
         order = [x for x in a if isinstance(x, exp.Ordered)]
         args = [x for x in a if not isinstance(x, (exp.Ordered, exp.Distinct))]
@@ -256,16 +256,16 @@ def _ordered(name: str) -> Emit:
     return emit
 
 
-def _string_agg(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _string_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return _ordered("string_agg")(d, e, a)
 
 
-def _array_agg(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _array_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return _ordered("list")(d, e, a)
 
 
 def _within(name: str) -> Emit:
-    def emit(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         fraction, order = e.args[0], a[1]
         if not isinstance(fraction, Lit):
             raise UnsupportedSql(f"{name} needs a constant fraction", code="unsupported_function")
@@ -276,7 +276,7 @@ def _within(name: str) -> Emit:
     return emit
 
 
-def _mode(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """The most frequent value; of several, Postgres takes the first in the order."""
     return exp.Anonymous(this="mode", expressions=[exp.Order(this=a[0].this.copy(), expressions=[a[0]])])
 
@@ -285,12 +285,12 @@ def _agg_cast(text: str) -> Emit:
     return lambda d, e, a: d.cast(_t(d, text, *a), e.type)
 
 
-def _sum(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _sum(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(_t(d, "SUM($1)", *[x for x in a if not isinstance(x, exp.Distinct)]), e.type) if not any(
         isinstance(x, exp.Distinct) for x in a) else d.cast(exp.Sum(this=exp.Distinct(expressions=[a[0]])), e.type)
 
 
-def _avg(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _avg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     x = a[0]
     if any(isinstance(y, exp.Distinct) for y in a):
         x = exp.Distinct(expressions=[x])
@@ -304,7 +304,7 @@ def _avg(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
 
 
 def _json_agg(name: str) -> Emit:
-    def emit(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         raise UnsupportedSql(f"{name} has no counterpart in duckdb", code="unsupported_function")
 
     return emit
@@ -314,22 +314,22 @@ def _regression(name: str) -> Emit:
     return lambda d, e, a: exp.Anonymous(this=name, expressions=[d.cast(x, types.FLOAT8) for x in a])
 
 
-def _at_zone(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _at_zone(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return exp.Paren(this=exp.AtTimeZone(this=exp.Paren(this=a[0]), zone=a[1]))
 
 
-def _like(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _like(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     kind = exp.Like if e.fn == "like" else exp.ILike
     escape = a[2] if len(a) > 2 else exp.Literal.string("\\")
     return exp.Escape(this=kind(this=exp.Paren(this=a[0]), expression=exp.Paren(this=a[1])), expression=escape)
 
 
-def _similar(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _similar(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     raise UnsupportedSql("SIMILAR TO has no counterpart in duckdb", code="unsupported_function",
                          hint="Use LIKE or a regular expression (~).")
 
 
-def _json_step(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _json_step(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     key = str(e.args[1].value)  # type: ignore[attr-defined]
     text = "->>" if bool(e.args[2].value) else "->"  # type: ignore[attr-defined]
     import re
@@ -340,7 +340,7 @@ def _json_step(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return _json_get_key(d, text, a[0], a[1])
 
 
-def _json_get_key(d: Dialect, op: str, x: exp.Expression, key: exp.Expression) -> exp.Expression:
+def _json_get_key(d: Dialect, op: str, x: exp.Expr, key: exp.Expr) -> exp.Expr:
     fn = "JSON_EXTRACT_STRING" if op == "->>" else "JSON_EXTRACT"
     if isinstance(key, exp.Literal) and key.is_string:
         path = exp.Literal.string('$."' + key.this.replace('"', '\\"') + '"')
@@ -350,7 +350,7 @@ def _json_get_key(d: Dialect, op: str, x: exp.Expression, key: exp.Expression) -
     return out if op == "->>" else d.cast(out, types.TEXT)
 
 
-def _json_get(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _json_get(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     op = "->>" if e.fn == "json_text" else "->"
     if types.is_integer(e.args[1].type):
         fn = "JSON_EXTRACT_STRING" if op == "->>" else "JSON_EXTRACT"
@@ -421,8 +421,8 @@ FUNCTIONS: dict[str, str | Emit] = {
 }
 
 
-def _count_nulls(d: Dialect, a: list[exp.Expression], nulls: bool) -> exp.Expression:
-    out: exp.Expression | None = None
+def _count_nulls(d: Dialect, a: list[exp.Expr], nulls: bool) -> exp.Expr:
+    out: exp.Expr | None = None
     for x in a:
         one = _t(d, f"CASE WHEN $1 IS {'' if nulls else 'NOT '}NULL THEN 1 ELSE 0 END", x)
         out = one if out is None else exp.Add(this=out, expression=one)

@@ -15,8 +15,31 @@ from sqlglot import exp
 
 from compiler.errors import CompilerBug
 from compiler.ir.relation import (
-    Agg, Aggregate, Binary, Filter, Fixpoint, Join, Keys, LeftJoin, Net, Order, Project, Recur, Relation, Scan, Semi, State,
-    Temp, TopK, Union, Unnest, Values, Weigh, Window, WindowCall, is_empty,
+    Agg,
+    Aggregate,
+    Binary,
+    Filter,
+    Fixpoint,
+    Join,
+    Keys,
+    LeftJoin,
+    Net,
+    Order,
+    Project,
+    Recur,
+    Relation,
+    Scan,
+    Semi,
+    State,
+    Temp,
+    TopK,
+    Union,
+    Unnest,
+    Values,
+    Weigh,
+    Window,
+    WindowCall,
+    is_empty,
 )
 from compiler.ir.scalar import FALSE, TRUE, Call, Col, Lit, Scalar, conjuncts, walk
 from compiler.ir.types import INT8, Type
@@ -32,11 +55,11 @@ SIGNED_SAFE = {"count", "sum0", "min_in", "min_out", "max_in", "max_out"}
 class Frame:
     """A SELECT in the making: sources, condition, and what each column and the weight are computed from."""
 
-    source: exp.Expression | None
-    cols: dict[str, exp.Expression]
-    weights: list[exp.Expression] = field(default_factory=list)
-    joins: list[exp.Expression] = field(default_factory=list)
-    where: list[exp.Expression] = field(default_factory=list)
+    source: exp.Expr | None
+    cols: dict[str, exp.Expr]
+    weights: list[exp.Expr] = field(default_factory=list)
+    joins: list[exp.Expr] = field(default_factory=list)
+    where: list[exp.Expr] = field(default_factory=list)
 
     @property
     def bare(self) -> bool:
@@ -53,7 +76,7 @@ class Lower:
         self.dialect = dialect
         self.rows = rows
         self.scalars = Scalars(dialect)
-        self.ctes: list[tuple[str, exp.Expression, tuple[str, ...] | None]] = []
+        self.ctes: list[tuple[str, exp.Expr, tuple[str, ...] | None]] = []
         self.memo: dict[tuple[Relation, bool], tuple[str, bool]] = {}
         self.refs: Counter[Relation] = Counter()
         self.aliases: Counter[str] = Counter()
@@ -63,7 +86,7 @@ class Lower:
 
     # -- statements
 
-    def query(self, r: Relation, weight: bool = True, positive: bool = False, order: bool = False) -> exp.Expression:
+    def query(self, r: Relation, weight: bool = True, positive: bool = False, order: bool = False) -> exp.Expr:
         """SELECT of all columns; with `weight` a weight column too, otherwise each row as often as its weight."""
         self.count(r)
         if weight:
@@ -72,7 +95,7 @@ class Lower:
             f = self.expanded(self.frame(r, True), r)
         return self.finish(self.last(f, r.names, weight) or self.select(f, r.names, weight))
 
-    def last(self, f: Frame, names: tuple[str, ...], weight: bool) -> exp.Expression | None:
+    def last(self, f: Frame, names: tuple[str, ...], weight: bool) -> exp.Expr | None:
         """The body of the last step when nothing is left to do after it."""
         if not self.ctes or not f.bare or not isinstance(f.source, exp.Table) or f.source.name != self.ctes[-1][0]:
             return None
@@ -85,7 +108,7 @@ class Lower:
         self.ctes.pop()
         return body
 
-    def finish(self, select: exp.Expression) -> exp.Expression:
+    def finish(self, select: exp.Expr) -> exp.Expr:
         for name, body, columns in self.ctes:
             alias = exp.TableAlias(this=ident(name), columns=[ident(c) for c in columns] if columns else None)
             w = select.args.get("with_")
@@ -111,7 +134,7 @@ class Lower:
         go(r)
 
     def select(self, f: Frame, names: tuple[str, ...], weight: bool) -> exp.Select:
-        items: list[exp.Expression] = [self.item(f.cols[n], n) for n in names]
+        items: list[exp.Expr] = [self.item(f.cols[n], n) for n in names]
         if weight:
             items.append(exp.alias_(self.weight(f), ident(WEIGHT)))
         if not items:
@@ -128,12 +151,12 @@ class Lower:
             s.set("where", exp.Where(this=_and(f.where)))
         return s
 
-    def item(self, e: exp.Expression, name: str) -> exp.Expression:
+    def item(self, e: exp.Expr, name: str) -> exp.Expr:
         if isinstance(e, exp.Column) and e.name == name:
             return e.copy()
         return exp.Alias(this=e.copy(), alias=ident(name))
 
-    def weight(self, f: Frame) -> exp.Expression:
+    def weight(self, f: Frame) -> exp.Expr:
         if not f.weights:
             return exp.Literal.number(1)
         out = f.weights[0].copy()
@@ -149,19 +172,19 @@ class Lower:
         n = self.aliases[base]
         return base if n == 1 else f"{base}_{n}"
 
-    def step(self, label: str, select: exp.Expression, names: tuple[str, ...], weighted: bool) -> Frame:
+    def step(self, label: str, select: exp.Expr, names: tuple[str, ...], weighted: bool) -> Frame:
         """A SELECT as a named step (or, inside recursion, as a derived table)."""
         name = self.alias(label)
         if self.inline:
-            source: exp.Expression = exp.Subquery(this=select, alias=exp.TableAlias(this=ident(name)))
+            source: exp.Expr = exp.Subquery(this=select, alias=exp.TableAlias(this=ident(name)))
         else:
             self.ctes.append((name, select, None))
             source = exp.Table(this=ident(name))
         return self.over(source, name, names, weighted)
 
-    def over(self, source: exp.Expression, alias: str, names: tuple[str, ...], weighted: bool) -> Frame:
-        cols: dict[str, exp.Expression] = {n: exp.Column(this=ident(n), table=ident(alias)) for n in names}
-        weights: list[exp.Expression] = [exp.Column(this=ident(WEIGHT), table=ident(alias))] if weighted else []
+    def over(self, source: exp.Expr, alias: str, names: tuple[str, ...], weighted: bool) -> Frame:
+        cols: dict[str, exp.Expr] = {n: exp.Column(this=ident(n), table=ident(alias)) for n in names}
+        weights: list[exp.Expr] = [exp.Column(this=ident(WEIGHT), table=ident(alias))] if weighted else []
         return Frame(source, cols, weights)
 
     def reuse(self, name: str, names: tuple[str, ...], weighted: bool) -> Frame:
@@ -231,19 +254,19 @@ class Lower:
 
     def _values(self, r: Values, positive: bool) -> Frame:
         if not r.rows:
-            nothing: dict[str, exp.Expression] = {
+            nothing: dict[str, exp.Expr] = {
                 c.name: self.dialect.cast(exp.Null(), c.type) for c in r.schema}
             return Frame(None, nothing, [], [], [exp.false()])
         if not r.cols:
             return Frame(None, {})
         if len(r.rows) == 1 and self.inline == 0:
             return Frame(None, {c.name: self.typed(x, c.type) for c, x in zip(r.cols, r.rows[0], strict=True)})
-        selects: list[exp.Expression] = [exp.Select(expressions=[
+        selects: list[exp.Expr] = [exp.Select(expressions=[
             exp.Alias(this=self.typed(x, c.type), alias=ident(c.name)) for c, x in zip(r.cols, row, strict=True)])
             for row in r.rows]
         return self.step("constants", _union_all(selects), r.names, False)
 
-    def typed(self, x: Scalar, t: Type) -> exp.Expression:
+    def typed(self, x: Scalar, t: Type) -> exp.Expr:
         e = self.scalars.emit(x, {})
         return e if isinstance(e, exp.Cast) else self.dialect.cast(e, t)
 
@@ -269,7 +292,7 @@ class Lower:
     def _weigh(self, r: Weigh, positive: bool) -> Frame:
         f = self.frame(r.input, positive)
         if isinstance(r.by, Lit):
-            by: exp.Expression = exp.Neg(this=exp.Literal.number(1)) if str(r.by.value) == "-1" else exp.Literal.number(
+            by: exp.Expr = exp.Neg(this=exp.Literal.number(1)) if str(r.by.value) == "-1" else exp.Literal.number(
                 str(r.by.value))
             if not f.weights:
                 return Frame(f.source, f.cols, [by], f.joins, f.where)
@@ -329,7 +352,7 @@ class Lower:
         if not parts:
             return self._values(Values(r.schema, ()), positive)
         weighted = any(f.weights for _, f in parts)
-        selects: list[exp.Expression] = []
+        selects: list[exp.Expr] = []
         for p, f in parts:
             items = []
             for c, o in zip(r.schema, p.schema, strict=True):
@@ -387,7 +410,7 @@ class Lower:
                 pass
         return self.step(_label(r), s, r.names, False)
 
-    def aggregate(self, a: Agg, f: Frame) -> exp.Expression:
+    def aggregate(self, a: Agg, f: Frame) -> exp.Expr:
         keep = self.scalars.predicate(a.filter, f.cols) if a.filter is not None else None
         args = [self.scalars.emit(x, f.cols) for x in a.args]
         if a.fn in ("count", "sum0"):
@@ -403,10 +426,10 @@ class Lower:
                 out = self.scalars.filtered(out, keep)
         return out
 
-    def accumulator(self, a: Agg, args: list[exp.Expression], keep: exp.Expression | None, f: Frame) -> exp.Expression:
+    def accumulator(self, a: Agg, args: list[exp.Expr], keep: exp.Expr | None, f: Frame) -> exp.Expr:
         w = self.weight(f)
         if a.fn == "count" and not args and not f.weights:
-            out: exp.Expression = exp.Count(this=exp.Distinct(expressions=args) if a.distinct else exp.Star())
+            out: exp.Expr = exp.Count(this=exp.Distinct(expressions=args) if a.distinct else exp.Star())
         elif a.fn == "count" and not f.weights:
             out = exp.Count(this=exp.Distinct(expressions=args) if a.distinct else args[0])
         elif a.fn == "count":
@@ -423,7 +446,7 @@ class Lower:
             out = self.dialect.cast(out, a.type)
         return out
 
-    def orders(self, orders: tuple[Order, ...], cols: dict[str, exp.Expression]) -> list[exp.Expression]:
+    def orders(self, orders: tuple[Order, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
         return [exp.Ordered(this=self.scalars.emit(o.expr, cols), desc=o.desc or None, nulls_first=o.nulls_first)
                 for o in orders]
 
@@ -437,7 +460,7 @@ class Lower:
         s = self.attach(exp.Select(expressions=items), f)
         return self.step("windows", s, r.names, False)
 
-    def window_call(self, r: Window, c: WindowCall, f: Frame) -> exp.Expression:
+    def window_call(self, r: Window, c: WindowCall, f: Frame) -> exp.Expr:
         args = [self.scalars.emit(x, f.cols) for x in c.args]
         order = c.order
         if c.fn in ("row_number", "ntile", "lag", "lead", "first_value") or (c.frame and c.frame[0] == "rows"):
@@ -452,7 +475,7 @@ class Lower:
             w.set("order", exp.Order(expressions=self.orders(order, f.cols)))
         return self.scalars.window_result(c, w)
 
-    def frame_spec(self, c: WindowCall, f: Frame) -> exp.Expression | None:
+    def frame_spec(self, c: WindowCall, f: Frame) -> exp.Expr | None:
         if c.frame is None:
             return None
         unit, start, end, exclude = c.frame
@@ -586,14 +609,14 @@ def _reads(e: Scalar, name: str) -> bool:
     return any(isinstance(x, Col) and x.name == name for x in walk(e))
 
 
-def _table(schema: str, name: str, alias: str) -> exp.Expression:
+def _table(schema: str, name: str, alias: str) -> exp.Expr:
     t = exp.Table(this=ident(name), db=ident(schema) if schema else None)
     if alias != name or schema:
         t.set("alias", exp.TableAlias(this=ident(alias)))
     return t
 
 
-def _and(parts: list[exp.Expression]) -> exp.Expression:
+def _and(parts: list[exp.Expr]) -> exp.Expr:
     if not parts:
         return exp.true()
     out = _or_paren(parts[0])
@@ -602,20 +625,20 @@ def _and(parts: list[exp.Expression]) -> exp.Expression:
     return out
 
 
-def _or_paren(e: exp.Expression) -> exp.Expression:
+def _or_paren(e: exp.Expr) -> exp.Expr:
     return exp.Paren(this=e) if isinstance(e, exp.Or) else e
 
 
-def _paren(e: exp.Expression) -> exp.Expression:
+def _paren(e: exp.Expr) -> exp.Expr:
     return exp.Paren(this=e) if isinstance(e, (exp.Binary, exp.Case, exp.Not, exp.Is)) else e
 
 
-def _ordinal_safe(e: exp.Expression, i: int) -> exp.Expression:
+def _ordinal_safe(e: exp.Expr, i: int) -> exp.Expr:
     """A constant key would be taken for a position: name the position instead."""
     return e if any(True for _ in e.find_all(exp.Column)) else exp.Literal.number(i + 1)
 
 
-def _union_all(selects: list[exp.Expression]) -> exp.Expression:
+def _union_all(selects: list[exp.Expr]) -> exp.Expr:
     out = selects[0]
     for s in selects[1:]:
         out = exp.Union(this=out, expression=s, distinct=False)

@@ -25,7 +25,7 @@ class Statement:
     reads: tuple[str, ...]
     writes: str
     rule: str
-    columns: tuple[str, ...] = ()
+    state: str = ""
 
 
 def reads(r: Relation) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def read_select(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> st
     return d.sql(read_tree(d, top, outputs))
 
 
-def read_tree(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> exp.Expression:
+def read_tree(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> exp.Expr:
     """The query that reads a view from its states, columns under the names and in the order of the view."""
     exprs: list[tuple[str, Scalar]] = []
     for name, c in outputs:
@@ -117,9 +117,9 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
     for s in p.steps:
         body = step_select(d, s)
         out.append(Statement("step", s.name, f"CREATE OR REPLACE TEMP TABLE {ident(s.name).sql(d.sqlglot)} AS\n{body}",
-                             reads(s.relation), s.name, s.rule, s.relation.names))
+                             reads(s.relation), s.name, s.rule, s.state))
     for m in p.merges:
         out.append(Statement("merge", m.state.name, merge_sql(d, m), (*reads(m.source), f"state.{m.state.name}"),
-                             f"state.{m.state.name}", m.rule))
+                             f"state.{m.state.name}", m.rule, m.state.name))
     return out
 

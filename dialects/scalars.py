@@ -13,7 +13,7 @@ from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import Type
 from dialects.dialect import Dialect, wrap
 
-Cols = Mapping[str, exp.Expression]
+Cols = Mapping[str, exp.Expr]
 
 BINARY = {"=": exp.EQ, "<>": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
           "+": exp.Add, "-": exp.Sub, "*": exp.Mul}
@@ -25,10 +25,10 @@ class Scalars:
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
 
-    def predicate(self, e: Scalar, cols: Cols) -> exp.Expression:
+    def predicate(self, e: Scalar, cols: Cols) -> exp.Expr:
         return self.emit(e, cols)
 
-    def emit(self, e: Scalar, cols: Cols) -> exp.Expression:
+    def emit(self, e: Scalar, cols: Cols) -> exp.Expr:
         if isinstance(e, Col):
             return cols[e.name].copy()
         if isinstance(e, Lit):
@@ -39,7 +39,7 @@ class Scalars:
 
     # -- literals
 
-    def literal(self, e: Lit) -> exp.Expression:
+    def literal(self, e: Lit) -> exp.Expr:
         v, t = e.value, e.type
         if v is None:
             return exp.Null() if t.name == "unknown" else self.dialect.cast(exp.Null(), t)
@@ -47,19 +47,19 @@ class Scalars:
             return exp.true() if v else exp.false()
         if types.is_integer(t):
             n = int(str(v))
-            lit: exp.Expression = exp.Literal.number(abs(n))
+            lit: exp.Expr = exp.Literal.number(abs(n))
             lit = exp.Neg(this=lit) if n < 0 else lit
             return lit if t.name == "int4" else self.dialect.cast(lit, t)
         if types.is_numeric(t):
             text = str(v)
-            num: exp.Expression = exp.Literal.number(text.lstrip("-"))
+            num: exp.Expr = exp.Literal.number(text.lstrip("-"))
             num = exp.Neg(this=num) if text.startswith("-") else num
             return self.dialect.cast(num, t)
         if types.is_string(t) or t.name == "unknown":
             return exp.Literal.string(str(v))
         return self.typed_literal(str(v), t)
 
-    def typed_literal(self, text: str, t: Type) -> exp.Expression:
+    def typed_literal(self, text: str, t: Type) -> exp.Expr:
         fn = self.dialect.functions.get(f"literal:{t.name}")
         if fn is not None and not isinstance(fn, str):
             return fn(self.dialect, Call("literal", (Lit(text, t),), t), [exp.Literal.string(text)])
@@ -67,7 +67,7 @@ class Scalars:
 
     # -- calls
 
-    def call(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def call(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         for key in (f"{e.fn}:{e.args[0].type.name}" if e.args else e.fn, e.fn):
             fn = self.dialect.functions.get(key)
             if fn is not None:
@@ -80,54 +80,54 @@ class Scalars:
         raise UnsupportedSql(f"{e.fn}() has no counterpart in {self.dialect.name}", code="unsupported_function",
                              hint="Compute it in the source, or place the view on another engine.")
 
-    def _and(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _and(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         out = _group(args[0], exp.Or)
         for a in args[1:]:
             out = exp.And(this=out, expression=_group(a, exp.Or))
         return out
 
-    def _or(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _or(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         out = args[0]
         for a in args[1:]:
             out = exp.Or(this=out, expression=a)
         return exp.Paren(this=out) if len(args) > 1 else out
 
-    def _not(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _not(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         if isinstance(args[0], exp.Is):
             return exp.Is(this=args[0].this, expression=exp.Not(this=args[0].expression))
         return exp.Not(this=wrap(args[0]))
 
-    def _neg(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _neg(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         return exp.Neg(this=wrap(args[0]))
 
-    def _is_null(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _is_null(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         return exp.Is(this=wrap(args[0]), expression=exp.Null())
 
-    def _is_true(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _is_true(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         return exp.Coalesce(this=args[0], expressions=[exp.false()])
 
-    def _is_false(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _is_false(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         return exp.Not(this=exp.Coalesce(this=args[0], expressions=[exp.true()]))
 
-    def _same(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _same(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         return exp.NullSafeEQ(this=wrap(args[0]), expression=wrap(args[1]))
 
-    def _in(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _in(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         return exp.In(this=wrap(args[0]), expressions=args[1:])
 
-    def _case(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _case(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         ifs = [exp.If(this=args[i], true=args[i + 1]) for i in range(0, len(args) - 1, 2)]
         return exp.Case(ifs=ifs, default=args[-1])
 
-    def _coalesce(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _coalesce(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         return exp.Coalesce(this=args[0], expressions=args[1:])
 
-    def _cast(self, e: Call, args: list[exp.Expression]) -> exp.Expression:
+    def _cast(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         return self.dialect.cast(args[0], e.type)
 
     # -- aggregates and windows
 
-    def aggregate(self, a: Agg, args: list[exp.Expression], order: list[exp.Expression]) -> exp.Expression:
+    def aggregate(self, a: Agg, args: list[exp.Expr], order: list[exp.Expr]) -> exp.Expr:
         fn = self.dialect.functions.get(f"agg:{a.fn}")
         call = Call(a.fn, a.args, a.type)
         if fn is None:
@@ -139,7 +139,7 @@ class Scalars:
             out = fn(self.dialect, call, [*args, *order, *([exp.Distinct()] if a.distinct else [])])
         return out
 
-    def filtered(self, call: exp.Expression, keep: exp.Expression) -> exp.Expression:
+    def filtered(self, call: exp.Expr, keep: exp.Expr) -> exp.Expr:
         """FILTER on the aggregate itself, within a cast or other wrapping."""
         aggs = (exp.AggFunc, exp.Anonymous, exp.WithinGroup, exp.AnonymousAggFunc)
         outer, node = None, call
@@ -151,7 +151,7 @@ class Scalars:
         outer.set("this", inner)
         return call
 
-    def window_function(self, c: WindowCall, args: list[exp.Expression]) -> exp.Expression:
+    def window_function(self, c: WindowCall, args: list[exp.Expr]) -> exp.Expr:
         fn = self.dialect.functions.get(f"window:{c.fn}") or self.dialect.functions.get(f"agg:{c.fn}")
         if isinstance(fn, str):
             return self.dialect.template(fn, args)
@@ -161,7 +161,7 @@ class Scalars:
             return exp.Count(this=args[0] if args else exp.Star())
         return exp.Anonymous(this=c.fn, expressions=args)
 
-    def window_result(self, c: WindowCall, w: exp.Window) -> exp.Expression:
+    def window_result(self, c: WindowCall, w: exp.Window) -> exp.Expr:
         """A cast around the function belongs around the whole window."""
         inner = w.this
         if isinstance(inner, exp.Cast):
@@ -175,5 +175,5 @@ class Scalars:
                                                          "avg") else w
 
 
-def _group(e: exp.Expression, kind: type) -> exp.Expression:
+def _group(e: exp.Expr, kind: type) -> exp.Expr:
     return exp.Paren(this=e) if isinstance(e, kind) else e

@@ -22,7 +22,7 @@ def type_name(t: Type) -> str:
     return NAMES.get(t.name, "STRING")
 
 
-def _t(d: Dialect, text: str, *args: exp.Expression) -> exp.Expression:
+def _t(d: Dialect, text: str, *args: exp.Expr) -> exp.Expr:
     return d.template(text, list(args))
 
 
@@ -31,7 +31,7 @@ def _no(what: str, hint: str = "") -> UnsupportedSql:
                           hint=hint or "Place the view on DuckDB: WITH (engine = 'duckdb').")
 
 
-def _divide(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _divide(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_integer(e.type):
         return d.cast(_t(d, "$1 DIV NULLIF($2, 0)", *a), e.type)
     if types.is_float(e.type):
@@ -39,7 +39,7 @@ def _divide(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return d.cast(quotient(d, a[0], a[1], e.args[0].type, e.args[1].type), e.type)
 
 
-def quotient(d: Dialect, a: exp.Expression, b: exp.Expression, ta: Type, tb: Type) -> exp.Expression:
+def quotient(d: Dialect, a: exp.Expr, b: exp.Expr, ta: Type, tb: Type) -> exp.Expr:
     """To 8 digits from doubles, then the remainder exactly: right to 18 digits."""
     x = d.cast(a, types.as_numeric(ta)) if types.is_integer(ta) else a
     y = d.cast(b, types.as_numeric(tb)) if types.is_integer(tb) else b
@@ -49,11 +49,11 @@ def quotient(d: Dialect, a: exp.Expression, b: exp.Expression, ta: Type, tb: Typ
         x, y, q))
 
 
-def _modulo(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _modulo(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return _t(d, "$1 % NULLIF($2, 0)", *a)
 
 
-def _cast(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     s, t = e.args[0].type, e.type
     x = a[0]
     if types.is_float(s) and types.is_exact(t):
@@ -77,11 +77,9 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return d.cast(x, t)
 
 
-def _to_text(d: Dialect, e: Call, x: exp.Expression) -> exp.Expression:
+def _to_text(d: Dialect, e: Call, x: exp.Expr) -> exp.Expr:
     s, t = e.args[0].type, e.type
-    if s.name == "bpchar" and t.name != "bpchar":
-        out = x
-    elif types.is_string(s) or s.name in ("json", "jsonb", "uuid"):
+    if s.name == "bpchar" and t.name != "bpchar" or types.is_string(s) or s.name in ("json", "jsonb", "uuid"):
         out = x
     elif s.name == "timestamptz":
         out = _t(d, "CAST(CAST($1 AS TIMESTAMP_NTZ) AS STRING) || '+00'", x)
@@ -101,7 +99,7 @@ def _to_text(d: Dialect, e: Call, x: exp.Expression) -> exp.Expression:
     return out
 
 
-def _interval(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _interval(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     from dialects.intervals import parse_interval
 
     lit = e.args[0]
@@ -112,11 +110,11 @@ def _interval(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
         exp.Literal.number(0), _t(d, f"CAST('{micros / 1e6:.6f}' AS DECIMAL(18,6))")])
 
 
-def _signed(n: int) -> exp.Expression:
+def _signed(n: int) -> exp.Expr:
     return exp.Neg(this=exp.Literal.number(-n)) if n < 0 else exp.Literal.number(n)
 
 
-def _literal_ts(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     from dialects.times import parse_timestamp, parse_timestamptz
 
     text = str(e.args[0].value)  # type: ignore[attr-defined]
@@ -124,7 +122,7 @@ def _literal_ts(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return d.cast(exp.Literal.string(out), e.type)
 
 
-def _plus(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _plus(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     op = "+" if e.fn == "+" else "-"
     x, y = e.args[0].type, e.args[1].type
     if x.name == "date" and y.name == "date":
@@ -138,13 +136,13 @@ def _plus(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return _t(d, f"$1 {op} $2", *a)
 
 
-def _times(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _times(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if e.type.name == "interval":
         raise _no("a multiple of an interval")
     return _t(d, "$1 * $2", *a)
 
 
-def _extract(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     field, source = str(e.args[0].value), e.args[1].type  # type: ignore[attr-defined]
     x = a[1]
     if source.name in ("interval", "time"):
@@ -169,18 +167,18 @@ def _extract(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     import re
 
     if m := re.fullmatch(r"(\w+)\(\$1\)( [-+] 1)?", special[field]):
-        call: exp.Expression = exp.Anonymous(this=m[1].lower(), expressions=[x])
+        call: exp.Expr = exp.Anonymous(this=m[1].lower(), expressions=[x])
         if m[2]:
             call = (exp.Sub if "-" in m[2] else exp.Add)(this=call, expression=exp.Literal.number(1))
         return d.cast(call, e.type)
     return d.cast(_t(d, special[field], x), e.type)
 
 
-def _date_trunc(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _date_trunc(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(exp.Anonymous(this="date_trunc", expressions=a), e.type)
 
 
-def _round(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _round(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_float(e.args[0].type):
         if e.fn == "round":
             return exp.Anonymous(this="rint", expressions=[a[0]])
@@ -197,7 +195,7 @@ def _round(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
     return d.cast(_t(d, "$1 - $1 % $2", a[0], unit), e.type)
 
 
-def _at_zone(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _at_zone(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     utc = isinstance(a[1], exp.Literal) and a[1].this.upper() in ("UTC", "GMT", "Z")
     if e.type.name == "timestamp":
         x = a[0] if utc else exp.Anonymous(this="from_utc_timestamp", expressions=a)
@@ -211,7 +209,7 @@ def _typed(text: str) -> Emit:
 
 
 def _fn(name: str, cast: bool = False) -> Emit:
-    def emit(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         out = exp.Anonymous(this=name, expressions=a)
         return d.cast(out, e.type) if cast else out
 
@@ -219,25 +217,25 @@ def _fn(name: str, cast: bool = False) -> Emit:
 
 
 def _refused(what: str) -> Emit:
-    def emit(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         raise _no(what)
 
     return emit
 
 
-def _like(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _like(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     kind = exp.Like if e.fn == "like" else exp.ILike
-    out: exp.Expression = kind(this=exp.Paren(this=a[0]), expression=exp.Paren(this=a[1]))
+    out: exp.Expr = kind(this=exp.Paren(this=a[0]), expression=exp.Paren(this=a[1]))
     return exp.Escape(this=out, expression=a[2]) if len(a) > 2 else out
 
 
-def _parts(a: list[exp.Expression]) -> tuple[list[exp.Expression], list[exp.Ordered], bool]:
+def _parts(a: list[exp.Expr]) -> tuple[list[exp.Expr], list[exp.Ordered], bool]:
     order = [x for x in a if isinstance(x, exp.Ordered)]
     args = [x for x in a if not isinstance(x, (exp.Ordered, exp.Distinct))]
     return args, order, any(isinstance(x, exp.Distinct) for x in a)
 
 
-def _collected(d: Dialect, value: exp.Expression, order: list[exp.Ordered], distinct: bool) -> exp.Expression:
+def _collected(d: Dialect, value: exp.Expr, order: list[exp.Ordered], distinct: bool) -> exp.Expr:
     """Values of a group as an array, in order: structs of sort keys and value, sorted, the value taken out."""
     if not order:
         return exp.Anonymous(this="collect_set" if distinct else "collect_list", expressions=[
@@ -247,7 +245,7 @@ def _collected(d: Dialect, value: exp.Expression, order: list[exp.Ordered], dist
                          expressions=[exp.Anonymous(this="struct", expressions=fields)])
 
 
-def _sorted(d: Dialect, collected: exp.Expression, order: list[exp.Ordered]) -> exp.Expression:
+def _sorted(d: Dialect, collected: exp.Expr, order: list[exp.Ordered]) -> exp.Expr:
     """The values, by the order: a comparator that knows DESC and where NULLs go."""
     compare = "0"
     for i, o in reversed(list(enumerate(order))):
@@ -260,28 +258,28 @@ def _sorted(d: Dialect, collected: exp.Expression, order: list[exp.Ordered]) -> 
     return exp.Anonymous(this="transform", expressions=[inner, _lambda(d, "x -> x.v")])
 
 
-def _lambda(d: Dialect, text: str) -> exp.Expression:
+def _lambda(d: Dialect, text: str) -> exp.Expr:
     import sqlglot
 
     call = sqlglot.parse_one(f"f(a, {text})", read="spark")
     return call.expressions[1] if isinstance(call, exp.Anonymous) else list(call.iter_expressions())[1]
 
 
-def _string_agg(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _string_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     args, order, distinct = _parts(a)
     values = _sorted(d, _collected(d, args[0], order, distinct), order)
     some = exp.Anonymous(this="filter", expressions=[values, _lambda(d, "y -> y IS NOT NULL")])
     return _t(d, "CASE WHEN SIZE($1) = 0 THEN NULL ELSE ARRAY_JOIN($1, $2) END", some, args[1])
 
 
-def _array_agg(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _array_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     args, order, distinct = _parts(a)
     values = _sorted(d, _collected(d, args[0], order, distinct), order)
     return _t(d, "CASE WHEN SIZE($1) = 0 THEN NULL ELSE $1 END", values)
 
 
 def _within(name: str) -> Emit:
-    def emit(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         fraction = e.args[0]
         if not isinstance(fraction, Lit):
             raise _no(f"{name} of a fraction that is not constant")
@@ -292,17 +290,17 @@ def _within(name: str) -> Emit:
     return emit
 
 
-def _mode(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     o = exp.Ordered(this=a[0].this, desc=a[0].args.get("desc"))
     return exp.WithinGroup(this=exp.Anonymous(this="mode", expressions=[]), expression=exp.Order(expressions=[o]))
 
 
-def _sum(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _sum(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     args, _, distinct = _parts(a)
     return d.cast(exp.Sum(this=exp.Distinct(expressions=args) if distinct else args[0]), e.type)
 
 
-def _avg(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _avg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     args, _, distinct = _parts(a)
     x = exp.Distinct(expressions=args) if distinct else args[0]
     t = e.args[0].type
@@ -319,7 +317,7 @@ def _agg_cast(name: str) -> Emit:
     return lambda d, e, a: d.cast(exp.Anonymous(this=name, expressions=[d.cast(x, types.FLOAT8) for x in a]), e.type)
 
 
-def _json_path(key: exp.Expression, d: Dialect) -> exp.Expression:
+def _json_path(key: exp.Expr, d: Dialect) -> exp.Expr:
     if isinstance(key, exp.Literal) and key.is_string:
         return exp.Literal.string(f"$['{key.this}']")
     if isinstance(key, exp.Literal):
@@ -327,12 +325,12 @@ def _json_path(key: exp.Expression, d: Dialect) -> exp.Expression:
     return _t(d, "'$[''' || $1 || ''']'", key)
 
 
-def _json_get(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _json_get(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     path = _json_path(a[1], d)
     return _json_at(d, a[0], path, e.fn == "json_text")
 
 
-def _json_at(d: Dialect, x: exp.Expression, path: exp.Expression, as_text: bool) -> exp.Expression:
+def _json_at(d: Dialect, x: exp.Expr, path: exp.Expr, as_text: bool) -> exp.Expr:
     if as_text:
         return exp.Anonymous(this="get_json_object", expressions=[x, path])
     got = exp.Anonymous(this="try_variant_get", expressions=[
@@ -340,14 +338,14 @@ def _json_at(d: Dialect, x: exp.Expression, path: exp.Expression, as_text: bool)
     return exp.Anonymous(this="to_json", expressions=[got])
 
 
-def _json_step(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _json_step(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     key = str(e.args[1].value)  # type: ignore[attr-defined]
     as_text = bool(e.args[2].value)  # type: ignore[attr-defined]
     path = exp.Literal.string(f"$[{key}]" if key.isdigit() else f"$['{key}']")
     return _json_at(d, a[0], path, as_text)
 
 
-def _concat(d: Dialect, e: Call, a: list[exp.Expression]) -> exp.Expression:
+def _concat(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return exp.Anonymous(this="concat", expressions=[exp.Coalesce(this=x, expressions=[exp.Literal.string("")]) for x in a])
 
 

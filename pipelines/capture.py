@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from connectors.postgres.connection import connect, parse_lsn
-from connectors.postgres.pgoutput import Decoder
+from connectors.postgres.pgoutput import Decoded, Decoder
 from connectors.postgres.stream import Limits, Received, Stream
 from connectors.staging import stage
 from pipelines.warehouse import Warehouse
+from pipelines.worker import Worker
 
 
 @dataclass
@@ -35,8 +37,12 @@ class Capture:
         self.stream = Stream(warehouse.config.source.dsn, d.slot, d.publication, min(self.frontiers.values(), default=0))
         self.tables = {e: {(t.schema, t.name): t for t in map(d.table, d.tables[e])} for e in self.engines}
         self.acknowledged = 0
+        slower = [e for e in self.engines if e != "duckdb"] if len(self.engines) > 1 else []
+        self.workers = {e: Worker(functools.partial(self._apply_later, e, Decoder())) for e in slower}
 
     def close(self) -> None:
+        for w in self.workers.values():
+            w.stop()
         self.stream.close()
 
     @property
@@ -55,18 +61,31 @@ class Capture:
         for e in self.engines:
             if got.end <= self.frontiers[e]:
                 continue
-            staged = stage(self.tables[e], decoded, self.decoder.relations, self.frontiers[e])
-            rows += self.warehouse.engine(e).apply(staged, got.end, self.warehouse.program(e))
-            self.frontiers[e] = got.end
+            if e in self.workers:
+                self.workers[e].put(got.frames, got.end)
+            else:
+                rows += self._apply(e, self.decoder, decoded, got.end)
         self.stream.acknowledge(self.frontier)
-        done = BatchDone(got.changes, rows, time.perf_counter() - start, got.end)
-        for e in self.engines:
-            self.warehouse.engine(e).compact(list(self.tables[e].values()))
-        return done
+        return BatchDone(got.changes, rows, time.perf_counter() - start, got.end)
+
+    def _apply(self, engine: str, decoder: Decoder, decoded: Decoded, end: int) -> int:
+        target, tables = self.warehouse.engine(engine), self.tables[engine]
+        staged = stage(tables, decoded, decoder.relations, self.frontiers[engine])
+        rows = target.apply(staged, end, self.warehouse.program(engine))
+        self.frontiers[engine] = end
+        target.compact(list(tables.values()))
+        return rows
+
+    def _apply_later(self, engine: str, decoder: Decoder, frames: list[bytes], end: int) -> None:
+        """On a worker's thread; relation messages that came before it are the stream's own decoder's."""
+        decoder.relations.update({k: v for k, v in self.decoder.relations.items() if k not in decoder.relations})
+        self._apply(engine, decoder, decoder.decode(frames), end)
 
     def _idle(self, got: Received) -> None:
         """Nothing for us up to `got.end`: say so, so that the server can let go of WAL."""
         if got.end > self.frontier and self.stream.carry is None:
+            if any(not w.idle for w in self.workers.values()):
+                return
             if got.end > self.acknowledged + (1 << 20):
                 self.advance(got.end)
 
@@ -90,6 +109,8 @@ class Capture:
                 break
             if done is None and self.stream.server_end >= target:
                 break
+        for w in self.workers.values():
+            w.drain()
         self.advance(max(self.frontier, before if before is not None else target))
 
 

@@ -66,7 +66,7 @@ OPTIONS = {"engine", "refresh"}
 
 def compile_project(views: list[Compiled], catalog: Catalog, default_engine: str = "duckdb") -> list[Compiled]:
     """Compile each view that parsed; errors stay with their view."""
-    queries: dict[str, exp.Expression] = {v.name: v.text.query for v in views if v.text is not None and v.error is None}
+    queries: dict[str, exp.Expr] = {v.name: v.text.query for v in views if v.text is not None and v.error is None}
     for v in views:
         if v.text is None or v.error is not None:
             continue
@@ -79,7 +79,7 @@ def compile_project(views: list[Compiled], catalog: Catalog, default_engine: str
     return views
 
 
-def _compile_one(v: Compiled, catalog: Catalog, queries: dict[str, exp.Expression], default_engine: str) -> None:
+def _compile_one(v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], default_engine: str) -> None:
     assert v.text is not None
     unknown = set(v.text.options) - OPTIONS
     if unknown:

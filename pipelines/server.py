@@ -62,7 +62,7 @@ class Server:
             j = self.jobs.pop(0)
             try:
                 j.result = j.run()
-            except BaseException as e:  # noqa: BLE001 - handed to the one who asked
+            except BaseException as e:
                 j.error = e
             j.done.set()
 
@@ -88,7 +88,7 @@ class Server:
                 except TidemarkError as e:
                     answer, body = {"error": {"message": e.message, "detail": e.detail, "hint": e.hint, "code": e.code,
                                               "exit_code": e.exit_code}}, b""
-                except Exception as e:  # noqa: BLE001 - a reader's mistake must not stop the pipeline
+                except Exception as e:
                     answer, body = {"error": {"message": str(e).split("\n")[0], "detail": "", "hint": "", "code": "error",
                                               "exit_code": 1}}, b""
                 try:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from compiler.maintenance import Program, program
+from compiler.parse import parse_view
 from compiler.state import ViewPlan
 from connectors.engine import Engine
 from pipelines.config import Config
-from pipelines.deployment import Deployment, DeployedView
+from pipelines.deployment import DeployedView, Deployment
 from pipelines.project import Compiled, compile_project
-from compiler.parse import parse_view
 
 
 class Warehouse:

@@ -13,7 +13,7 @@ from compiler.ir.relation import Agg, Order, WindowCall
 from compiler.ir.scalar import Call, Lit, Scalar, cast, conj, is_null, negate
 from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
 
-Bind = Callable[[exp.Expression], Scalar]
+Bind = Callable[[exp.Expr], Scalar]
 
 STATISTICS = {"stddev": "stddev_samp", "stddev_samp": "stddev_samp", "stddev_pop": "stddev_pop",
               "variance": "var_samp", "var_samp": "var_samp", "var_pop": "var_pop"}
@@ -56,7 +56,7 @@ def result_type(fn: str, args: list[Scalar]) -> Type:
     return t
 
 
-def orders(e: exp.Expression | None, bind: Bind) -> tuple[Order, ...]:
+def orders(e: exp.Expr | None, bind: Bind) -> tuple[Order, ...]:
     out = []
     for o in e.expressions if e is not None else []:
         from compiler.bind.operators import ordinal
@@ -69,7 +69,7 @@ def orders(e: exp.Expression | None, bind: Bind) -> tuple[Order, ...]:
     return tuple(out)
 
 
-def bind_aggregate(e: exp.Expression, bind: Bind, condition: Bind) -> Agg:
+def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind) -> Agg:
     """An aggregate with its DISTINCT, ORDER BY, FILTER and WITHIN GROUP."""
     keep: Scalar | None = None
     if isinstance(e, exp.Filter):
@@ -203,7 +203,7 @@ def _window_only(name: str, args: list[Scalar], order: tuple[Order, ...]) -> Win
     return WindowCall(name, (x, *rest), x.type, order)
 
 
-def _frame(spec: exp.Expression | None, bind: Bind, name: str):  # type: ignore[no-untyped-def]
+def _frame(spec: exp.Expr | None, bind: Bind, name: str):  # type: ignore[no-untyped-def]
     if spec is None or name in RANKING or name in ("lag", "lead"):
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 NOW = {"now", "current_timestamp", "transaction_timestamp", "localtimestamp", "current_date", "current_time",
        "localtime"}
-COMPARISONS = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
-ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "/"}
+COMPARISONS: dict[type, str] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+ARITHMETIC: dict[type, str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "/"}
 
 
 @dataclass
@@ -45,11 +45,11 @@ class Clause:
 class Expressions:
     """Binds expressions within one query block."""
 
-    def __init__(self, binder: Binder, subquery: Callable[[exp.Expression, Scope], Relation]) -> None:
+    def __init__(self, binder: Binder, subquery: Callable[[exp.Expr, Scope], Relation]) -> None:
         self.binder = binder
         self.subquery = subquery
 
-    def bind(self, e: exp.Expression, c: Clause) -> Scalar:
+    def bind(self, e: Any, c: Clause) -> Scalar:
         method = METHODS.get(type(e))
         if method is not None:
             return method(self, e, c)
@@ -60,7 +60,7 @@ class Expressions:
         raise UnsupportedSql(f"{e.key.upper()} is not supported in {c.name}", code="unsupported_syntax",
                              detail=e.sql("postgres")[:200])
 
-    def condition(self, e: exp.Expression, c: Clause) -> Scalar:
+    def condition(self, e: Any, c: Clause) -> Scalar:
         got = self.bind(e, c)
         if got.type.name == "unknown":
             got = cast(got, BOOL)
@@ -70,7 +70,7 @@ class Expressions:
 
     # -- leaves
 
-    def column(self, e: exp.Column, c: Clause) -> Scalar:
+    def column(self, e: Any, c: Clause) -> Scalar:
         ident = e.this
         if isinstance(ident, exp.Star):
             raise UnsupportedSql("* is not supported here", code="unsupported_syntax")
@@ -92,7 +92,7 @@ class Expressions:
         got = Call("now", (), types.TIMESTAMPTZ)
         return got if t == types.TIMESTAMPTZ else cast(got, t)
 
-    def literal(self, e: exp.Literal, c: Clause) -> Scalar:
+    def literal(self, e: Any, c: Clause) -> Scalar:
         if e.is_string:
             return Lit(e.this, types.UNKNOWN)
         if re.fullmatch(r"\d+", e.this):
@@ -102,16 +102,16 @@ class Expressions:
             return Lit(n, INT8) if n < 2**63 else number(e.this)
         return number(e.this)
 
-    def boolean(self, e: exp.Boolean, c: Clause) -> Scalar:
+    def boolean(self, e: Any, c: Clause) -> Scalar:
         return Lit(bool(e.this), BOOL)
 
-    def null(self, e: exp.Null, c: Clause) -> Scalar:
+    def null(self, e: Any, c: Clause) -> Scalar:
         return Lit(None, types.UNKNOWN)
 
-    def paren(self, e: exp.Paren, c: Clause) -> Scalar:
+    def paren(self, e: Any, c: Clause) -> Scalar:
         return self.bind(e.this, c)
 
-    def interval(self, e: exp.Interval, c: Clause) -> Scalar:
+    def interval(self, e: Any, c: Clause) -> Scalar:
         unit = e.args.get("unit")
         if not isinstance(e.this, exp.Literal):
             raise UnsupportedSql("an interval of a column needs multiplication", code="unsupported_syntax",
@@ -121,22 +121,22 @@ class Expressions:
 
     # -- operators
 
-    def neg(self, e: exp.Neg, c: Clause) -> Scalar:
+    def neg(self, e: Any, c: Clause) -> Scalar:
         x = coerce(self.bind(e.this, c), INT4)
         if isinstance(x, Lit) and isinstance(x.value, int) and not isinstance(x.value, bool):
             return Lit(-x.value, x.type)
         return Call("neg", (x,), x.type)
 
-    def and_(self, e: exp.And, c: Clause) -> Scalar:
+    def and_(self, e: Any, c: Clause) -> Scalar:
         return conj([self.condition(x, c) for x in e.flatten()])
 
-    def or_(self, e: exp.Or, c: Clause) -> Scalar:
+    def or_(self, e: Any, c: Clause) -> Scalar:
         return Call("or", tuple(self.condition(x, c) for x in e.flatten()), BOOL)
 
-    def not_(self, e: exp.Not, c: Clause) -> Scalar:
+    def not_(self, e: Any, c: Clause) -> Scalar:
         return negate(self.condition(e.this, c))
 
-    def comparison(self, op: str, left: exp.Expression, right: exp.Expression, c: Clause) -> Scalar:
+    def comparison(self, op: str, left: exp.Expr, right: exp.Expr, c: Clause) -> Scalar:
         if isinstance(right, (exp.Any, exp.All)):
             return self.quantified(op, left, right, c)
         l, r = left.unnest(), right.unnest()
@@ -157,7 +157,7 @@ class Expressions:
                          Lit(None, BOOL), BOOL)
         return whens
 
-    def quantified(self, op: str, left: exp.Expression, right: exp.Expression, c: Clause) -> Scalar:
+    def quantified(self, op: str, left: exp.Expr, right: exp.Expr, c: Clause) -> Scalar:
         inner = right.this.unnest() if isinstance(right.this, (exp.Paren, exp.Subquery)) else right.this
         every = isinstance(right, exp.All)
         if isinstance(inner, exp.Query):
@@ -181,7 +181,7 @@ class Expressions:
             return negate(Call("array_has", (arr, coerce(x, arr.type.element or TEXT)), BOOL))
         raise UnsupportedSql(f"{op} {'ALL' if every else 'ANY'} over an array column", code="unsupported_syntax")
 
-    def any_subquery(self, op: str, left: exp.Expression, query: exp.Expression, c: Clause) -> Scalar:
+    def any_subquery(self, op: str, left: exp.Expr, query: exp.Expr, c: Clause) -> Scalar:
         l = left.unnest()
         args = [self.bind(x, c) for x in l.expressions] if isinstance(l, exp.Tuple) else [self.bind(left, c)]
         rel = self.subquery(query, c.scope)
@@ -193,7 +193,7 @@ class Expressions:
             compare(op, a, col)  # raises where there is no such operator
         return Sub("any", rel, tuple(args), op, BOOL)
 
-    def in_(self, e: exp.In, c: Clause) -> Scalar:
+    def in_(self, e: Any, c: Clause) -> Scalar:
         query = e.args.get("query")
         if query is not None:
             return self.any_subquery("=", e.this, query.unnest(), c)
@@ -210,7 +210,7 @@ class Expressions:
             return Call("in", (x, *[p.args[1] for p in parts]), BOOL)  # type: ignore[attr-defined]
         return Call("or", tuple(parts), BOOL) if len(parts) > 1 else parts[0]
 
-    def between(self, e: exp.Between, c: Clause) -> Scalar:
+    def between(self, e: Any, c: Clause) -> Scalar:
         x = self.bind(e.this, c)
         low, high = self.bind(e.args["low"], c), self.bind(e.args["high"], c)
         got = conj([compare(">=", x, low), compare("<=", x, high)])
@@ -218,7 +218,7 @@ class Expressions:
             got = Call("or", (got, conj([compare(">=", x, high), compare("<=", x, low)])), BOOL)
         return negate(got) if e.args.get("negate") else got
 
-    def is_(self, e: exp.Is, c: Clause) -> Scalar:
+    def is_(self, e: Any, c: Clause) -> Scalar:
         right = e.expression
         if isinstance(right, exp.Null) or right.name.upper() == "UNKNOWN":
             operand = e.this.unnest()
@@ -233,15 +233,15 @@ class Expressions:
             raise UnsupportedSql(f"IS {right.sql('postgres')} is not supported", code="unsupported_syntax")
         return negate(got) if e.args.get("negate") else got
 
-    def not_distinct(self, e: exp.NullSafeEQ, c: Clause) -> Scalar:
+    def not_distinct(self, e: Any, c: Clause) -> Scalar:
         got = compare("=", self.bind(e.this, c), self.bind(e.expression, c))
         assert isinstance(got, Call)
         return Call("same", got.args, BOOL)
 
-    def distinct_from(self, e: exp.NullSafeNEQ, c: Clause) -> Scalar:
+    def distinct_from(self, e: Any, c: Clause) -> Scalar:
         return negate(self.not_distinct(e, c))  # type: ignore[arg-type]
 
-    def pattern(self, e: exp.Expression, c: Clause) -> Scalar:
+    def pattern(self, e: Any, c: Clause) -> Scalar:
         fn = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "regex", exp.RegexpILike: "iregex",
               exp.SimilarTo: "similar"}[type(e)]
         right, escape = e.expression, None
@@ -255,7 +255,7 @@ class Expressions:
         got: Scalar = Call(fn, tuple(args), BOOL)
         return negate(got) if e.args.get("negate") else got
 
-    def escape(self, e: exp.Escape, c: Clause) -> Scalar:
+    def escape(self, e: Any, c: Clause) -> Scalar:
         inner = e.this.copy()
         negated = isinstance(inner, exp.Not)
         like = inner.this if negated else inner
@@ -266,19 +266,19 @@ class Expressions:
         out: Scalar = Call(base.fn, (*base.args, Lit(e.expression.this, TEXT)), BOOL)
         return negate(out) if flip != negated else out
 
-    def dpipe(self, e: exp.DPipe, c: Clause) -> Scalar:
+    def dpipe(self, e: Any, c: Clause) -> Scalar:
         return concat(self.bind(e.this, c), self.bind(e.expression, c))
 
-    def pow(self, e: exp.Pow, c: Clause) -> Scalar:
+    def pow(self, e: Any, c: Clause) -> Scalar:
         return bind_function("power", [self.bind(e.this, c), self.bind(e.expression, c)])
 
-    def bit(self, e: exp.Binary, c: Clause) -> Scalar:
+    def bit(self, e: Any, c: Clause) -> Scalar:
         fn = {exp.BitwiseAnd: "bit_and", exp.BitwiseOr: "bit_or", exp.BitwiseXor: "bit_xor",
               exp.BitwiseLeftShift: "shift_left", exp.BitwiseRightShift: "shift_right"}[type(e)]
         a, b = self.bind(e.this, c), self.bind(e.expression, c)
         return Call(fn, (a, b), a.type)
 
-    def case_(self, e: exp.Case, c: Clause) -> Scalar:
+    def case_(self, e: Any, c: Clause) -> Scalar:
         operand = self.bind(e.this, c) if e.this is not None else None
         conditions, values = [], []
         for branch in e.args["ifs"]:
@@ -292,7 +292,7 @@ class Expressions:
         got, t = unify(values, "CASE")
         return case(list(zip(conditions, got[:-1], strict=True)), got[-1], t)
 
-    def cast_(self, e: exp.Cast, c: Clause) -> Scalar:
+    def cast_(self, e: Any, c: Clause) -> Scalar:
         text = e.args["to"].sql("postgres")
         t = parse_type(text, self.binder.enums)
         if t == TEXT and not re.match(r"(?i)(text|varchar|name|character varying)", text):
@@ -301,10 +301,10 @@ class Expressions:
 
     # -- functions
 
-    def extract_(self, e: exp.Extract, c: Clause) -> Scalar:
+    def extract_(self, e: Any, c: Clause) -> Scalar:
         return extract(e.this.name, self.bind(e.expression, c))
 
-    def substring(self, e: exp.Substring, c: Clause) -> Scalar:
+    def substring(self, e: Any, c: Clause) -> Scalar:
         args = [e.this, e.args.get("start"), e.args.get("length")]
         if args[1] is None and args[2] is not None:
             args[1] = exp.Literal.number(1)
@@ -313,17 +313,17 @@ class Expressions:
             return Call("regexp_substr", (cast(bound[0], TEXT), cast(bound[1], TEXT)), TEXT)
         return bind_function("substring", bound)
 
-    def trim(self, e: exp.Trim, c: Clause) -> Scalar:
+    def trim(self, e: Any, c: Clause) -> Scalar:
         fn = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(e.args.get("position") or "").upper(), "btrim")
         args = [self.bind(e.this, c)]
         if e.expression is not None:
             args.append(self.bind(e.expression, c))
         return bind_function(fn, args)
 
-    def position(self, e: exp.StrPosition, c: Clause) -> Scalar:
+    def position(self, e: Any, c: Clause) -> Scalar:
         return bind_function("strpos", [self.bind(e.this, c), self.bind(e.args["substr"], c)])
 
-    def overlay(self, e: exp.Overlay, c: Clause) -> Scalar:
+    def overlay(self, e: Any, c: Clause) -> Scalar:
         s, r = self.bind(e.this, c), cast(self.bind(e.expression, c), TEXT)
         start = self.bind(e.args["from_"] if "from_" in e.args else e.args["from"], c)
         n = e.args.get("for_") or e.args.get("for")
@@ -332,14 +332,14 @@ class Expressions:
         tail = bind_function("substring", [s, binary("+", start, length)])
         return concat(concat(head, r), tail)
 
-    def at_zone(self, e: exp.AtTimeZone, c: Clause) -> Scalar:
+    def at_zone(self, e: Any, c: Clause) -> Scalar:
         x, zone = self.bind(e.this, c), coerce(self.bind(e.args["zone"], c), TEXT)
         x = coerce(x, types.TIMESTAMPTZ)
         if x.type.name == "date":
             x = cast(x, types.TIMESTAMPTZ)
         return Call("at_zone", (x, zone), types.TIMESTAMPTZ if x.type.name == "timestamp" else types.TIMESTAMP)
 
-    def json_get(self, e: exp.Expression, c: Clause) -> Scalar:
+    def json_get(self, e: Any, c: Clause) -> Scalar:
         as_text = isinstance(e, (exp.JSONExtractScalar, exp.JSONBExtractScalar))
         x = coerce(self.bind(e.this, c), JSONB)
         if x.type.name not in ("json", "jsonb"):
@@ -357,7 +357,7 @@ class Expressions:
         key = self.json_key(path, c)
         return Call("json_text" if as_text else "json_get", (x, key), t)
 
-    def json_key(self, path: exp.Expression, c: Clause) -> Scalar:
+    def json_key(self, path: exp.Expr, c: Clause) -> Scalar:
         if isinstance(path, exp.JSONPath):
             part = path.expressions[-1]
             if isinstance(part, exp.JSONPathSubscript):
@@ -366,7 +366,7 @@ class Expressions:
         got = self.bind(path, c)
         return cast(got, TEXT) if got.type.name == "unknown" else got
 
-    def contains(self, e: exp.Binary, c: Clause) -> Scalar:
+    def contains(self, e: Any, c: Clause) -> Scalar:
         a, b = self.bind(e.this, c), self.bind(e.expression, c)
         if isinstance(e, exp.ArrayContainedBy) if hasattr(exp, "ArrayContainedBy") else False:
             a, b = b, a
@@ -375,14 +375,14 @@ class Expressions:
             return Call("json_contains", (a, b), BOOL)
         return Call("array_contains_all", (a, b), BOOL)
 
-    def overlaps(self, e: exp.Binary, c: Clause) -> Scalar:
+    def overlaps(self, e: Any, c: Clause) -> Scalar:
         a, b = meet(self.bind(e.this, c), self.bind(e.expression, c))
         return Call("array_overlap", (a, b), BOOL)
 
-    def json_exists(self, e: exp.Expression, c: Clause) -> Scalar:
+    def json_exists(self, e: Any, c: Clause) -> Scalar:
         return Call("json_has_key", (coerce(self.bind(e.this, c), JSONB), cast(self.bind(e.expression, c), TEXT)), BOOL)
 
-    def array_(self, e: exp.Array, c: Clause) -> Scalar:
+    def array_(self, e: Any, c: Clause) -> Scalar:
         if len(e.expressions) == 1 and isinstance(e.expressions[0].unnest(), exp.Query):
             query = self.subquery(e.expressions[0].unnest(), c.scope)
             return self.array_subquery(query)
@@ -406,7 +406,7 @@ class Expressions:
         empty = Call("array", (), t)
         return Call("coalesce", (Sub("scalar", agg, (), "", t), empty), t)
 
-    def bracket(self, e: exp.Bracket, c: Clause) -> Scalar:
+    def bracket(self, e: Any, c: Clause) -> Scalar:
         x = self.bind(e.this, c)
         if x.type.name != "array" or len(e.expressions) != 1:
             raise UnsupportedSql("subscripts are supported on one-dimensional arrays", code="unsupported_syntax")
@@ -416,17 +416,17 @@ class Expressions:
             i = Lit(int(str(i.value)) + 1, INT4) if _rebased(e) else i
         return Call("array_get", (x, i), x.type.element or TEXT)
 
-    def exists(self, e: exp.Exists, c: Clause) -> Scalar:
+    def exists(self, e: Any, c: Clause) -> Scalar:
         return Sub("exists", self.subquery(e.this.unnest(), c.scope), (), "", BOOL)
 
-    def scalar_subquery(self, e: exp.Expression, c: Clause) -> Scalar:
+    def scalar_subquery(self, e: Any, c: Clause) -> Scalar:
         rel = self.subquery(e.unnest(), c.scope)
         if len(rel.names) != 1:
             raise InvalidSql("subquery must return only one column", code="syntax_error")
         return Sub("scalar", rel, (), "", rel.schema[0].type)
 
-    def function(self, e: exp.Anonymous, c: Clause) -> Scalar:
-        name = str(e.this).lower() if not isinstance(e.this, exp.Expression) else e.this.name.lower()
+    def function(self, e: Any, c: Clause) -> Scalar:
+        name = str(e.this).lower() if not isinstance(e.this, exp.Expr) else e.this.name.lower()
         if name in NOW:
             return self.now(name)
         if name == "grouping":
@@ -443,7 +443,7 @@ class Expressions:
             return self.set_returning(name, e, c)
         return bind_function(name, [self.bind(x, c) for x in e.expressions])
 
-    def set_returning(self, name: str, e: exp.Expression, c: Clause) -> Scalar:
+    def set_returning(self, name: str, e: exp.Expr, c: Clause) -> Scalar:
         if c.srfs is None:
             raise UnsupportedSql(f"{name}() is not supported in {c.name}", code="unsupported_syntax",
                                  hint="Call it in FROM, with LATERAL.")
@@ -454,17 +454,17 @@ class Expressions:
         c.srfs.append((fn, args, col))
         return col
 
-    def unnest_(self, e: exp.Unnest, c: Clause) -> Scalar:
+    def unnest_(self, e: Any, c: Clause) -> Scalar:
         return self.set_returning("unnest", e, c)
 
-    def known(self, e: exp.Expression, c: Clause) -> Scalar:
+    def known(self, e: Any, c: Clause) -> Scalar:
         """Functions sqlglot gives a class of its own even so."""
         name = e.sql_names()[0].lower() if hasattr(e, "sql_names") else e.key
         return bind_function(name, [self.bind(x, c) for x in e.iter_expressions()])
 
     # -- aggregates and windows
 
-    def aggregate(self, e: exp.Expression, c: Clause) -> Scalar:
+    def aggregate(self, e: Any, c: Clause) -> Scalar:
         if c.aggs is None:
             raise InvalidSql(f"aggregate functions are not allowed in {c.name}", code="grouping_error")
         inner = Clause(c.scope, "an aggregate's arguments")
@@ -473,7 +473,7 @@ class Expressions:
             c.aggs[agg] = Col(self.binder.fresh(agg.fn), agg.type)
         return aggregates.finish(agg, c.aggs[agg])
 
-    def window(self, e: exp.Window, c: Clause) -> Scalar:
+    def window(self, e: Any, c: Clause) -> Scalar:
         if c.windows is None:
             raise InvalidSql(f"window functions are not allowed in {c.name}", code="windowing_error")
         inner = Clause(c.scope, "a window's definition", aggs=c.aggs, grouping=c.grouping)
@@ -509,7 +509,7 @@ def explicit_cast(x: Scalar, t: Type) -> Scalar:
     return cast(x, t)
 
 
-METHODS: dict[type, Callable[[Expressions, exp.Expression, Clause], Scalar]] = {
+METHODS: dict[type, Callable[[Expressions, Any, Clause], Scalar]] = {
     exp.Column: Expressions.column, exp.Literal: Expressions.literal, exp.Boolean: Expressions.boolean,
     exp.Null: Expressions.null, exp.Paren: Expressions.paren, exp.Interval: Expressions.interval,
     exp.Neg: Expressions.neg, exp.And: Expressions.and_, exp.Or: Expressions.or_, exp.Not: Expressions.not_,

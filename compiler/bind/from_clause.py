@@ -43,7 +43,7 @@ class _From:
             raise InvalidSql(f'table name "{alias}" specified more than once', code="duplicate_alias")
         self.scope.sources.append(Source(alias, columns, table))
 
-    def item(self, t: exp.Expression, left: Relation | None) -> Relation:
+    def item(self, t: exp.Expr, left: Relation | None) -> Relation:
         """A FROM item by itself (`left` is what LATERAL may look at)."""
         if isinstance(t, exp.Lateral):
             inner = t.this
@@ -88,7 +88,7 @@ class _From:
             raise UnsupportedSql("TABLESAMPLE draws at random", code="volatile_function")
         return rel
 
-    def derived(self, query: exp.Expression, alias: exp.TableAlias | None, lateral: bool) -> Relation:
+    def derived(self, query: exp.Expr, alias: exp.TableAlias | None, lateral: bool) -> Relation:
         name = _ident(alias.this) if alias is not None and alias.this is not None else ""
         columns = [_ident(c) for c in alias.args.get("columns") or []] if alias is not None else []
         bound = self.binder.query(query, self.env, self.scope if lateral else self.scope.parent)
@@ -101,7 +101,7 @@ class _From:
         self.add(name, cols)
         return rel
 
-    def function(self, f: exp.Expression, alias: exp.TableAlias | None, t: exp.Expression, left: Relation | None) -> Relation:
+    def function(self, f: exp.Expr, alias: exp.TableAlias | None, t: exp.Expr, left: Relation | None) -> Relation:
         """A set-returning function, over the rows to its left."""
         name = "unnest" if isinstance(f, exp.Unnest) else ("generate_series" if isinstance(f, (
             exp.GenerateSeries, exp.ExplodingGenerateSeries)) else str(f.this).lower())
@@ -213,7 +213,7 @@ def full_join(left: Relation, right: Relation, on: Scalar) -> Relation:
     return Union((LeftJoin(left, right, on), padded))
 
 
-def _ident(e: exp.Expression | str | None) -> str:
+def _ident(e: exp.Expr | str | None) -> str:
     if isinstance(e, exp.Identifier):
         return e.this if e.args.get("quoted") else e.this.lower()
     return str(e or "")

@@ -15,12 +15,24 @@ from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import (
-    Agg, Aggregate, Filter, Fixpoint, Order, Project, Recur, Relation, Scan, TopK, Union, Values, Weigh,
+    Agg,
+    Aggregate,
+    Filter,
+    Fixpoint,
+    Order,
+    Project,
+    Recur,
+    Relation,
+    Scan,
+    TopK,
+    Union,
+    Values,
+    Weigh,
 )
 from compiler.ir.scalar import Call, Col, Lit, Scalar, cast, conj
 from compiler.ir.types import BOOL, INT8, TEXT
 
-ViewLookup = Callable[[str], exp.Expression | None]
+ViewLookup = Callable[[str], exp.Expr | None]
 
 
 @dataclass
@@ -28,7 +40,7 @@ class Binder:
     """Binds one view. Names it makes up are unique within the view and depend on nothing but its text."""
 
     catalog: Catalog
-    views: Mapping[str, exp.Expression] = field(default_factory=dict)
+    views: Mapping[str, exp.Expr] = field(default_factory=dict)
     path: tuple[str, ...] = ()  # views being bound, outermost first
     used: dict[str, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
@@ -51,7 +63,7 @@ class Binder:
         self.used.setdefault(name, 1)
         return name
 
-    def view(self, query: exp.Expression) -> Bound:
+    def view(self, query: exp.Expr) -> Bound:
         """The whole view, its output columns renamed to what the user called them."""
         bound = self.query(query, Env(self.catalog), None)
         names = query.args.get("_columns") or []
@@ -66,7 +78,7 @@ class Binder:
             seen.add(n.lower())
         return Bound(bound.rel, [(n, _typed(c)) for n, c in outputs])
 
-    def query(self, e: exp.Expression, env: Env, parent: Scope | None) -> Bound:
+    def query(self, e: exp.Expr, env: Env, parent: Scope | None) -> Bound:
         if isinstance(e, (exp.Subquery, exp.Paren)) and not e.args.get("alias"):
             inner = self.query(e.this, env, parent)
             if e.args.get("order") or e.args.get("limit") or e.args.get("offset"):
@@ -101,7 +113,7 @@ class Binder:
             ctes[name] = Bound(bound.rel, _renamed(bound.outputs, columns, name))
         return replace(env, ctes=ctes)
 
-    def recursive(self, name: str, columns: list[str], e: exp.Expression, env: Env, parent: Scope | None) -> Bound:
+    def recursive(self, name: str, columns: list[str], e: exp.Expr, env: Env, parent: Scope | None) -> Bound:
         while isinstance(e, exp.Subquery):
             e = e.this
         if not isinstance(e, exp.Union) or e.args.get("order") or e.args.get("limit"):
@@ -186,7 +198,7 @@ class Binder:
 
     # -- ORDER BY and LIMIT around a set operation
 
-    def ordered(self, e: exp.Expression, bound: Bound, env: Env, parent: Scope | None) -> Bound:
+    def ordered(self, e: exp.Expr, bound: Bound, env: Env, parent: Scope | None) -> Bound:
         limit, skip, ties = limits(e)
         if limit is None and not skip:
             return bound
@@ -229,13 +241,13 @@ class Binder:
         self.reads_views |= {name, *inner.reads_views}
         return got
 
-    def subquery(self, e: exp.Expression, env: Env, scope: Scope) -> Relation:
+    def subquery(self, e: exp.Expr, env: Env, scope: Scope) -> Relation:
         """A subquery's relation, projected to its outputs under fresh names."""
         bound = self.query(e, env, scope)
         return Project(bound.rel, tuple((self.fresh(n), _typed(c)) for n, c in bound.outputs))
 
 
-def limits(e: exp.Expression) -> tuple[int | None, int, bool]:
+def limits(e: exp.Expr) -> tuple[int | None, int, bool]:
     """(limit, offset, with ties) of a query; raises UnsupportedSql where they are not constants."""
     limit, offset, ties = e.args.get("limit"), e.args.get("offset"), False
     n: int | None = None
@@ -249,19 +261,19 @@ def limits(e: exp.Expression) -> tuple[int | None, int, bool]:
     return n, (_constant(offset.expression) if offset is not None else 0), ties
 
 
-def _constant(e: exp.Expression) -> int:
+def _constant(e: exp.Expr) -> int:
     e = e.unnest()
     if isinstance(e, exp.Literal) and not e.is_string and e.this.isdigit():
         return int(e.this)
     raise UnsupportedSql("LIMIT and OFFSET must be constants", code="unsupported_syntax", detail=e.sql("postgres"))
 
 
-def order_by(e: exp.Expression | None, outputs: list[tuple[str, Col]],
-             bind: Callable[[exp.Expression], Scalar]) -> tuple[Order, ...]:
+def order_by(e: exp.Expr | None, outputs: list[tuple[str, Col]],
+             bind: Callable[[exp.Expr], Scalar]) -> tuple[Order, ...]:
     """ORDER BY: a number is an output column, a bare name an output column before anything else."""
     from compiler.bind.aggregates import orders
 
-    def one(x: exp.Expression) -> Scalar:
+    def one(x: exp.Expr) -> Scalar:
         if isinstance(x, exp.Literal) and not x.is_string and x.this.isdigit():
             i = int(x.this)
             if not 1 <= i <= len(outputs):
@@ -277,7 +289,7 @@ def order_by(e: exp.Expression | None, outputs: list[tuple[str, Col]],
     return orders(e, one)
 
 
-def _ident(e: exp.Expression | str | None) -> str:
+def _ident(e: exp.Expr | str | None) -> str:
     if isinstance(e, exp.Identifier):
         return e.this if e.args.get("quoted") else e.this.lower()
     return str(e or "")
@@ -287,7 +299,7 @@ def _typed(c: Scalar) -> Scalar:
     return cast(c, TEXT) if c.type.name == "unknown" else c
 
 
-def _refers(e: exp.Expression, name: str) -> bool:
+def _refers(e: exp.Expr, name: str) -> bool:
     return any(_ident(t.this) == name and not t.args.get("db") for t in e.find_all(exp.Table)
                if isinstance(t.this, exp.Identifier))
 

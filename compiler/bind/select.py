@@ -13,7 +13,7 @@ from compiler.bind.query import limits, order_by
 from compiler.bind.scope import Bound, Env, Scope
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.relation import Agg, Aggregate, Filter, Order, Project, Relation, TopK, Union, Unnest, Values, Window
+from compiler.ir.relation import Agg, Aggregate, Filter, Order, Project, Relation, TopK, Union, Unnest, Values, Window, WindowCall
 from compiler.ir.scalar import TRUE, Col, Lit, Outer, Scalar, Sub, cast, columns, transform
 from compiler.ir.types import INT4, TEXT
 
@@ -31,8 +31,8 @@ class _Select:
         self.expressions = Expressions(binder, lambda q, s: binder.subquery(q, env, s))
         self.scope = Scope(parent=parent)
         self.aggs: dict[Agg, Col] = {}
-        self.windows: dict = {}
-        self.srfs: list = []
+        self.windows: dict[tuple[tuple[Scalar, ...], WindowCall], Col] = {}
+        self.srfs: list[tuple[str, tuple[Scalar, ...], Col]] = []
         self.grouping_calls: dict[Col, list[Scalar]] = {}
 
     def bind(self) -> Bound:
@@ -84,7 +84,7 @@ class _Select:
             out.append((name, cast(got, TEXT) if got.type.name == "unknown" else got))
         return out
 
-    def star(self, item: exp.Expression) -> list[tuple[str, Scalar]]:
+    def star(self, item: exp.Expr) -> list[tuple[str, Scalar]]:
         table = item.args.get("table") if isinstance(item, exp.Column) else None
         alias = None if table is None else (table.this if table.args.get("quoted") else table.this.lower())
         got: list[tuple[str, Scalar]] = []
@@ -190,7 +190,7 @@ class _Select:
             out.append(keys)
         return out
 
-    def element(self, x: exp.Expression, items: list[tuple[str, Scalar]]) -> list[list[Scalar]]:
+    def element(self, x: exp.Expr, items: list[tuple[str, Scalar]]) -> list[list[Scalar]]:
         if isinstance(x, exp.Rollup):
             parts = [self.columns_of(p, items) for p in x.expressions]
             return [[k for p in parts[:i] for k in p] for i in range(len(parts), -1, -1)]
@@ -202,12 +202,12 @@ class _Select:
             return [s for p in x.expressions for s in self.element(p, items)]
         return [self.columns_of(x, items)]
 
-    def columns_of(self, x: exp.Expression, items: list[tuple[str, Scalar]]) -> list[Scalar]:
+    def columns_of(self, x: exp.Expr, items: list[tuple[str, Scalar]]) -> list[Scalar]:
         if isinstance(x, exp.Tuple):
             return [k for p in x.expressions for k in self.columns_of(p, items)]
         return [self.key(x.unnest(), items)]
 
-    def key(self, x: exp.Expression, items: list[tuple[str, Scalar]]) -> Scalar:
+    def key(self, x: exp.Expr, items: list[tuple[str, Scalar]]) -> Scalar:
         """A key: a number is a SELECT item, a bare name a column of FROM before an item's alias."""
         if isinstance(x, exp.Literal) and not x.is_string and x.this.isdigit():
             i = int(x.this)
@@ -246,7 +246,7 @@ class _Select:
 
     def window(self, rel: Relation, every: list[Scalar]) -> tuple[Relation, list[Scalar]]:
         """One Window node for each PARTITION BY; subqueries in their arguments are computed first."""
-        by_partition: dict[tuple[Scalar, ...], list] = {}
+        by_partition: dict[tuple[Scalar, ...], list[tuple[str, WindowCall]]] = {}
         for (partition, call), col in self.windows.items():
             by_partition.setdefault(partition, []).append((col.name, call))
         for partition, calls in by_partition.items():
@@ -290,7 +290,7 @@ class _Select:
         return Bound(rel, outputs)
 
 
-def _output_name(item: exp.Expression) -> str:
+def _output_name(item: exp.Expr) -> str:
     """The name Postgres gives a SELECT item."""
     if isinstance(item, exp.Alias):
         i = item.args["alias"]

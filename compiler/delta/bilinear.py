@@ -8,7 +8,17 @@ from compiler.delta.linear import plus
 from compiler.delta.restrict import equalities, keys_of, restrict
 from compiler.delta.times import after, before
 from compiler.ir.relation import (
-    Filter, Join, Project, Relation, Scan, State, Temp, Union, Values, is_empty, walk,
+    Filter,
+    Join,
+    Project,
+    Relation,
+    Scan,
+    State,
+    Temp,
+    Union,
+    Values,
+    is_empty,
+    walk,
 )
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compiler.ir.relation import Filter, Project, Relation, Union, Unnest, Weigh, empty, is_empty
+from compiler.ir.relation import Filter, Net, Project, Relation, Union, Unnest, Weigh, empty, is_empty
 
 if TYPE_CHECKING:
     from compiler.delta.rules import Deltas
 
 
-def unary(q: Project | Filter | Weigh | Unnest, deltas: Deltas) -> Relation:
+def unary(q: Project | Filter | Weigh | Unnest | Net, deltas: Deltas) -> Relation:
     """Δσ(R) = σ(ΔR), Δπ(R) = π(ΔR), and the same for weights and unnesting."""
     deltas.used.add("linear")
     inner = deltas.of(q.input)

@@ -7,7 +7,19 @@ stays where it is, as a semi join: the answer is the same, only the work differs
 from __future__ import annotations
 
 from compiler.ir.relation import (
-    Aggregate, Filter, Join, Keys, LeftJoin, Project, Relation, Semi, TopK, Union, Unnest, Weigh, Window,
+    Aggregate,
+    Filter,
+    Join,
+    Keys,
+    LeftJoin,
+    Project,
+    Relation,
+    Semi,
+    TopK,
+    Union,
+    Unnest,
+    Weigh,
+    Window,
 )
 from compiler.ir.scalar import Call, Col, Scalar, columns, conj, conjuncts, same, substitute
 

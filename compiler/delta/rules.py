@@ -10,8 +10,26 @@ from dataclasses import dataclass, field, replace
 
 from compiler.delta import bilinear, keyed, linear
 from compiler.ir.relation import (
-    Aggregate, Filter, Fixpoint, Join, LeftJoin, Net, Project, Recur, Relation, Scan, Semi, State, Temp, TopK, Union,
-    Unnest, Values, Weigh, Window, empty,
+    Aggregate,
+    Filter,
+    Fixpoint,
+    Join,
+    LeftJoin,
+    Net,
+    Project,
+    Recur,
+    Relation,
+    Scan,
+    Semi,
+    State,
+    Temp,
+    TopK,
+    Union,
+    Unnest,
+    Values,
+    Weigh,
+    Window,
+    empty,
 )
 
 

@@ -3,8 +3,30 @@
 from __future__ import annotations
 
 from compiler.ir.relation import (
-    Agg, Aggregate, Apply, Filter, Fixpoint, Join, Keys, LeftJoin, Net, Order, Project, Recur, Relation, Scan, Semi,
-    State, Temp, TopK, Union, Unnest, Values, Weigh, Window, WindowCall,
+    Agg,
+    Aggregate,
+    Apply,
+    Filter,
+    Fixpoint,
+    Join,
+    Keys,
+    LeftJoin,
+    Net,
+    Order,
+    Project,
+    Recur,
+    Relation,
+    Scan,
+    Semi,
+    State,
+    Temp,
+    TopK,
+    Union,
+    Unnest,
+    Values,
+    Weigh,
+    Window,
+    WindowCall,
 )
 from compiler.ir.scalar import TRUE, Call, Col, Lit, Outer, Scalar, Sub
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -133,7 +133,7 @@ def _literal(text: str, t: Type) -> Scalar:
     return Lit(text, t)
 
 
-def conj(parts: list[Scalar] | tuple[Scalar, ...]) -> Scalar:
+def conj(parts: Sequence[Scalar]) -> Scalar:
     """AND of the parts; TRUE of none."""
     flat = [p for p in parts if p != TRUE]
     if not flat:

@@ -6,7 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from compiler.ir.relation import (
-    Aggregate, Apply, Binary, Filter, Keys, Order, Project, Relation, TopK, Unnest, Values, Weigh, Window, transform,
+    Aggregate,
+    Apply,
+    Binary,
+    Filter,
+    Keys,
+    Order,
+    Project,
+    Relation,
+    TopK,
+    Unnest,
+    Values,
+    Weigh,
+    Window,
+    transform,
 )
 from compiler.ir.scalar import Outer, Scalar, Sub
 from compiler.ir.scalar import walk as walk_scalar

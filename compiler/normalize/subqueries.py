@@ -12,11 +12,41 @@ from dataclasses import dataclass, field, replace
 from compiler.errors import CompilerBug, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import (
-    Agg, Aggregate, Apply, Filter, Join, LeftJoin, Project, Relation, Semi, TopK, Union, Unnest, Values, Weigh, Window,
+    Agg,
+    Aggregate,
+    Apply,
+    Filter,
+    Join,
+    LeftJoin,
+    Project,
+    Relation,
+    Semi,
+    TopK,
+    Union,
+    Unnest,
+    Values,
+    Weigh,
+    Window,
     transform,
 )
 from compiler.ir.scalar import (
-    FALSE, TRUE, Call, Col, Lit, Outer, Scalar, Sub, case, columns, conj, conjuncts, equal, is_null, negate, same, walk,
+    FALSE,
+    TRUE,
+    Call,
+    Col,
+    Lit,
+    Outer,
+    Scalar,
+    Sub,
+    case,
+    columns,
+    conj,
+    conjuncts,
+    equal,
+    is_null,
+    negate,
+    same,
+    walk,
 )
 from compiler.ir.scalar import transform as map_scalar
 from compiler.ir.types import BOOL, INT8

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from compiler.ir.relation import (
-    Aggregate, Filter, Join, LeftJoin, Project, Relation, Semi, Union, Window, transform,
+    Aggregate,
+    Filter,
+    Join,
+    LeftJoin,
+    Project,
+    Relation,
+    Semi,
+    Union,
+    Window,
+    transform,
 )
 from compiler.ir.scalar import TRUE, Call, Col, Scalar, columns, conj, conjuncts, substitute
 from compiler.ir.scalar import walk as walk_scalar

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -60,6 +61,7 @@ class DuckDBEngine:
         self.con.execute("SET TimeZone = 'UTC'")
         self.con.execute("SET preserve_insertion_order = false")
         self.programs: dict[frozenset[str], list[maintain.Statement]] = {}
+        self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         if new:
             self._initialize()
         elif not read_only:
@@ -178,8 +180,12 @@ class DuckDBEngine:
                     changed.add(f"{s.table.schema}.{s.table.name}")
                     rows += landed[0]
             if changed:
+                spent: dict[str, float] = {}
                 for statement in self.statements(frozenset(changed), program):
+                    start = time.perf_counter()
                     self._run(statement)
+                    spent[statement.state] = spent.get(statement.state, 0.0) + time.perf_counter() - start
+                self.timings.update(spent)
             self.set_frontier(end)
             con.execute("COMMIT")
         except BaseException:

@@ -112,9 +112,9 @@ class SparkEngine:
         return EngineFailure(f"{what} failed on Spark", detail=lines[0][:300] if lines else type(e).__name__, code="engine",
                              hint="scripts/inspect prints the statement.")
 
-    def _text(self, tree: exp.Expression) -> str:
+    def _text(self, tree: exp.Expr) -> str:
         """SQL with the design's table names replaced by where the tables are."""
-        def place(n: exp.Expression) -> exp.Expression:
+        def place(n: exp.Expr) -> exp.Expr:
             if isinstance(n, exp.Table) and n.args.get("db") is not None:
                 db, name = n.db, n.name
                 if db == "state":

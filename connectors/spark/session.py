@@ -34,7 +34,7 @@ SETTINGS = {
     "spark.driver.memory": "4g",
     "spark.log.level": "ERROR",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1 -Dlog4j2.level=ERROR",
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -Dlog4j2.level=ERROR",
     "spark.sql.codegen.wholeStage": "true",
 }
 

@@ -1,0 +1,290 @@
+"""Refresh against recompute: the same batches through landing and views, each cell compared with the query itself."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import duckdb
+
+from benchmarks.data import TABLES, Workload, catalog, generate, table, text_batches
+from benchmarks.views import VIEWS, compile_all
+from compiler.ir.relation import Scan
+from compiler.maintenance import maintenance_of, program, states_of
+from compiler.state import ViewPlan
+from connectors.duckdb.engine import DuckDBEngine
+from connectors.staging import Staged
+from dialects.maintain import Statement
+
+SIZES = (1, 10, 100, 1_000, 10_000, 100_000)
+SPARK_SIZES = (1, 1_000, 10_000)
+DIGITS = 4  # floats are compared to as many digits after the point
+
+
+class Difference(Exception):
+    """A view is not what its query gives."""
+
+
+@dataclass
+class Cell:
+    """Medians of one view set at one batch size, in seconds. `folding`: compaction, per batch, on average."""
+
+    views: str
+    size: int
+    refresh: float
+    folding: float
+    recompute: float
+    plain: float | None
+    repeats: int
+    spent: dict[str, float] = field(default_factory=dict)
+
+
+class Target(Protocol):
+    """An engine under measurement."""
+
+    def load(self, folder: Path) -> None: ...
+
+    def frontier(self) -> int: ...
+
+    def deploy(self, plans: list[ViewPlan]) -> None:
+        """Exactly these views, over compacted mirrors."""
+        ...
+
+    def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
+        """Land and maintain; seconds by statement, where the engine tells them."""
+        ...
+
+    def compact(self) -> None: ...
+
+    def recompute(self, view: str) -> None:
+        """Run the view's query over the mirrors as they are; keep the result for `differences`."""
+        ...
+
+    def plain(self, view: str) -> float | None:
+        """Seconds of the query over compacted tables, None where that is not measured."""
+        ...
+
+    def differences(self, plan: ViewPlan) -> int: ...
+
+    def close(self) -> None: ...
+
+
+class _Timed(DuckDBEngine):
+    """Notes how long each maintenance statement takes."""
+
+    spent: dict[str, float]
+
+    def _run(self, s: Statement) -> None:
+        start = time.perf_counter()
+        super()._run(s)
+        if s.kind in ("step", "merge"):
+            self.spent[f"{s.kind} {s.target}"] = time.perf_counter() - start
+
+
+class OnDuckDB:
+    """The DuckDB engine, driven without a source."""
+
+    def __init__(self, folder: Path) -> None:
+        self.engine = _Timed(folder / "bench.duckdb")
+        self.plans: list[ViewPlan] = []
+        self.side = self.engine.con.cursor()
+
+    def load(self, folder: Path) -> None:
+        for name in TABLES:
+            self.engine.create_mirror(table(name))
+            self.engine.con.execute(f"INSERT INTO base.{name} SELECT * FROM read_parquet(?)", [str(folder / f"{name}.parquet")])
+        self.engine.set_frontier(1)
+        self.engine.con.execute("CHECKPOINT")
+
+    def frontier(self) -> int:
+        return self.engine.frontier()
+
+    def deploy(self, plans: list[ViewPlan]) -> None:
+        for p in self.plans:
+            self.engine.drop_view(p.view)
+        for s in self.engine.states():
+            self.engine.drop_state(s)
+        self.engine.compact([table(t) for t in TABLES], force=True)
+        for state in states_of(plans):
+            self.engine.create_state(state)
+        for p in plans:
+            self.engine.create_view(p)
+        self.plans = plans
+        self.engine.programs.clear()
+
+    def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
+        self.engine.spent = {}
+        self.engine.apply(staged, end, lambda changed: program(self.plans, changed))
+        return self.engine.spent
+
+    def compact(self) -> None:
+        self.engine.compact([table(t) for t in TABLES])
+
+    def _query(self, view: str, schema: str) -> None:
+        self.side.execute(f"SET schema = '{schema}'")
+        self.side.execute(f"CREATE OR REPLACE TEMP TABLE again_{view} AS {VIEWS[view]}")
+
+    def recompute(self, view: str) -> None:
+        self._query(view, "after_rows")
+
+    def plain(self, view: str) -> float | None:
+        return timed(lambda: self._query(view, "base"), 3)
+
+    def differences(self, plan: ViewPlan) -> int:
+        return compare(self.side, f"main.{plan.view}", f"temp.again_{plan.view}")
+
+    def close(self) -> None:
+        self.side.close()
+        self.engine.close()
+
+
+class OnSpark:
+    """The Spark engine, driven without a source; results come back through Parquet to be compared."""
+
+    def __init__(self, folder: Path, master: str = "local[*]") -> None:
+        from connectors.spark.engine import SparkEngine
+
+        self.folder = folder
+        self.engine = SparkEngine(folder / "delta", master)
+        self.tables = [table(t) for t in TABLES]
+        self.engine.know(self.tables)
+        self.plans: list[ViewPlan] = []
+
+    def load(self, folder: Path) -> None:
+        for name in TABLES:
+            self.engine.create_mirror(table(name))
+            self.engine.load(table(name), text_batches(folder, name))
+        self.engine.set_frontier(1)
+
+    def frontier(self) -> int:
+        return self.engine.frontier()
+
+    def deploy(self, plans: list[ViewPlan]) -> None:
+        for s in self.engine.states():
+            self.engine.drop_state(s)
+        for state in states_of(plans):
+            self.engine.create_state(state)
+        for p in plans:
+            self.engine.create_view(p)
+        self.plans = plans
+        self.engine.plans = {p.view: p for p in plans}
+
+    def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
+        self.engine.apply(staged, end, lambda changed: program(self.plans, changed))
+        return {}
+
+    def compact(self) -> None:
+        self.engine.compact(self.tables)
+
+    def recompute(self, view: str) -> None:
+        session = self.engine.spark
+        self.engine._views([Scan(f"{t.schema}.{t.name}", (), t.key) for t in self.tables], {}, session)
+        for t in self.tables:
+            session.table(f"after_rows__{t.mirror}").createOrReplaceTempView(t.name)
+        session.sql(VIEWS[view]).coalesce(1).write.mode("overwrite").parquet(str(self.folder / f"again_{view}"))
+
+    def plain(self, view: str) -> float | None:
+        return None
+
+    def differences(self, plan: ViewPlan) -> int:
+        con = duckdb.connect()
+        con.register("kept", self.engine.read(plan))
+        return compare(con, "kept", f"read_parquet('{self.folder / f'again_{plan.view}'}/*.parquet')")
+
+    def close(self) -> None:
+        self.engine.close()
+        self.engine.stop()
+
+
+def compare(con: duckdb.DuckDBPyConnection, kept: str, again: str) -> int:
+    """How many rows one has and the other has not, as bags; columns are compared in order, floats rounded."""
+    a, b = (con.execute(f"DESCRIBE SELECT * FROM {x}").fetchall() for x in (kept, again))
+    floats = [any(t in ("DOUBLE", "FLOAT") for t in (x[1], y[1])) for x, y in zip(a, b, strict=True)]
+
+    def items(cols: list[Any]) -> str:
+        return ", ".join(f'round("{c[0]}"::DOUBLE, {DIGITS})' if f else f'"{c[0]}"' for c, f in zip(cols, floats))
+
+    left, right = f"(SELECT {items(a)} FROM {kept})", f"(SELECT {items(b)} FROM {again})"
+    row = con.execute(f"SELECT (SELECT count(*) FROM ({left} EXCEPT ALL {right})), "
+                      f"(SELECT count(*) FROM ({right} EXCEPT ALL {left}))").fetchone()
+    assert row is not None
+    return int(row[0]) + int(row[1])
+
+
+def timed(run: Callable[[], object], repeat: int) -> float:
+    """The median of `repeat` runs, in seconds."""
+    seconds = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
+def measure(target: Target, workload: Workload, name: str, plans: list[ViewPlan], size: int, repeat: int,
+            plain: float | None) -> Cell:
+    """One cell; raises Difference unless every view is what its query gives after it."""
+    seconds, folding, spent = [], [], []
+    for _ in range(repeat):
+        lsn = target.frontier()
+        staged = workload.batch(size, lsn)
+        start = time.perf_counter()
+        spent.append(target.apply(staged, lsn + 1))
+        applied = time.perf_counter()
+        target.compact()
+        seconds.append(applied - start)
+        folding.append(time.perf_counter() - applied)
+    again = sum(timed(lambda v=p.view: target.recompute(v), 3) for p in plans)  # type: ignore[misc]
+    for p in plans:
+        n = target.differences(p)
+        if n:
+            raise Difference(f"{p.view} differs from its query in {n} rows after batches of {size}")
+    keys = dict.fromkeys(k for s in spent for k in s)
+    return Cell(name, size, statistics.median(seconds), statistics.mean(folding), again, plain, repeat,
+                {k: statistics.median(s.get(k, 0.0) for s in spent) for k in keys})
+
+
+def run(engine: str, scale: float, sizes: list[int], repeat: int, work: Path, say: Callable[[str], None]) -> dict[str, Any]:
+    """All cells: landing alone, each view alone, and the six together."""
+    data = generate(work, scale)
+    plans = compile_all(catalog())
+    sets: dict[str, list[ViewPlan]] = {"landing alone": [], **{n: [p] for n, p in plans.items()},
+                                       "all six": list(plans.values())}
+    if engine == "spark":
+        sets = {"all six": list(plans.values())}
+    cells: list[Cell] = []
+    with tempfile.TemporaryDirectory(dir=work, prefix="refresh-") as folder:
+        target: Target = OnDuckDB(Path(folder)) if engine == "duckdb" else OnSpark(Path(folder))
+        try:
+            workload = Workload(data)
+            target.load(data)
+            for name, chosen in sets.items():
+                target.deploy(chosen)
+                each = [target.plain(p.view) for p in chosen]
+                plain = None if None in each else sum(x for x in each if x is not None)
+                _warm(target, workload)
+                for size in sizes:
+                    c = measure(target, workload, name, chosen, size, _repeats(size, repeat), plain)
+                    cells.append(c)
+                    say(f"{engine} {name}, {size:,} rows: refresh {c.refresh * 1e3:.1f} ms, recompute {c.recompute * 1e3:.1f} ms"
+                        + (f" ({plain * 1e3:.1f} over plain tables)" if plain else "") + f", folding {c.folding * 1e3:.1f} ms")
+        finally:
+            target.close()
+    return {"engine": engine, "scale": scale, "cells": [asdict(c) for c in cells],
+            "maintenance": {n: maintenance_of(p) for n, p in plans.items()}}
+
+
+def _warm(target: Target, workload: Workload) -> None:
+    """Statements are generated once per set of changed tables: a batch on both, and small ones for either alone."""
+    for size in (20, 1, 1, 1, 1):
+        lsn = target.frontier()
+        target.apply(workload.batch(size, lsn), lsn + 1)
+
+
+def _repeats(size: int, repeat: int) -> int:
+    return repeat if size < 100_000 else max(3, repeat // 2)

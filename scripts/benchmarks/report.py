@@ -1,0 +1,178 @@
+"""docs/bench.md and docs/bench.png from the kept results of the parts."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+
+PACKAGES = ("duckdb", "pyarrow", "numpy", "psycopg", "sqlglot", "pyspark", "delta-spark")
+ALL, LANDING = "all six", "landing alone"
+AIMS = {("duckdb", 1_000): 15.0, ("duckdb", 100_000): 3.0, ("spark", 1_000): 3.0}
+
+
+def write(results: Path, docs: Path) -> list[Path]:
+    """Write both files from what has been measured; gives their paths."""
+    kept = {p.stem: json.loads(p.read_text()) for p in sorted(results.glob("*.json"))}
+    if not kept:
+        raise SystemExit("report: nothing has been measured yet")
+    docs.mkdir(parents=True, exist_ok=True)
+    refreshes = [kept[k] for k in ("refresh-duckdb", "refresh-spark") if k in kept]
+    parts = [["# Benchmarks", "", "Written by `scripts/bench`.", ""], _machine(), _aims(kept)]
+    if refreshes:
+        _chart(refreshes, docs / "bench.png")
+        parts.append(["![Refresh against recompute](bench.png)", ""])
+    parts += [_refresh(r) for r in refreshes]
+    parts += [_capture(kept["capture"])] if "capture" in kept else []
+    parts += [_latency(kept["latency"])] if "latency" in kept else []
+    text = "\n".join(line for part in parts for line in part).rstrip() + "\n"
+    (docs / "bench.md").write_text(text, encoding="utf-8")
+    return [docs / "bench.md", *([docs / "bench.png"] if refreshes else [])]
+
+
+def _grid(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    head = list(head)
+    return [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(f"| {' | '.join(r)} |" for r in rows), ""]
+
+
+def _ms(seconds: float) -> str:
+    ms = seconds * 1e3
+    return f"{ms:,.1f}" if ms < 100 else f"{ms:,.0f}"
+
+
+def _machine() -> list[str]:
+    versions = [f"{p} {importlib.metadata.version(p)}" for p in PACKAGES if _installed(p)]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    return ["## Machine", "", *_grid(("", ""), [
+        ("date", date.today().isoformat()), ("processor", f"{_processor()}, {os.cpu_count()} cores"),
+        ("memory", f"{memory:.0f} GiB"), ("system", f"{platform.system()} {platform.machine()}"),
+        ("versions", ", ".join([f"Python {platform.python_version()}", *versions]))])]
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((x.split(":", 1)[1].strip() for x in lines if x.startswith("model name")), platform.machine())
+
+
+def _installed(package: str) -> bool:
+    try:
+        importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _ratio(c: dict[str, Any]) -> float:
+    return float(c["recompute"] / c["refresh"])
+
+
+def _aims(kept: dict[str, Any]) -> list[str]:
+    rows = []
+    for (engine, size), aim in AIMS.items():
+        cells = kept.get(f"refresh-{engine}", {}).get("cells", [])
+        for c in cells:
+            if c["views"] == ALL and c["size"] == size:
+                plain = f" ({c['plain'] / c['refresh']:.1f} times against plain tables)" if c["plain"] else ""
+                rows.append((f"{engine}: {size:,} rows through landing and six views, scale {kept[f'refresh-{engine}']['scale']:g}",
+                             f"≥ {aim:g} times faster than recompute", f"{_ratio(c):.1f} times{plain}"))
+    if "capture" in kept:
+        best = max(kept["capture"]["rows"] / r["seconds"] for r in kept["capture"]["runs"])
+        rows.append((f"capture of {kept['capture']['rows']:,} inserts of ten columns", "≥ 150,000 rows/s", f"{best:,.0f} rows/s"))
+    if "latency" in kept:
+        rows.append(("commit to visible, one row, p50", "≤ 60 ms", f"{kept['latency']['p50']:.0f} ms"))
+    return ["## Aims", "", *_grid(("measure", "aim", "reached"), rows)]
+
+
+def _refresh(r: dict[str, Any]) -> list[str]:
+    cells, engine = r["cells"], {"duckdb": "DuckDB", "spark": "Spark"}[r["engine"]]
+    sizes = sorted({c["size"] for c in cells})
+    by = {(c["views"], c["size"]): c for c in cells}
+    names = list(dict.fromkeys(c["views"] for c in cells))
+    out = [f"## Refresh against recompute on {engine}", "",
+           f"TPC-H at scale {r['scale']:g}. A batch of n rows has 60 % updates, 20 % inserts and 20 % deletes on uniformly random "
+           "keys of `orders` and `lineitem` (one to four). *Refresh* is landing the batch, maintaining the views and the commit; "
+           "*recompute* runs the views' queries over the mirrors as they are after the batch"
+           + (", *plain* over tables that have no log." if any(c["plain"] for c in cells) else ".")
+           + " Milliseconds; medians of several batches. After every cell each view was compared with its query, as bags: no differences.", ""]
+    head = ["views", "maintenance", "", *(f"{s:,}" for s in sizes)]
+    rows = []
+    for n in names:
+        row = [by.get((n, s)) for s in sizes]
+        rows.append([f"**{n}**", r["maintenance"].get(n, ""), "refresh", *(_ms(c["refresh"]) if c else "" for c in row)])
+        if n == LANDING:
+            continue
+        rows.append(["", "", "recompute", *(_ms(c["recompute"]) if c else "" for c in row)])
+        if any(c and c["plain"] for c in row):
+            rows.append(["", "", "plain", *(_ms(c["plain"]) if c else "" for c in row)])
+        rows.append(["", "", "ratio", *(f"{_ratio(c):.1f}" if c else "" for c in row)])
+    return [*out, *_grid(head, rows), *_limits(r, by, sizes)]
+
+
+def _limits(r: dict[str, Any], by: dict[tuple[str, int], dict[str, Any]], sizes: list[int]) -> list[str]:
+    """Where a batch's time goes: landing, the statements that take longest, and compaction beside it."""
+    rows = []
+    for s in sizes:
+        c, alone = by.get((ALL, s)), by.get((LANDING, s))
+        if c is None:
+            continue
+        longest = sorted(c["spent"].items(), key=lambda x: -x[1])[:4]
+        rest = c["refresh"] - sum(c["spent"].values())
+        rows.append([f"{s:,}", _ms(c["refresh"]), _ms(alone["refresh"]) if alone else "", _ms(rest) if c["spent"] else "",
+                     _ms(c["folding"]), ", ".join(f"`{k}` {_ms(v)}" for k, v in longest)])
+    return ["### What limits it", "", "Milliseconds of a batch through all six views; compaction runs after a batch, when the log has "
+            "grown past its share of the base, and is given per batch on average.", "",
+            *_grid(("rows", "refresh", "landing alone", "landing and commit within", "compaction", "longest statements"), rows)]
+
+
+def _capture(c: dict[str, Any]) -> list[str]:
+    rows = [[r["name"], f"{c['rows'] / r['seconds']:,.0f}", str(r["batches"]), *(f"{v:.2f}" for v in r["spent"].values())]
+            for r in c["runs"]]
+    return ["## Capture", "", f"{c['rows']:,} inserts of {c['columns']} columns, committed before the stream starts, into a DuckDB delta "
+            "table without views. Seconds of one thread; *receive* includes waiting for the server, which decodes the WAL on the same "
+            "machine. *Large batches* closes them by rows and bytes only.", "",
+            *_grid(("", "rows/s", "batches", *c["runs"][0]["spent"]), rows)]
+
+
+def _latency(x: dict[str, Any]) -> list[str]:
+    return ["## Latency", "", f"From the return of a commit of one row to the answer of a query through a running pipeline that shows it, "
+            f"{x['commits']} commits, one grouped view on DuckDB. Looking at the view takes {x['look']:.1f} ms, which is in the numbers.", "",
+            *_grid(("p50", "p95", "max"), [[f"{x[k]:.1f} ms" for k in ("p50", "p95", "max")]])]
+
+
+def _chart(refreshes: list[dict[str, Any]], path: Path) -> None:
+    """Left: seconds of a batch against recompute, all views. Right: how many times faster, view by view."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8))
+    for r in refreshes:
+        cells = [c for c in r["cells"] if c["views"] == ALL]
+        x, name = [c["size"] for c in cells], r["engine"]
+        line, = left.plot(x, [c["refresh"] * 1e3 for c in cells], marker="o", label=f"{name}: refresh")
+        left.plot(x, [c["recompute"] * 1e3 for c in cells], ls="--", color=line.get_color(), label=f"{name}: recompute")
+        for view in dict.fromkeys(c["views"] for c in r["cells"] if c["views"] != LANDING):
+            mine = [c for c in r["cells"] if c["views"] == view]
+            label = view if r["engine"] == "duckdb" else f"{view} ({name})"
+            right.plot([c["size"] for c in mine], [_ratio(c) for c in mine], marker=".", label=label,
+                       lw=2.5 if view == ALL else 1.2)
+    left.set(title="A batch through landing and six views", xlabel="rows changed", ylabel="milliseconds", xscale="log", yscale="log")
+    right.axhline(1, color="grey", lw=0.8)
+    right.set(title="Times faster than recompute", xlabel="rows changed", ylabel="recompute ÷ refresh", xscale="log", yscale="log")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8)
+    figure.suptitle("TPC-H, scale " + ", ".join(f"{r['scale']:g} ({r['engine']})" for r in refreshes))
+    figure.tight_layout()
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
