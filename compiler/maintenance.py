@@ -6,7 +6,7 @@ state is read as it was before the batch, and an engine whose tables commit one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from compiler.delta.keyed import negative
 from compiler.delta.restrict import keys_of, restrict
@@ -33,6 +33,7 @@ from compiler.ir.relation import (
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, conj, conjuncts, is_null, negate, same
 from compiler.ir.types import BOOL, INT4, INT8
 from compiler.normalize.outers import scalars
+from compiler.simplify.prune import prune
 from compiler.state import COUNT, StateDef, ViewPlan
 
 ZERO = Lit(0, INT8)
@@ -103,6 +104,8 @@ class _Builder:
             else:
                 self.groups(s, deltas)
             self.out.rules[s.name] = deltas.used | ({"keyed"} if s.kind == "keyed" or self.extrema(s) else set())
+        self.out.steps = [replace(s, relation=prune(s.relation)) for s in self.out.steps]
+        self.out.merges = [replace(m, source=m.source if isinstance(m.source, Temp) else prune(m.source)) for m in self.out.merges]
         self.out.merges.reverse()  # a change computed while merging reads states that have not taken theirs yet
         return self.out
 

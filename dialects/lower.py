@@ -215,7 +215,7 @@ class Lower:
         """Equal rows added up, those left with a positive weight."""
         f = self.build(r, False)
         total = exp.Sum(this=self.weight(f))
-        items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(total, ident(WEIGHT))]
+        items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(self.dialect.cast(total, INT8), ident(WEIGHT))]
         s = self.attach(exp.Select(expressions=items), f)
         if r.names:
             s.set("group", exp.Group(expressions=[_ordinal_safe(f.cols[n].copy(), i) for i, n in enumerate(r.names)]))
@@ -336,6 +336,8 @@ class Lower:
         return self.step(_label(r), self.select(f, r.names, bool(f.weights)), r.names, bool(f.weights))
 
     def _semi(self, r: Semi, positive: bool) -> Frame:
+        if positive and not r.anti and isinstance(r.right, Keys | Temp) and _mirror_only(r.left) and not self.rows:
+            return self.consolidated(r)
         l = self.sourced(r.left, self.frame(r.left, positive))
         rr = self.frame(r.right, True)
         rr = self.as_table(r.right, rr, tuple(n for n in r.right.names if _reads(r.on, n)) or r.right.names[:1])
@@ -597,6 +599,13 @@ def _label(r: Relation) -> str:
     names = {Join: "joined", LeftJoin: "outer_joined", Semi: "matching", Union: "both", Aggregate: "grouped",
              Project: "picked", Filter: "kept", Window: "windows", TopK: "limited"}
     return names.get(type(r), "step")
+
+
+def _mirror_only(r: Relation) -> bool:
+    """A mirror, perhaps projected and filtered: cut down to keys, its log is cheap to add up."""
+    while isinstance(r, Project | Filter):
+        r = r.input
+    return isinstance(r, Scan) and r.at != "delta"
 
 
 def _leaf(r: Relation) -> bool:

@@ -21,6 +21,9 @@ from compiler.ir.relation import (
     walk,
 )
 
+from compiler.ir.scalar import Call
+from compiler.ir.scalar import walk as walk_scalar
+
 if TYPE_CHECKING:
     from compiler.delta.rules import Deltas
 
@@ -41,7 +44,12 @@ def join(q: Join, deltas: Deltas) -> Relation:
 
 def only_keys(whole: Relation, delta: Relation, pairs: list) -> Relation:  # type: ignore[type-arg]
     """The side that did not change, cut down to the delta's keys where an engine would not do that by itself."""
-    if not pairs or all(isinstance(n, SIMPLE) for n in walk(whole)):
+    if not pairs or all(isinstance(n, SIMPLE) and not _computes(n) for n in walk(whole)):
         return whole
     keys, cols = keys_of(delta, [d for _, d in pairs])
     return restrict(whole, keys, [(w, k) for (w, _), k in zip(pairs, cols, strict=True)])
+
+
+def _computes(n: Relation) -> bool:
+    """Whether a projection does work that only the delta's keys need."""
+    return isinstance(n, Project) and any(isinstance(x, Call) and x.fn in ("case", "/") for _, e in n.exprs for x in walk_scalar(e))

@@ -23,7 +23,7 @@ from dialects.duckdb import DUCKDB, create_macros
 
 FORMAT = 1
 COMPACT_ROWS = 100_000
-COMPACT_SHARE = 0.1
+COMPACT_SHARE = 0.2
 
 
 class WarehouseInUse(TidemarkError):

@@ -12,6 +12,7 @@ from psycopg import pq
 from compiler.errors import TidemarkError
 from connectors.postgres.connection import SourceUnreachable, describe, format_lsn, parse_lsn, replication_dsn
 
+BUSY = 2000  # changes after which a batch waits for more, instead of leaving at once
 EPOCH = 946684800  # 2000-01-01, where Postgres' clock starts
 
 
@@ -138,7 +139,8 @@ class Stream:
                 raise SourceUnreachable("the source closed the replication stream", code="source_unreachable",
                                         detail=self.conn.get_error_message(),
                                         hint="Run tidemark again; nothing is lost.")
-            if out.frames and not self.open and (first and now - first >= limits.seconds or until is None):
+            busy = out.changes > BUSY and now - first < limits.seconds * 10
+            if out.frames and not self.open and not busy and (now - first >= limits.seconds or until is None):
                 return out
             if until is not None and self.server_end >= until and not self.open:
                 return out

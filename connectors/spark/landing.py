@@ -38,9 +38,8 @@ def typed_events(s: Staged, path: Path) -> int:
         return _write(t, s.rows, f"SELECT {landing.values(t)}, _weight, _lsn FROM staged", path)
     key = [next(c for c in t.columns if c.name == k) for k in t.identity_key]
     keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS key_{i}" for i, c in enumerate(key))
-    names = ", ".join(f"key_{i}" for i in range(len(key)))
     kept = "".join(f", u{i}" for i in s.unchanged)
     origin = "".join(f", {from_text(f'f{i}', c.type)} AS from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
-    query = (f"SELECT {keys}, {landing.values(t)}, _present, _lsn, _seq{kept}{origin} FROM staged "
-             f"QUALIFY row_number() OVER (PARTITION BY {names} ORDER BY _seq DESC) = 1")
+    query = (f"SELECT {keys}, {landing.values(t)}, _present, _lsn, _seq{kept}{origin} FROM staged"
+             f"{landing.last(s, 'staged')}")
     return _write(t, s.rows, query, path)

@@ -222,12 +222,32 @@ def _follow(project: Project, dsn: str, views: dict[str, str], batches: list[str
             if p.returncode:
                 out.failures.append(Failure("", step, "run", (p.stderr or p.stdout)[-1500:]))
                 return
-        shutil.rmtree(project.home / "out", ignore_errors=True)
-        e = project.tell("export", "--to", "out")
-        live -= _compare(project.home / "out", dsn, {n: views[n] for n in sorted(live)}, step, out, e.stderr[-600:])
+        live -= _export(project, sorted(live), step, out)
+        live -= _compare(project.home / "out", dsn, {n: views[n] for n in sorted(live)}, step, out)
 
 
-def _compare(folder: Path, dsn: str, views: dict[str, str], step: int, out: Outcome, said: str) -> set[str]:
+def _export(project: Project, names: list[str], step: int, out: Outcome) -> set[str]:
+    """Export all views at once; where that fails, without the first view that has no file, which is reported."""
+    shutil.rmtree(project.home / "out", ignore_errors=True)
+    gone: set[str] = set()
+    while names and (p := project.tell("export", *names, "--to", "out")).returncode:
+        last = max([i for i, n in enumerate(names) if (project.home / "out" / f"{n}.parquet").exists()], default=-1)
+        guilty = names[last] if last >= 0 and not _readable(project, names[last]) else names[last + 1]
+        out.failures.append(Failure(guilty, step, "export", " ".join(p.stderr.strip().splitlines()[-1:])[-500:]))
+        gone.add(guilty)
+        names = names[names.index(guilty) + 1 :]
+    return gone
+
+
+def _readable(project: Project, name: str) -> bool:
+    try:
+        exported(project.home / "out" / f"{name}.parquet")
+    except duckdb.Error:
+        return False
+    return True
+
+
+def _compare(folder: Path, dsn: str, views: dict[str, str], step: int, out: Outcome) -> set[str]:
     """Views to look at no longer: those that differ, and those for which Postgres itself has no answer now."""
     gone: set[str] = set()
     with psycopg.connect(dsn, autocommit=True, prepare_threshold=None) as c:
@@ -240,7 +260,7 @@ def _compare(folder: Path, dsn: str, views: dict[str, str], step: int, out: Outc
                 why = differ(want, exported(folder / f"{n}.parquet"))
                 kind = "WRONG"
             except duckdb.Error as e:
-                why, kind = f"{e} {said}", "export"
+                why, kind = str(e), "export"
             if why:
                 gone.add(n)
                 out.failures.append(Failure(n, step, kind, why[:900]))

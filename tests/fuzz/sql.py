@@ -320,7 +320,7 @@ class Views:
         parted = self.rng.choice([x.ref for x in s.cols if x.type in ORDERED])
         frame = self.rng.choice(FRAMES) if "f" in flags else ""
         keys = [] if self.chance(0.15) else [f"PARTITION BY {parted}"]
-        loose = (frame.startswith(("GROUPS", "RANGE")) or not flags) and self.chance(0.5)
+        loose = (frame.startswith(("GROUPS", "RANGE")) or not flags) and "@" not in flags and self.chance(0.5)
         order = f"{self.rng.choice([x.ref for x in s.cols if x.type in ORDERED])}{self.rng.choice(('', ' DESC'))}" if loose else self.by(s)
         keys += [] if flags == "f" and not frame and self.chance(0.4) else [f"ORDER BY {order}"]
         self.mark("window " + call.split("(")[0])
