@@ -12,8 +12,11 @@ def land(s: Staged, source: str) -> list[str]:
     """SQL that lands staged rows, registered as `source`."""
     t, name = s.table, q(s.table.mirror)
     batch = q(f"batch_{t.mirror}")
+    copy: list[str] = []
+    if s.keyed and not s.inserts_only:  # read twice, and Arrow cannot filter string views
+        copy, source = [f"CREATE OR REPLACE TEMP TABLE events AS SELECT * FROM {source}"], "events"
     body = _keyed(s, source) if s.keyed else _full(s, source)
-    return [f"CREATE OR REPLACE TEMP TABLE {batch} AS {body}", f"INSERT INTO delta.{name} SELECT * FROM {batch}"]
+    return [*copy, f"CREATE OR REPLACE TEMP TABLE {batch} AS {body}", f"INSERT INTO delta.{name} SELECT * FROM {batch}"]
 
 
 def values(t: Table, prefix: str = "") -> str:
@@ -40,7 +43,7 @@ def _keyed(s: Staged, source: str) -> str:
     keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS key_{i}" for i, c in enumerate(key))
     kept = "".join(f", u{i}" for i in s.unchanged)
     origin = "".join(f", {from_text(f'f{i}', c.type)} AS from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
-    events = f"WITH latest AS (SELECT {keys}, {values(t)}, _present, _lsn, _seq{kept}{origin} FROM {source}{last(s, source)})"
+    events = f"WITH latest AS MATERIALIZED (SELECT {keys}, {values(t)}, _present, _lsn, _seq{kept}{origin} FROM {source}{last(s, source)})"
     touched = "SELECT * FROM latest" if not s.unchanged else (
         "SELECT * FROM latest UNION ALL BY NAME SELECT " + ", ".join(f"from_{i} AS key_{i}" for i in range(len(key)))
         + " FROM latest WHERE from_0 IS NOT NULL")

@@ -18,7 +18,8 @@ from connectors.staging import Staged
 def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
     con = duckdb.connect()
     con.execute("SET TimeZone = 'UTC'")
-    con.register("staged", typed(rows, t))
+    con.register("arrived", typed(rows, t))
+    con.execute("CREATE TEMP TABLE staged AS SELECT * FROM arrived")
     target = str(path).replace("'", "''")
     cast_errors(con, t, "staged", lambda: con.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet)"))
     row = con.execute(f"SELECT count(*) FROM '{target}'").fetchone()
