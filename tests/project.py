@@ -1,0 +1,69 @@
+"""A project in a folder, driven as a user would, in this process or by the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from pipelines import deployment
+from pipelines.config import Config, load_config
+from pipelines.deploy import Deployed, deploy
+from pipelines.run import run
+from pipelines.verify import Verified, verify
+
+
+@dataclass
+class Project:
+    """tidemark.toml and views/*.sql under `home`."""
+
+    home: Path
+    dsn: str
+
+    @classmethod
+    def create(cls, home: Path, dsn: str, views: dict[str, str], engine: str = "duckdb") -> Project:
+        (home / "views").mkdir(parents=True, exist_ok=True)
+        (home / "tidemark.toml").write_text(f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "{engine}"\n')
+        project = cls(home, dsn)
+        project.write(views)
+        return project
+
+    def write(self, views: dict[str, str]) -> None:
+        for name, query in views.items():
+            (self.home / "views" / f"{name}.sql").write_text(f'CREATE MATERIALIZED VIEW "{name}" AS\n{query};\n')
+
+    @property
+    def config(self) -> Config:
+        return load_config(self.home)
+
+    def source(self, *statements: str) -> None:
+        """Each statement in a transaction of its own."""
+        with psycopg.connect(self.dsn, autocommit=True) as c:
+            for s in statements:
+                c.execute(s)
+
+    def deploy(self, keep_going: bool = False) -> Deployed:
+        return deploy(self.config, keep_going)
+
+    def catch_up(self) -> None:
+        run(self.config, once=True)
+
+    def verify(self) -> list[Verified]:
+        return verify(self.config, [])
+
+    def assert_equal(self) -> None:
+        """Every view equals the source's own answer."""
+        results = self.verify()
+        assert results, "nothing is deployed"
+        wrong = [r.line() for r in results if not r.equal]
+        assert not wrong, "\n".join(wrong)
+
+    def command(self, *args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "pipelines.cli", *args], cwd=self.home, capture_output=True, text=True)
+
+    @property
+    def deployed(self) -> deployment.Deployment:
+        return deployment.require(self.config.warehouse_path)
