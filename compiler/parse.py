@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 
 from compiler.errors import InvalidSql
+
+
+def _typed_literal(parser: Any, this: exp.Expr, to: exp.DataType) -> exp.Expr:
+    """`date '2026-01-01'::text`: the type belongs to the literal, what follows is applied to that."""
+    inner = this
+    while not isinstance(inner, exp.Literal):
+        inner = inner.this
+    if inner is this:
+        return exp.Cast(this=this, to=to)
+    inner.replace(exp.Cast(this=inner.copy(), to=to))
+    return this
 
 
 class PostgresSource(Postgres):
@@ -20,6 +32,7 @@ class PostgresSource(Postgres):
         FUNCTION_PARSERS = {k: v for k, v in Postgres.Parser.FUNCTION_PARSERS.items()
                             if k in ("CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION", "OVERLAY")}
         NO_PAREN_FUNCTIONS = {}
+        TYPE_LITERAL_PARSERS = {t: _typed_literal for t in exp.DType}
 
 
 @dataclass(frozen=True)

@@ -311,7 +311,20 @@ def _json_agg(name: str) -> Emit:
 
 
 def _regression(name: str) -> Emit:
-    return lambda d, e, a: exp.Anonymous(this=name, expressions=[d.cast(x, types.FLOAT8) for x in a])
+    """Where the spread of an argument is 0 DuckDB says NaN, Postgres NULL; NaN and infinities among the values stay."""
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        args = [d.cast(x, types.FLOAT8) for x in a]
+        call = exp.Anonymous(this=name, expressions=args)
+        if name not in ("corr", "regr_slope", "regr_intercept", "regr_r2"):
+            return call
+        total = exp.Sum(this=exp.Add(this=args[0].copy(), expression=args[1].copy()))
+        text = "CASE WHEN ISNAN($1) AND ISFINITE($2) THEN NULL ELSE $1 END"
+        if name == "regr_r2":
+            text = "CASE WHEN $3 > 0 AND $4 = 0 THEN 1 WHEN ISNAN($1) AND ISFINITE($2) THEN NULL ELSE $1 END"
+        spread = [exp.Anonymous(this=n, expressions=[x.copy() for x in args]) for n in ("regr_sxx", "regr_syy")]
+        return _t(d, text, call, total, *spread)
+
+    return emit
 
 
 def _at_zone(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -433,8 +446,8 @@ UNNEST = {
     "unnest": "SELECT UNNEST($1) AS x, GENERATE_SUBSCRIPTS($1, 1) AS o",
     "series": "SELECT x, ROW_NUMBER() OVER () AS o FROM GENERATE_SERIES(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT)) AS s(x)",
     "series_time": "SELECT UNNEST(GENERATE_SERIES($1, $2, $3)) AS x, UNNEST(RANGE(1, LEN(GENERATE_SERIES($1, $2, $3)) + 1)) AS o",
-    "json_elements": "SELECT CAST(UNNEST(CAST($1 AS JSON[])) AS VARCHAR) AS x, UNNEST(RANGE(1, JSON_ARRAY_LENGTH($1) + 1)) AS o",
-    "json_elements_text": "SELECT UNNEST(CAST($1 AS JSON[])) ->> '$' AS x, UNNEST(RANGE(1, JSON_ARRAY_LENGTH($1) + 1)) AS o",
+    "json_elements": "SELECT CAST(UNNEST(CAST($1 AS JSON[])) AS VARCHAR) AS x, UNNEST(RANGE(1, CAST(JSON_ARRAY_LENGTH($1) AS BIGINT) + 1)) AS o",
+    "json_elements_text": "SELECT UNNEST(CAST($1 AS JSON[])) ->> '$' AS x, UNNEST(RANGE(1, CAST(JSON_ARRAY_LENGTH($1) AS BIGINT) + 1)) AS o",
     "json_keys": "SELECT UNNEST(JSON_KEYS($1)) AS x, UNNEST(RANGE(1, LEN(JSON_KEYS($1)) + 1)) AS o",
     "json_each": "SELECT UNNEST(JSON_KEYS($1)) AS key, CAST(JSON_EXTRACT($1, '$.\"' || UNNEST(JSON_KEYS($1)) || '\"') AS VARCHAR) AS value",
     "json_each_text": "SELECT UNNEST(JSON_KEYS($1)) AS key, JSON_EXTRACT_STRING($1, '$.\"' || UNNEST(JSON_KEYS($1)) || '\"') AS value",

@@ -388,7 +388,7 @@ class Lower:
         """Each row as often as its weight says."""
         if not f.weights:
             return f
-        copies = self.dialect.template(self.dialect.copies, [self.weight(f)])
+        copies = self.dialect.template(self.dialect.copies, [self.dialect.cast(self.weight(f), INT8)])
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(copies, ident("_copy"))]
         s = self.attach(exp.Select(expressions=items), f)
         return self.step("rows", s, r.names, False)
@@ -472,10 +472,10 @@ class Lower:
         if c.filter is not None:
             call = self.scalars.filtered(call, self.scalars.predicate(c.filter, f.cols))
         spec = self.frame_spec(c, f)
-        w = exp.Window(this=call, partition_by=[self.scalars.emit(p, f.cols) for p in r.partition], spec=spec)
+        w = exp.Window(this=exp.Null(), partition_by=[self.scalars.emit(p, f.cols) for p in r.partition], spec=spec)
         if order:
             w.set("order", exp.Order(expressions=self.orders(order, f.cols)))
-        return self.scalars.window_result(c, w)
+        return self.scalars.over(c, call, w)
 
     def frame_spec(self, c: WindowCall, f: Frame) -> exp.Expr | None:
         if c.frame is None:

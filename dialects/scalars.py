@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
@@ -93,7 +93,7 @@ class Scalars:
         return exp.Paren(this=out) if len(args) > 1 else out
 
     def _not(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
-        if isinstance(args[0], exp.Is):
+        if isinstance(args[0], exp.Is) and isinstance(args[0].expression, exp.Null):
             return exp.Is(this=args[0].this, expression=exp.Not(this=args[0].expression))
         return exp.Not(this=wrap(args[0]))
 
@@ -140,16 +140,19 @@ class Scalars:
         return out
 
     def filtered(self, call: exp.Expr, keep: exp.Expr) -> exp.Expr:
-        """FILTER on the aggregate itself, within a cast or other wrapping."""
-        aggs = (exp.AggFunc, exp.Anonymous, exp.WithinGroup, exp.AnonymousAggFunc)
-        outer, node = None, call
-        while not isinstance(node, aggs):
-            outer, node = node, node.this
-        inner = exp.Filter(this=node.copy(), expression=exp.Where(this=keep))
-        if outer is None:
-            return inner
-        outer.set("this", inner)
-        return call
+        """FILTER on every aggregate that the expression is made of."""
+        return _each_aggregate(call, lambda a: exp.Filter(this=a, expression=exp.Where(this=keep.copy())))
+
+    def over(self, c: WindowCall, call: exp.Expr, window: exp.Window) -> exp.Expr:
+        """OVER on every function that the expression is made of; what is computed from them stays outside."""
+        def put(a: exp.Expr) -> exp.Expr:
+            w = window.copy()
+            w.set("this", a)
+            return w
+
+        out = _each_aggregate(call, put)
+        cast = c.fn in ("rank", "dense_rank", "row_number", "ntile", "count", "sum", "avg") and not isinstance(out, exp.Cast)
+        return self.dialect.cast(out, c.type) if cast else out
 
     def window_function(self, c: WindowCall, args: list[exp.Expr]) -> exp.Expr:
         fn = self.dialect.functions.get(f"window:{c.fn}") or self.dialect.functions.get(f"agg:{c.fn}")
@@ -161,18 +164,27 @@ class Scalars:
             return exp.Count(this=args[0] if args else exp.Star())
         return exp.Anonymous(this=c.fn, expressions=args)
 
-    def window_result(self, c: WindowCall, w: exp.Window) -> exp.Expr:
-        """A cast around the function belongs around the whole window."""
-        inner = w.this
-        if isinstance(inner, exp.Cast):
-            w.set("this", inner.this)
-            return exp.Cast(this=w, to=inner.to)
-        if isinstance(inner, exp.Filter) and isinstance(inner.this, exp.Cast):
-            cast = inner.this
-            inner.set("this", cast.this)
-            return exp.Cast(this=w, to=cast.to)
-        return self.dialect.cast(w, c.type) if c.fn in ("rank", "dense_rank", "row_number", "ntile", "count", "sum",
-                                                         "avg") else w
+
+AGGREGATES = {
+    "avg", "corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
+    "regr_sxx", "regr_sxy", "regr_syy", "list", "string_agg", "quantile_cont", "quantile_disc", "mode", "collect_list",
+    "collect_set", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "stddev_samp", "stddev_pop", "var_samp", "var_pop",
+    "percentile_cont", "percentile_disc", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead",
+    "first_value", "last_value", "nth_value", "count",
+}
+
+
+def _each_aggregate(e: exp.Expr, f: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """`e` with its outermost aggregate (or window) functions replaced."""
+    if isinstance(e, (exp.Filter, exp.WithinGroup, exp.AggFunc)) or (isinstance(e, exp.Anonymous) and str(e.this).lower() in AGGREGATES):
+        return f(e.copy())
+    out = e.copy()
+    for key, value in list(out.args.items()):
+        if isinstance(value, exp.Expr):
+            out.set(key, _each_aggregate(value, f))
+        elif isinstance(value, list):
+            out.set(key, [_each_aggregate(v, f) if isinstance(v, exp.Expr) else v for v in value])
+    return out
 
 
 def _group(e: exp.Expr, kind: type) -> exp.Expr:

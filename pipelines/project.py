@@ -76,6 +76,9 @@ def compile_project(views: list[Compiled], catalog: Catalog, default_engine: str
             v.error = e
         except RecursionError:
             v.error = UnsupportedSql(f'view "{v.name}" is nested too deeply', code="too_deep")
+        except Exception as e:  # a bug of the compiler costs one view, not all of them
+            v.error = UnsupportedSql(f'view "{v.name}" could not be compiled', code="compiler_bug",
+                                     detail=f"{type(e).__name__}: {e}"[:300], hint="This is a bug of Tidemark; please report it.")
     return views
 
 

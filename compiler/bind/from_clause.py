@@ -12,7 +12,7 @@ from compiler.bind.scope import Env, Scope, Source
 from compiler.bind.sets import set_function
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Apply, Filter, Join, LeftJoin, Project, Relation, Semi, Union, Unnest, Values
-from compiler.ir.scalar import TRUE, Call, Col, Lit, Scalar, cast, conj
+from compiler.ir.scalar import TRUE, Call, Col, Lit, Scalar, cast, columns, conj
 from compiler.ir.types import INT8, TEXT
 from compiler.normalize.outers import free
 
@@ -165,6 +165,10 @@ class _From:
     def function_join(self, left: Relation, j: exp.Join, side: str) -> Relation:
         rel = self.item(j.this, left)
         assert isinstance(rel, Unnest)
+        apart = side == "LEFT" and j.args.get("on") is not None and not any(columns(a) for a in rel.args)
+        if apart:  # the function reads nothing of the left side: an ordinary outer join
+            right = Unnest(ONE_ROW, rel.fn, rel.args, rel.out, rel.ordinality)
+            return LeftJoin(left, right, self.expressions.condition(j.args["on"], Clause(self.scope, "JOIN/ON")))
         on = j.args.get("on")
         condition = self.expressions.condition(on, Clause(self.scope, "JOIN/ON")) if on is not None else TRUE
         if side == "LEFT":

@@ -20,7 +20,6 @@ from compiler.ir.relation import (
     is_empty,
     walk,
 )
-
 from compiler.ir.scalar import Call
 from compiler.ir.scalar import walk as walk_scalar
 

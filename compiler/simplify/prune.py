@@ -5,7 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.ir.relation import (
-    Aggregate, Filter, Join, Keys, LeftJoin, Net, Project, Relation, Scan, Semi, State, Temp, TopK, Union, Unnest, Weigh,
+    Aggregate,
+    Filter,
+    Join,
+    Keys,
+    LeftJoin,
+    Net,
+    Project,
+    Relation,
+    Scan,
+    Semi,
+    State,
+    Temp,
+    TopK,
+    Union,
+    Unnest,
+    Weigh,
     Window,
 )
 from compiler.ir.scalar import columns

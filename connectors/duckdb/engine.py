@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
+from compiler.ir.types import Type
 from compiler.maintenance import Program
 from compiler.state import StateDef, ViewPlan
 from connectors.duckdb import landing, mirror
@@ -232,7 +233,8 @@ class DuckDBEngine:
         con.execute("SET TimeZone = 'UTC'")
         options = "FORMAT parquet" if fmt == "parquet" else "FORMAT csv, HEADER true"
         target = str(path).replace("'", "''")
-        con.execute(f"COPY (SELECT * FROM main.{ident(plan.view).sql('duckdb')}) TO '{target}' ({options})")
+        items = ", ".join(_exported(n, c.type) for n, c in plan.outputs) or "*"
+        con.execute(f"COPY (SELECT {items} FROM main.{ident(plan.view).sql('duckdb')}) TO '{target}' ({options})")
 
 
 def cast_errors(con: duckdb.DuckDBPyConnection, t: Table, source: str, run: Callable[[], object]) -> None:
@@ -273,3 +275,13 @@ def _out_of_range(con: duckdb.DuckDBPyConnection, t: Table, source: str, e: duck
                 detail=f"Row {key}: {bad[0]!s:.60} does not fit {c.type}.",
                 hint="Correct the value in the source, or leave the column out of the views.")
     return EngineFailure(f'landing table "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0], code="engine")
+
+
+def _exported(name: str, t: Type) -> str:
+    """A column as files can hold it: Parquet's interval has no sign, so intervals are written as seconds."""
+    column = ident(name).sql("duckdb")
+    if t.name != "interval":
+        return column
+    months = f"(datepart('year', {column}) * 12 + datepart('month', {column}))"
+    days = f"(({months} // 12) * 365 + ({months} % 12) * 30 + datepart('day', {column}))"
+    return f"CAST({days} * 86400 AS DOUBLE) + pg.micros_of({column}) / 1000000.0 AS {column}"
