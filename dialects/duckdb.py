@@ -9,6 +9,7 @@ from compiler.ir import types
 from compiler.ir.scalar import Call, Lit
 from compiler.ir.types import Type
 from dialects.dialect import Dialect, Emit
+from dialects.times import to_strftime
 
 NAMES = {"bool": "BOOLEAN", "int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT", "float4": "FLOAT",
          "float8": "DOUBLE", "date": "DATE", "time": "TIME", "timestamp": "TIMESTAMP",
@@ -401,6 +402,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "greatest": _many("greatest"), "least": _many("least"),
     "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "XOR($1, $2)", "shift_left": "$1 << $2", "shift_right": "$1 >> $2",
     "age": "pg.age($1, $2)", "make_date": "MAKE_DATE($1, $2, $3)", "now": "pg.now()",
+    "to_char": lambda d, e, a: exp.Anonymous(this="strftime", expressions=[
+        a[0], exp.Literal.string(to_strftime(str(e.args[1].value)))]),  # type: ignore[attr-defined]
     "to_timestamp": "TO_TIMESTAMP($1)", "isfinite": "ISFINITE($1)",
     "enum_ordinal": lambda d, e, a: _t(d, "LIST_POSITION($1, $2)", exp.Array(expressions=a[1:]), a[0]),
     "array": lambda d, e, a: d.cast(exp.Array(expressions=a), e.type) if not a else exp.Array(expressions=a),

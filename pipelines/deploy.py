@@ -196,13 +196,13 @@ def _build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Comp
                         engine.create_state(s)
                         have.add(s.name)
                 engine.create_view(p)
-            except Exception as e:
-                error = e if isinstance(e, TidemarkError) else TidemarkError(
-                    f'view "{p.view}" could not be built', detail=f"{type(e).__name__}: {e}"[:300], code="compiler_bug",
+            except Exception as found:
+                error = found if isinstance(found, TidemarkError) else TidemarkError(
+                    f'view "{p.view}" could not be built', detail=f"{type(found).__name__}: {found}"[:300], code="compiler_bug",
                     hint="This is a bug of Tidemark; please report it.")
                 failed = next((v for v in may_fail if v.name == p.view), None)
                 if failed is None:
-                    raise error from e
+                    raise error from found
                 failed.error = error
                 warehouse.forget(p.view)
         for name in have - {s.name for s in states_of(warehouse.plans(e))}:
