@@ -66,7 +66,7 @@ def _order(table: Table, r: Relation) -> list[int]:
     if missing:
         raise TableChanged(f'table "{table.schema}.{table.name}" no longer has column "{missing[0]}"',
                            code="table_changed", detail="The source's table was altered after it was deployed.",
-                           hint="Change the views that read it, then run: tidemark deploy --resync")
+                           hint="Change the views that read it, then run: tidemark teardown --yes and tidemark deploy")
     return [r.columns.index(c.name) for c in table.columns]
 
 

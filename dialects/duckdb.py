@@ -401,7 +401,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "radians": "RADIANS($1)", "pi": "PI()", "gcd": _typed("GCD($1, $2)"), "lcm": _typed("LCM($1, $2)"),
     "greatest": _many("greatest"), "least": _many("least"),
     "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "XOR($1, $2)", "shift_left": "$1 << $2", "shift_right": "$1 >> $2",
-    "age": "pg.age($1, $2)", "make_date": "MAKE_DATE($1, $2, $3)", "now": "pg.now()",
+    "age": "pg.age($1, $2)", "make_date": "MAKE_DATE($1, $2, $3)",
     "to_char": lambda d, e, a: exp.Anonymous(this="strftime", expressions=[
         a[0], exp.Literal.string(to_strftime(str(e.args[1].value)))]),  # type: ignore[attr-defined]
     "to_timestamp": "TO_TIMESTAMP($1)", "isfinite": "ISFINITE($1)",

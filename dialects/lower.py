@@ -80,6 +80,7 @@ class Lower:
         self.memo: dict[tuple[Relation, bool], tuple[str, bool]] = {}
         self.refs: Counter[Relation] = Counter()
         self.aliases: Counter[str] = Counter()
+        self.taken: set[str] = set()
         self.recursive = False
         self.inline = 0
         self.recur: dict[str, str] = {}
@@ -168,9 +169,13 @@ class Lower:
 
     def alias(self, base: str) -> str:
         base = re.sub(r"[^a-z0-9_]", "_", base.lower()) or "t"
-        self.aliases[base] += 1
-        n = self.aliases[base]
-        return base if n == 1 else f"{base}_{n}"
+        while True:
+            self.aliases[base] += 1
+            n = self.aliases[base]
+            name = base if n == 1 else f"{base}_{n}"
+            if name not in self.taken:
+                self.taken.add(name)
+                return name
 
     def step(self, label: str, select: exp.Expr, names: tuple[str, ...], weighted: bool) -> Frame:
         """A SELECT as a named step (or, inside recursion, as a derived table)."""

@@ -169,7 +169,7 @@ def deploy(project: Path, keep_going: bool, as_json: bool) -> None:
                 click.echo(f"{v.name}: refused\n{v.error}", err=True)
     for w in done.warnings:
         click.echo(f"warning: {w}", err=True)
-    if any(v.error for v in done.views) and not as_json:
+    if any(v.error for v in done.views):
         sys.exit(1)
 
 

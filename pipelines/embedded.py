@@ -6,6 +6,7 @@ import glob
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -41,7 +42,7 @@ class EmbeddedPostgres:
 
     def stop(self) -> None:
         if self.process is not None:
-            self.process.terminate()
+            self.process.send_signal(signal.SIGINT)  # fast shutdown: open connections are ended
             self.process.wait(30)
             self.process = None
         if self.wheel is not None:

@@ -92,6 +92,10 @@ def _compile_one(v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], de
     if engine not in ("auto", "duckdb", "spark"):
         raise InvalidSql(f'view "{v.name}" names an unknown engine "{engine}"', code="unknown_option",
                          hint="Engines: auto, duckdb, spark.")
+    refresh = v.text.options.get("refresh", "")
+    if refresh not in ("", "auto", "incremental strict"):
+        raise InvalidSql(f'view "{v.name}" has an unknown refresh "{refresh}"', code="unknown_option",
+                         hint="Known: auto, incremental strict.")
     v.engine = engine
     v.plan = compile_view(v.name, v.text.query, catalog, queries)
     v.maintenance = maintenance_of(v.plan)

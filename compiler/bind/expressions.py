@@ -86,11 +86,9 @@ class Expressions:
         return c.scope.resolve(alias, name)
 
     def now(self, name: str) -> Scalar:
-        t = {"current_date": types.DATE, "localtimestamp": types.TIMESTAMP}.get(name, types.TIMESTAMPTZ)
-        if name in ("current_time", "localtime"):
-            raise UnsupportedSql(f"{name} is not supported", code="unsupported_function")
-        got = Call("now", (), types.TIMESTAMPTZ)
-        return got if t == types.TIMESTAMPTZ else cast(got, t)
+        raise UnsupportedSql(f"the view reads {name}", code="time_dependent",
+                             detail="It changes as time passes, also when nothing is written; that is not maintained yet.",
+                             hint="Filter by time in the query that reads the view.")
 
     def literal(self, e: Any, c: Clause) -> Scalar:
         if e.is_string:

@@ -257,7 +257,8 @@ def limits(e: exp.Expr) -> tuple[int | None, int, bool]:
         options = limit.args.get("limit_options")
         ties = bool(options is not None and options.args.get("with_ties"))
     elif isinstance(limit, exp.Limit):
-        n = None if isinstance(limit.expression, exp.Null) else _constant(limit.expression)
+        every = isinstance(limit.expression, exp.Null) or limit.expression.name.upper() == "ALL"
+        n = None if every else _constant(limit.expression)
     return n, (_constant(offset.expression) if offset is not None else 0), ties
 
 

@@ -1,0 +1,276 @@
+"""The meaning of a relation: evaluated in memory over Z-sets. Small and slow, and what every rule is tested against."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cmp_to_key
+from itertools import product
+from typing import Any
+
+from compiler.ir.relation import (
+    Agg, Aggregate, Filter, Fixpoint, Join, Keys, LeftJoin, Net, Order, Project, Recur, Relation, Scan, Semi, TopK, Union, Values,
+    Weigh, Window,
+)
+from compiler.ir.scalar import Call, Col, Lit, Scalar
+
+Row = tuple[Any, ...]
+ZSet = dict[Row, int]
+
+
+@dataclass
+class Database:
+    """Tables before a batch, and the batch: name → Z-set."""
+
+    before: dict[str, ZSet]
+    delta: dict[str, ZSet] = field(default_factory=dict)
+
+    def at(self, table: str, time: str) -> ZSet:
+        if time == "delta":
+            return self.delta.get(table, {})
+        return self.before[table] if time == "before" else add(self.before[table], self.delta.get(table, {}))
+
+
+def add(*zsets: ZSet) -> ZSet:
+    """Sum of weights; rows of weight 0 drop out."""
+    out: dict[Row, int] = defaultdict(int)
+    for z in zsets:
+        for row, w in z.items():
+            out[row] += w
+    return {r: w for r, w in out.items() if w}
+
+
+def scaled(z: ZSet, by: int) -> ZSet:
+    return {r: w * by for r, w in z.items() if w * by}
+
+
+def _tally(rows: list[tuple[Row, int]]) -> ZSet:
+    out: dict[Row, int] = defaultdict(int)
+    for r, w in rows:
+        out[r] += w
+    return {r: w for r, w in out.items() if w}
+
+
+# -- scalars
+
+
+def value(e: Scalar, row: dict[str, Any]) -> Any:
+    """A scalar's value on a row; NULL is None, unknown is None."""
+    if isinstance(e, Col):
+        return row[e.name]
+    if isinstance(e, Lit):
+        if e.type.name == "numeric" and e.value is not None:
+            return Decimal(str(e.value))
+        return e.value
+    assert isinstance(e, Call)
+    if e.fn in SPECIAL:
+        return SPECIAL[e.fn](e, row)
+    args = [value(a, row) for a in e.args]
+    if e.fn == "cast":
+        return args[0]
+    return None if any(a is None for a in args) else STRICT[e.fn](*args)
+
+
+def _and(e: Call, row: dict[str, Any]) -> Any:
+    vs = [value(a, row) for a in e.args]
+    return False if any(v is False for v in vs) else None if any(v is None for v in vs) else True
+
+
+def _or(e: Call, row: dict[str, Any]) -> Any:
+    vs = [value(a, row) for a in e.args]
+    return True if any(v is True for v in vs) else None if any(v is None for v in vs) else False
+
+
+def _case(e: Call, row: dict[str, Any]) -> Any:
+    for i in range(0, len(e.args) - 1, 2):
+        if value(e.args[i], row) is True:
+            return value(e.args[i + 1], row)
+    return value(e.args[-1], row)
+
+
+def _in(e: Call, row: dict[str, Any]) -> Any:
+    x, *items = [value(a, row) for a in e.args]
+    if x is None:
+        return None
+    return True if x in [i for i in items if i is not None] else None if None in items else False
+
+
+def _extreme(pick: Callable[..., Any]) -> Callable[[Call, dict[str, Any]], Any]:
+    def f(e: Call, row: dict[str, Any]) -> Any:
+        vs = [v for v in (value(a, row) for a in e.args) if v is not None]
+        return pick(vs) if vs else None
+
+    return f
+
+
+SPECIAL: dict[str, Callable[[Call, dict[str, Any]], Any]] = {
+    "and": _and, "or": _or, "case": _case, "in": _in,
+    "is_null": lambda e, r: value(e.args[0], r) is None,
+    "is_true": lambda e, r: value(e.args[0], r) is True,
+    "is_false": lambda e, r: value(e.args[0], r) is False,
+    "same": lambda e, r: value(e.args[0], r) == value(e.args[1], r),
+    "coalesce": lambda e, r: next((v for v in (value(a, r) for a in e.args) if v is not None), None),
+    "greatest": _extreme(max), "least": _extreme(min),
+}
+
+STRICT: dict[str, Callable[..., Any]] = {
+    "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "+": lambda a, b: a + b, "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b, "not": lambda a: not a, "neg": lambda a: -a, "||": lambda a, b: a + b,
+    "upper": lambda a: a.upper(), "abs": abs,
+}
+
+
+# -- relations
+
+
+def evaluate(r: Relation, db: Database, recur: dict[str, ZSet] | None = None) -> ZSet:
+    """The Z-set that a relation denotes."""
+    found = recur or {}
+
+    def go(n: Relation) -> ZSet:
+        return evaluate(n, db, found)
+
+    match r:
+        case Scan():
+            return db.at(r.table, r.at)
+        case Recur():
+            return found[r.name]
+        case Values():
+            return _tally([(tuple(value(x, {}) for x in row), 1) for row in r.rows])
+        case Project():
+            return _tally([(tuple(value(e, d) for _, e in r.exprs), w) for d, w in _dicts(r.input, go(r.input))])
+        case Filter():
+            return {t: w for t, w in go(r.input).items() if value(r.predicate, _dict(r.input, t)) is True}
+        case Join():
+            return _tally([(a + b, v * w) for (a, v), (b, w) in product(go(r.left).items(), go(r.right).items())
+                           if value(r.on, _dict(r, a + b)) is True])
+        case LeftJoin():
+            return _left_join(r, go(r.left), go(r.right))
+        case Semi():
+            right = list(go(r.right))
+            names = r.left.names + r.right.names
+            return {a: w for a, w in go(r.left).items()
+                    if any(value(r.on, dict(zip(names, a + b, strict=True))) is True for b in right) != r.anti}
+        case Union():
+            return add(*[go(p) for p in r.parts])
+        case Weigh():
+            return {t: w * k for t, w in go(r.input).items() if (k := value(r.by, _dict(r.input, t)))}
+        case Net():
+            return go(r.input)
+        case Keys():
+            return {tuple(value(e, d) for _, e in r.exprs): 1 for d, _ in _dicts(r.input, go(r.input))}
+        case Aggregate():
+            return _aggregate(r, go(r.input))
+        case Window():
+            return _window(r, go(r.input))
+        case TopK():
+            return _top(r, go(r.input))
+        case Fixpoint():
+            return _fixpoint(r, go)
+    raise TypeError(f"no meaning for {type(r).__name__}")
+
+
+def _dict(r: Relation, row: Row) -> dict[str, Any]:
+    return dict(zip(r.names, row, strict=True))
+
+
+def _dicts(r: Relation, z: ZSet) -> list[tuple[dict[str, Any], int]]:
+    return [(_dict(r, row), w) for row, w in z.items()]
+
+
+def _left_join(r: LeftJoin, left: ZSet, right: ZSet) -> ZSet:
+    out: list[tuple[Row, int]] = []
+    for a, v in left.items():
+        pairs = [(a + b, v * w) for b, w in right.items() if value(r.on, _dict(r, a + b)) is True]
+        out += pairs or [(a + (None,) * len(r.right.names), v)]
+    return _tally(out)
+
+
+def _aggregate(r: Aggregate, z: ZSet) -> ZSet:
+    groups: dict[Row, list[tuple[dict[str, Any], int]]] = defaultdict(list)
+    for d, w in _dicts(r.input, z):
+        groups[tuple(value(e, d) for _, e in r.keys)].append((d, w))
+    if not r.keys and r.aggs:
+        groups.setdefault((), [])
+    out: ZSet = {}
+    for key, rows in groups.items():
+        if r.aggs or sum(w for _, w in rows) != 0:
+            out[key + tuple(_agg(a, rows) for _, a in r.aggs)] = 1
+    return out
+
+
+def _agg(a: Agg, rows: list[tuple[dict[str, Any], int]]) -> Any:
+    kept = [(d, w) for d, w in rows if a.filter is None or value(a.filter, d) is True]
+    if a.fn == "count" and not a.args:
+        return sum(w for _, w in kept)
+    xs = [(v, w) for d, w in kept if (v := value(a.args[0], d)) is not None]
+    match a.fn:
+        case "count":
+            return sum(w for _, w in xs)
+        case "sum" | "sum0":
+            return sum(v * w for v, w in xs) if xs or a.fn == "sum0" else None
+        case "min":
+            return min((v for v, _ in xs), default=None)
+        case "max":
+            return max((v for v, _ in xs), default=None)
+    raise TypeError(f"no meaning for aggregate {a.fn}")
+
+
+def _compare(orders: tuple[Order, ...]) -> Callable[[dict[str, Any]], Any]:
+    def cmp(a: dict[str, Any], b: dict[str, Any]) -> int:
+        for o in orders:
+            x, y = value(o.expr, a), value(o.expr, b)
+            if x == y:
+                continue
+            if x is None or y is None:
+                return (-1 if o.nulls_first else 1) * (1 if x is None else -1)
+            return (-1 if x < y else 1) * (-1 if o.desc else 1)
+        return 0
+
+    return cmp_to_key(cmp)
+
+
+def _partitions(r: Window | TopK, z: ZSet) -> list[list[dict[str, Any]]]:
+    """Rows of each partition, each as often as its weight."""
+    out: dict[Row, list[dict[str, Any]]] = defaultdict(list)
+    for d, w in _dicts(r.input, z):
+        out[tuple(value(p, d) for p in r.partition)] += [d] * w
+    return list(out.values())
+
+
+def _every_column(r: Relation, orders: tuple[Order, ...]) -> tuple[Order, ...]:
+    return orders + tuple(Order(c) for c in r.schema)
+
+
+def _window(r: Window, z: ZSet) -> ZSet:
+    out: list[tuple[Row, int]] = []
+    for rows in _partitions(r, z):
+        extra: list[list[Any]] = [[] for _ in rows]
+        for _, c in r.calls:
+            if c.fn == "row_number":
+                place = sorted(range(len(rows)), key=lambda i: _compare(_every_column(r.input, c.order))(rows[i]))
+                ranks = {i: n + 1 for n, i in enumerate(place)}
+                for i in range(len(rows)):
+                    extra[i].append(ranks[i])
+            else:
+                whole = _agg(Agg(c.fn, c.args, c.type, c.filter), [(d, 1) for d in rows])
+                for i in range(len(rows)):
+                    extra[i].append(whole)
+        out += [(tuple(d.values()) + tuple(x), 1) for d, x in zip(rows, extra, strict=True)]
+    return _tally(out)
+
+
+def _top(r: TopK, z: ZSet) -> ZSet:
+    out: list[tuple[Row, int]] = []
+    for rows in _partitions(r, z):
+        rows.sort(key=_compare(_every_column(r.input, r.order)))
+        end = None if r.limit is None else r.skip + r.limit
+        out += [(tuple(d.values()), 1) for d in rows[r.skip:end]]
+    return _tally(out)
+
+
+def _fixpoint(r: Fixpoint, go: Callable[[Relation], ZSet]) -> ZSet:
+    raise TypeError("a recursive query is compared through the engines, not in memory")

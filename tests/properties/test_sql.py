@@ -1,0 +1,80 @@
+"""The SQL means the IR: run by DuckDB over a mirror with base and log, it gives what the interpreter gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+
+from compiler.catalog import Column, Table
+from compiler.delta.rules import Deltas
+from compiler.delta.times import after
+from compiler.ir.evaluate import Database, ZSet, evaluate
+from compiler.ir.relation import Relation
+from compiler.ir.types import INT4
+from connectors.duckdb import mirror
+from dialects.duckdb import DUCKDB, create_macros
+from dialects.lower import Lower
+from tests.properties.strategies import COLUMNS, TABLES, databases, queries
+
+FEW = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    c = duckdb.connect()
+    for s in mirror.SCHEMAS:
+        c.execute(f'CREATE SCHEMA "{s}"')
+    for m in create_macros():
+        c.execute(m)
+    for t in TABLES:
+        table = Table("public", t.split(".")[1], tuple(Column(n, INT4) for n in COLUMNS), (), "full")
+        for s in mirror.create(table):
+            c.execute(s)
+        c.execute(f"CREATE TEMP TABLE batch_{table.name} AS SELECT * FROM delta.{table.name}")
+    c.execute("SET VARIABLE tidemark_frontier = 10::BIGINT")
+    yield c
+    c.close()
+
+
+def fill(c: duckdb.DuckDBPyConnection, db: Database) -> None:
+    """Rows of weight 1 in the base, the rest of the table in the log, the batch in both log and batch table."""
+    for t in TABLES:
+        name = t.split(".")[1]
+        for table in (f"base.{name}", f"delta.{name}", f"batch_{name}"):
+            c.execute(f"DELETE FROM {table}")
+        for row, w in db.before[t].items():
+            c.execute(f"INSERT INTO base.{name} VALUES (?, ?, 1)", list(row))
+            if w > 1:
+                c.execute(f"INSERT INTO delta.{name} VALUES (?, ?, ?, 1, 1)", [*row, w - 1])
+        for row, w in db.delta[t].items():
+            for table in (f"delta.{name}", f"batch_{name}"):
+                c.execute(f"INSERT INTO {table} VALUES (?, ?, ?, 20, 1)", [*row, w])
+
+
+def run(c: duckdb.DuckDBPyConnection, r: Relation) -> ZSet:
+    sql = DUCKDB.sql(Lower(DUCKDB).query(r, weight=True))
+    note(sql)
+    out: ZSet = {}
+    for *row, w in c.execute(sql).fetchall():
+        key: tuple[Any, ...] = tuple(row)
+        out[key] = out.get(key, 0) + int(w)
+    return {k: w for k, w in out.items() if w}
+
+
+@FEW
+@given(q=queries(), db=databases())
+def test_sql_of_a_query_means_the_query(con: duckdb.DuckDBPyConnection, q: Relation, db: Database) -> None:
+    fill(con, db)
+    assert run(con, after(q)) == evaluate(after(q), db)
+
+
+@FEW
+@given(q=queries(), db=databases())
+def test_sql_of_a_delta_means_the_delta(con: duckdb.DuckDBPyConnection, q: Relation, db: Database) -> None:
+    fill(con, db)
+    delta = Deltas(frozenset(TABLES)).of(q)
+    assert run(con, delta) == evaluate(delta, db)
