@@ -96,7 +96,7 @@ class Catalog:
 
 def _ident(e: exp.Expr | str | None) -> str:
     if isinstance(e, exp.Identifier):
-        return e.this if e.quoted else e.this.lower()
+        return str(e.this if e.quoted else e.this.lower())
     return e.name if isinstance(e, exp.Expr) else str(e or "")
 
 
@@ -151,7 +151,8 @@ def _alter(statement: str, tables: dict[tuple[str, str], Table]) -> None:
 
 
 def _table(schema: exp.Schema, enums: dict[str, tuple[str, ...]]) -> Table:
-    columns, key = [], ()
+    columns: list[Column] = []
+    key: tuple[str, ...] = ()
     for d in schema.expressions:
         if isinstance(d, exp.ColumnDef):
             kinds = [c.args["kind"] for c in d.constraints]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import sqlglot
 from sqlglot import exp
@@ -27,11 +27,11 @@ def _typed_literal(parser: Any, this: exp.Expr, to: exp.DataType) -> exp.Expr:
 class PostgresSource(Postgres):
     """Postgres, but no function is given another's name: what a name means is decided by `bind`."""
 
-    class Parser(Postgres.Parser):
-        FUNCTIONS = {}
+    class Parser(Postgres.Parser):  # type: ignore[misc, valid-type]
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
         FUNCTION_PARSERS = {k: v for k, v in Postgres.Parser.FUNCTION_PARSERS.items()
                             if k in ("CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION", "OVERLAY")}
-        NO_PAREN_FUNCTIONS = {}
+        NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
         TYPE_LITERAL_PARSERS = {t: _typed_literal for t in exp.DType}
 
 
@@ -117,7 +117,7 @@ def _quote_name(text: str) -> str:
 
 def _name(e: exp.Expr) -> str:
     i = e if isinstance(e, exp.Identifier) else e.this
-    return i.this if i.args.get("quoted") else i.this.lower()
+    return str(i.this if i.args.get("quoted") else i.this.lower())
 
 
 def _source_of(text: str) -> str:

@@ -357,7 +357,7 @@ def _json_step(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 def _json_get_key(d: Dialect, op: str, x: exp.Expr, key: exp.Expr) -> exp.Expr:
     fn = "JSON_EXTRACT_STRING" if op == "->>" else "JSON_EXTRACT"
     if isinstance(key, exp.Literal) and key.is_string:
-        path = exp.Literal.string('$."' + key.this.replace('"', '\\"') + '"')
+        path: exp.Expr = exp.Literal.string('$."' + key.this.replace('"', '\\"') + '"')
     else:
         path = _t(d, "'$.\"' || $1 || '\"'", key)
     out = exp.Anonymous(this=fn, expressions=[x, path])

@@ -374,7 +374,7 @@ class Lower:
 
     def _keys(self, r: Keys, positive: bool) -> Frame:
         f = self.frame(r.input, False)
-        items = [exp.Alias(this=self.scalars.emit(e, f.cols), alias=ident(n)) for n, e in r.exprs]
+        items: list[exp.Expr] = [exp.Alias(this=self.scalars.emit(e, f.cols), alias=ident(n)) for n, e in r.exprs]
         items = items or [exp.alias_(exp.Literal.number(1), ident("one"))]
         s = self.attach(exp.Select(expressions=items, distinct=exp.Distinct()), f)
         return self.step("keys", s, r.names, False)

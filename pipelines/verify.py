@@ -103,7 +103,7 @@ def _compare(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: st
             conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             conn.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)))
             body = _inlined(warehouse, v)
-            chunks = list(copy_query(conn, sql.SQL(body), len(plan.outputs)))  # type: ignore[arg-type]
+            chunks = list(copy_query(conn, sql.SQL(body), len(plan.outputs)))
     except psycopg.Error as e:
         return Verified(v.name, 0, 0, 0, error=str(e).split("\n")[0])
     ours = warehouse.engine(v.engine).read(plan)

@@ -71,3 +71,7 @@ def database(server: str) -> Iterator[str]:
             c.execute("SELECT pg_sleep(0.1)")
         c.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s", (name,))
         c.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="Rewrite the SQL blocks of tests/rules/*.md.")

@@ -237,7 +237,7 @@ class Expressions:
         return Call("same", got.args, BOOL)
 
     def distinct_from(self, e: Any, c: Clause) -> Scalar:
-        return negate(self.not_distinct(e, c))  # type: ignore[arg-type]
+        return negate(self.not_distinct(e, c))
 
     def pattern(self, e: Any, c: Clause) -> Scalar:
         fn = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "regex", exp.RegexpILike: "iregex",
@@ -259,7 +259,7 @@ class Expressions:
         like = inner.this if negated else inner
         got = self.bind(like, c)
         flip = isinstance(got, Call) and got.fn == "not"
-        base = got.args[0] if flip else got  # type: ignore[union-attr]
+        base = got.children[0] if flip else got
         assert isinstance(base, Call)
         out: Scalar = Call(base.fn, (*base.args, Lit(e.expression.this, TEXT)), BOOL)
         return negate(out) if flip != negated else out

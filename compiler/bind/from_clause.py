@@ -219,7 +219,7 @@ def full_join(left: Relation, right: Relation, on: Scalar) -> Relation:
 
 def _ident(e: exp.Expr | str | None) -> str:
     if isinstance(e, exp.Identifier):
-        return e.this if e.args.get("quoted") else e.this.lower()
+        return str(e.this if e.args.get("quoted") else e.this.lower())
     return str(e or "")
 
 

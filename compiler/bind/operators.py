@@ -133,11 +133,11 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
         return _numeric(op, a, b)
     if op == "-" and a.type.name == "jsonb":
         return Call("json_minus", (a, b), JSONB)
-    t = TEMPORAL.get((op, _family(a.type), _family(b.type)))
-    if t is None:
+    result = TEMPORAL.get((op, _family(a.type), _family(b.type)))
+    if result is None:
         raise InvalidSql(f"operator does not exist: {a.type} {op} {b.type}", code="undefined_operator",
                          hint="You might need a cast.")
-    return _temporal(op, a, b, t)
+    return _temporal(op, a, b, result)
 
 
 def _numeric(op: str, a: Scalar, b: Scalar) -> Scalar:

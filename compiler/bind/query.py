@@ -76,7 +76,7 @@ class Binder:
                                  detail="Engines compare column names without regard to case."
                                  if n not in seen and n != n.lower() else "")
             seen.add(n.lower())
-        return Bound(bound.rel, [(n, _typed(c)) for n, c in outputs])
+        return Bound(bound.rel, [(n, Col(c.name, TEXT if c.type.name == "unknown" else c.type)) for n, c in outputs])
 
     def query(self, e: exp.Expr, env: Env, parent: Scope | None) -> Bound:
         if isinstance(e, (exp.Subquery, exp.Paren)) and not e.args.get("alias"):
@@ -292,7 +292,7 @@ def order_by(e: exp.Expr | None, outputs: list[tuple[str, Col]],
 
 def _ident(e: exp.Expr | str | None) -> str:
     if isinstance(e, exp.Identifier):
-        return e.this if e.args.get("quoted") else e.this.lower()
+        return str(e.this if e.args.get("quoted") else e.this.lower())
     return str(e or "")
 
 

@@ -294,7 +294,7 @@ def _output_name(item: exp.Expr) -> str:
     """The name Postgres gives a SELECT item."""
     if isinstance(item, exp.Alias):
         i = item.args["alias"]
-        return i.this if i.args.get("quoted") else i.this.lower()
+        return str(i.this if i.args.get("quoted") else i.this.lower())
     if isinstance(item, exp.Column):
         return _name(item)
     if isinstance(item, (exp.Filter, exp.WithinGroup, exp.Window, exp.Paren)):
@@ -318,7 +318,7 @@ def _output_name(item: exp.Expr) -> str:
 
 
 def _name(x: exp.Column) -> str:
-    return x.this.this if x.this.args.get("quoted") else x.this.this.lower()
+    return str(x.this.this if x.this.args.get("quoted") else x.this.this.lower())
 
 
 def _label(items: list[tuple[str, Scalar]], k: Scalar) -> str:

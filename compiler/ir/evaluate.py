@@ -11,8 +11,25 @@ from itertools import product
 from typing import Any
 
 from compiler.ir.relation import (
-    Agg, Aggregate, Filter, Fixpoint, Join, Keys, LeftJoin, Net, Order, Project, Recur, Relation, Scan, Semi, TopK, Union, Values,
-    Weigh, Window,
+    Agg,
+    Aggregate,
+    Filter,
+    Fixpoint,
+    Join,
+    Keys,
+    LeftJoin,
+    Net,
+    Order,
+    Project,
+    Recur,
+    Relation,
+    Scan,
+    Semi,
+    TopK,
+    Union,
+    Values,
+    Weigh,
+    Window,
 )
 from compiler.ir.scalar import Call, Col, Lit, Scalar
 

@@ -136,7 +136,7 @@ class Project(Relation):
         require_unique("project", tuple(n for n, _ in self.exprs))
 
     @cached_property
-    def schema(self) -> tuple[Col, ...]:  # type: ignore[override]
+    def schema(self) -> tuple[Col, ...]:
         return tuple(Col(n, e.type) for n, e in self.exprs)
 
     @property
@@ -180,7 +180,7 @@ class Binary(Relation):
         require(type(self).__name__.lower(), columns(self.on), self.left, self.right)
 
     @cached_property
-    def schema(self) -> tuple[Col, ...]:  # type: ignore[override]
+    def schema(self) -> tuple[Col, ...]:
         return self.left.schema + self.right.schema
 
     @property
@@ -208,7 +208,7 @@ class Semi(Binary):
     anti: bool = False
 
     @property
-    def schema(self) -> tuple[Col, ...]:  # type: ignore[override]
+    def schema(self) -> tuple[Col, ...]:
         return self.left.schema
 
 
@@ -297,7 +297,7 @@ class Aggregate(Relation):
         require_unique("aggregate", self.names)
 
     @cached_property
-    def schema(self) -> tuple[Col, ...]:  # type: ignore[override]
+    def schema(self) -> tuple[Col, ...]:
         return tuple(Col(n, e.type) for n, e in self.keys) + tuple(Col(n, a.type) for n, a in self.aggs)
 
     @property
@@ -337,7 +337,7 @@ class Window(Relation):
         require_unique("window", self.names)
 
     @cached_property
-    def schema(self) -> tuple[Col, ...]:  # type: ignore[override]
+    def schema(self) -> tuple[Col, ...]:
         return self.input.schema + tuple(Col(n, c.type) for n, c in self.calls)
 
     @property
@@ -383,7 +383,7 @@ class Unnest(Relation):
     outer: bool = False
 
     @cached_property
-    def schema(self) -> tuple[Col, ...]:  # type: ignore[override]
+    def schema(self) -> tuple[Col, ...]:
         from compiler.ir.types import INT8
 
         return self.input.schema + self.out + ((Col(self.ordinality, INT8),) if self.ordinality else ())
@@ -404,7 +404,7 @@ class Keys(Relation):
     exprs: tuple[Named, ...]
 
     @cached_property
-    def schema(self) -> tuple[Col, ...]:  # type: ignore[override]
+    def schema(self) -> tuple[Col, ...]:
         return tuple(Col(n, e.type) for n, e in self.exprs)
 
     @property

@@ -167,7 +167,7 @@ def negate(e: Scalar) -> Scalar:
     return Call("not", (e,), types.BOOL)
 
 
-def case(whens: list[tuple[Scalar, Scalar]], default: Scalar, t: Type) -> Scalar:
+def case(whens: Sequence[tuple[Scalar, Scalar]], default: Scalar, t: Type) -> Scalar:
     """CASE WHEN … THEN … ELSE default END; args are condition, value, …, default."""
     return Call("case", (*[x for w in whens for x in w], default), t)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -174,7 +175,7 @@ class DuckDBEngine:
             changed = set()
             for s in staged:
                 con.register("staged", typed(s.rows, s.table))
-                cast_errors(con, s.table, "staged", lambda s=s: [con.execute(x) for x in landing.land(s, "staged")])
+                cast_errors(con, s.table, "staged", partial(_each, con, landing.land(s, "staged")))
                 con.unregister("staged")
                 landed = con.execute(f"SELECT count(*) FROM {mirror.q(f'batch_{s.table.mirror}')}").fetchone()
                 if landed and landed[0]:
@@ -285,3 +286,8 @@ def _exported(name: str, t: Type) -> str:
     months = f"(datepart('year', {column}) * 12 + datepart('month', {column}))"
     days = f"(({months} // 12) * 365 + ({months} % 12) * 30 + datepart('day', {column}))"
     return f"CAST({days} * 86400 AS DOUBLE) + pg.micros_of({column}) / 1000000.0 AS {column}"
+
+
+def _each(con: duckdb.DuckDBPyConnection, statements: list[str]) -> None:
+    for s in statements:
+        con.execute(s)

@@ -28,9 +28,9 @@ class Finding:
 
 
 def _one(conn: psycopg.Connection, sql: str, *args: object) -> tuple:  # type: ignore[type-arg]
-    row = conn.execute(sql, args).fetchone()  # type: ignore[call-overload]
+    row = conn.execute(sql, args).fetchone()
     assert row is not None
-    return row  # type: ignore[no-any-return]
+    return row
 
 
 def preflight(conn: psycopg.Connection, catalog: Catalog, tables: set[str], deployed_slot: str | None) -> list[Finding]:

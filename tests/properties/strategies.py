@@ -7,7 +7,21 @@ from hypothesis import strategies as st
 from compiler.ir import types
 from compiler.ir.evaluate import Database, ZSet
 from compiler.ir.relation import (
-    Agg, Aggregate, Filter, Join, LeftJoin, Order, Project, Relation, Scan, Semi, TopK, Union, Weigh, Window, WindowCall,
+    Agg,
+    Aggregate,
+    Filter,
+    Join,
+    LeftJoin,
+    Order,
+    Project,
+    Relation,
+    Scan,
+    Semi,
+    TopK,
+    Union,
+    Weigh,
+    Window,
+    WindowCall,
 )
 from compiler.ir.scalar import Call, Col, Lit, Scalar, conj
 from compiler.ir.types import BOOL, INT4, INT8
