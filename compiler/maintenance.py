@@ -151,6 +151,7 @@ class _Builder:
         change = self.resolve(deltas.of(q.input))
         if is_empty(change):
             return
+        deltas.used.add("keyed" if s.kind == "keyed" else "additive")
         if s.kind == "keyed":
             self.step(s, self.recomputed(q, change), "Δγ(R) = γ(R⁺⋉K) − γ(R⁻⋉K), K = δ(π_K |ΔR|)")
         elif self.extrema(s):

@@ -42,13 +42,13 @@ def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda
         catalog = load_catalog(conn)
         views = compile_project(read_views(config.views_path), catalog, config.defaults.engine)
         _check_tables(views, catalog)
-        failed = [v for v in views if v.error is not None]
-        if failed and not keep_going:
-            error = failed[0].error
-            assert error is not None
-            error.view = failed[0].name  # type: ignore[attr-defined]
-            raise error
-        place(conn, [v for v in views if v.error is None], catalog, config)
+        place(conn, [v for v in views if v.error is None], config)
+    failed = [v for v in views if v.error is not None]
+    if failed and not keep_going:
+        error = failed[0].error
+        assert error is not None
+        error.view = failed[0].name  # type: ignore[attr-defined]
+        raise error
     good = [v for v in views if v.error is None]
     with store.locked(config.warehouse_path):
         found = store.load(config.warehouse_path)

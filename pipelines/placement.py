@@ -1,30 +1,94 @@
-"""engine = 'auto': small views on DuckDB, large ones on Spark, by the size of the tables they read."""
+"""engine = 'auto': small views on DuckDB, large ones on Spark, by the size of the tables they read.
+
+DuckDB has one writer, so the latency of a batch is the sum over its views. In a project of many views the heaviest few
+are therefore moved to Spark, which takes batches on its own thread, although each alone would be small enough.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+
 import psycopg
 
-from compiler.catalog import Catalog
+from compiler.errors import TidemarkError
 from pipelines.config import Config
+from pipelines.explain import statements
 from pipelines.project import Compiled
 
+MANY = 50  # views on DuckDB from which the heaviest are moved away
+HEAVIEST = 0.05  # of them
 
-def place(conn: psycopg.Connection, views: list[Compiled], catalog: Catalog, config: Config) -> None:
+
+def place(conn: psycopg.Connection, views: list[Compiled], config: Config) -> None:
     """Decide the engine of every view that says auto; the why goes into its notes."""
     undecided = [v for v in views if v.engine == "auto"]
-    if not undecided:
-        return
-    sizes: dict[str, int] = {}
-    for name in sorted({t for v in undecided if v.plan for t in v.plan.tables}):
+    if undecided:
+        sizes = _sizes(conn, undecided)
+        for v in undecided:
+            _by_size(v, sizes, config)
+        _relieve([v for v in undecided if v.engine == "duckdb"], len([v for v in views if v.engine == "duckdb"]), sizes)
+    for v in views:
+        if v.error is None:
+            _check(v)
+
+
+def _sizes(conn: psycopg.Connection, views: list[Compiled]) -> dict[str, int]:
+    """Estimated rows of each table the views read."""
+    out: dict[str, int] = {}
+    for name in sorted({t for v in views if v.plan for t in v.plan.tables}):
         schema, _, table = name.partition(".")
         row = conn.execute("SELECT greatest(reltuples, 0)::bigint, pg_relation_size(c.oid) FROM pg_class c JOIN pg_namespace n "
                            "ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s", (schema, table)).fetchone()
         rows, size = row if row else (0, 0)
-        sizes[name] = max(int(rows), int(size) // 200)
-    for v in undecided:
-        assert v.plan is not None
-        largest = max(((sizes[t], t) for t in v.plan.tables), default=(0, ""))
-        big = largest[0] > config.spark.threshold_rows
-        v.engine = "spark" if big else "duckdb"
-        v.notes.append(f"engine auto: {v.engine}, since its largest table, {largest[1] or 'none'}, has about {largest[0]} "
-                       f"rows, {'above' if big else 'within'} the threshold of {config.spark.threshold_rows}")
+        out[name] = max(int(rows), int(size) // 200)
+    return out
+
+
+def _by_size(v: Compiled, sizes: dict[str, int], config: Config) -> None:
+    assert v.plan is not None
+    limit = config.spark.threshold_rows
+    rows, table = max(((sizes[t], t) for t in v.plan.tables), default=(0, "none"))
+    big = rows > limit
+    v.engine = "spark" if big and _can_run(v, "spark") else "duckdb"
+    v.notes.append(f"engine auto: {v.engine}, since its largest table, {table}, has about {rows} rows, "
+                   f"{'above' if big else 'within'} the threshold of {limit}"
+                   + ("; but Spark cannot run it" if big and v.engine == "duckdb" else ""))
+
+
+def _relieve(movable: list[Compiled], total: int, sizes: dict[str, int]) -> None:
+    """With many views on DuckDB, the ones that read the most go to Spark when it is installed."""
+    if total < MANY or importlib.util.find_spec("pyspark") is None:
+        return
+
+    def weight(v: Compiled) -> int:
+        return sum(sizes[t] for t in v.plan.tables) if v.plan is not None else 0
+
+    left = max(1, int(total * HEAVIEST))
+    for v in sorted(movable, key=lambda v: (-weight(v), v.name)):
+        if left and _can_run(v, "spark"):
+            v.engine = "spark"
+            v.notes.append(f"engine auto: spark, since it reads the most (about {weight(v)} rows) of {total} views that would share "
+                           "DuckDB's one writer")
+            left -= 1
+
+
+def _can_run(v: Compiled, engine: str) -> bool:
+    before, v.engine = v.engine, engine
+    try:
+        statements(v)
+        return True
+    except TidemarkError:
+        return False
+    finally:
+        v.engine = before
+
+
+def _check(v: Compiled) -> None:
+    """Refuse what the engine's dialect cannot say before any table is copied."""
+    try:
+        statements(v)
+    except TidemarkError as e:
+        v.error = e
+    except Exception as e:
+        v.error = TidemarkError(f'view "{v.name}" could not be compiled', code="compiler_bug", detail=f"{type(e).__name__}: {e}"[:300],
+                                hint="This is a bug of Tidemark; please report it.")

@@ -159,6 +159,14 @@ def test_rows_before_an_added_column_are_read_with_the_columns_they_were_written
     assert got["2"] == ("x", "y", "z")
 
 
+def test_an_update_before_an_added_column_keeps_its_new_tuple() -> None:
+    wider = relation(1, "t", ["id", "a", "b", "c"], ["id"])
+    d = decode(transaction(10, T, update(1, ("1", "new", "y"), ("1", "old", "y"), "O")), transaction(20, wider, insert(1, "2", "x", "y", "z")))
+    (c,) = [c for c in d.changes[1] if c.kind == "U"]
+    assert [r[:3] for r in rows(c.old)] == [("1", "old", "y")]
+    assert [r[:3] for r in rows(c.new)] == [("1", "new", "y")]
+
+
 def test_a_table_without_columns() -> None:
     d = decode(transaction(10, relation(3, "empty", [], []), insert(3), insert(3)))
     assert d.rows == 2

@@ -1,0 +1,89 @@
+"""Values that an engine's type cannot hold: an error that names table, column and key; nothing is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.errors import TidemarkError
+from pipelines.ask import ask
+from tests.project import Project
+
+BAD = {
+    "numeric-too-many-digits": ("numeric", "1e30"),
+    "numeric-too-many-decimals": ("numeric", "0.0000000000001"),
+    "numeric-nan": ("numeric(10,2)", "'NaN'"),
+    "numeric-infinity": ("numeric", "'Infinity'"),
+    "numeric-wide-declaration": ("numeric(60,0)", "1e50"),
+    "array-of-two-dimensions": ("int4[]", "'{{1,2},{3,4}}'"),
+    "array-with-bounds": ("int4[]", "'[0:1]={1,2}'"),
+    "date-far-away": ("date", "'5874897-12-31'"),
+    "timestamp-far-away": ("timestamp", "'294276-12-31 23:59:59.999999'"),
+}
+EXACT = {
+    "date-infinity": ("date", "'infinity'", "infinity"),
+    "date-before-christ": ("date", "'0044-03-15 BC'", "0044-03-15 (BC)"),
+    "timestamp-minus-infinity": ("timestamp", "'-infinity'", "-infinity"),
+    "time-end-of-day": ("time", "'24:00:00'", "24:00:00"),
+    "text-array-with-quotes": ("text[]", "ARRAY['it''s']", "it's"),
+    "text-array-with-brackets": ("text[]", "ARRAY['[x]', '{y}', '(z)']", "[x]|{y}|(z)"),
+    "text-array-with-null-word": ("text[]", "ARRAY['null', 'Null']", "null|Null"),
+    "bytea-array": ("bytea[]", "ARRAY['\\x00ff'::bytea]", "\\x00\\xFF"),
+    "interval-array": ("interval[]", "ARRAY['1 day'::interval]", "1 day"),
+    "json-array": ("json[]", "ARRAY['{\"a\": 1}'::json]", '{"a": 1}'),
+    "char-array": ("char(3)[]", "ARRAY['a']", "a"),
+}
+
+
+def deployed(home: Path, dsn: str, kind: str) -> Project:
+    p = Project.create(home, dsn, {"copy": "SELECT a, b, v FROM readings", "n": "SELECT count(*) AS n FROM readings"})
+    p.source(f"CREATE TABLE readings (a int, b text, v {kind}, PRIMARY KEY (a, b))", "INSERT INTO readings VALUES (1, 'x', NULL)")
+    p.deploy()
+    return p
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_streamed_value_out_of_range_is_named_and_changes_nothing(database: str, tmp_path: Path, case: str) -> None:
+    kind, value = BAD[case]
+    p = deployed(tmp_path, database, kind)
+    p.source("INSERT INTO readings VALUES (2, 'y', NULL)", f"INSERT INTO readings VALUES (42, 'forty-two', {value})")
+    with pytest.raises(TidemarkError) as e:
+        p.catch_up()
+    said = str(e.value)
+    assert (e.value.code, e.value.exit_code) == ("value_out_of_range", 1)
+    assert '"public.readings"' in said and '"v"' in said
+    assert "a = 42" in said and "b = forty-two" in said
+    assert e.value.hint
+    assert ask(p.config, "SELECT a FROM copy", False).to_pylist() == [{"a": 1}]
+    assert ask(p.config, "SELECT n FROM n", False).to_pylist() == [{"n": 1}]
+
+
+def test_a_repaired_value_is_landed_by_the_next_run(database: str, tmp_path: Path) -> None:
+    p = deployed(tmp_path, database, "numeric(10,2)")
+    p.source("INSERT INTO readings VALUES (2, 'y', 'NaN')")
+    with pytest.raises(TidemarkError, match="readings"):
+        p.catch_up()
+    p.source("UPDATE readings SET v = 1 WHERE a = 2")
+    p.assert_equal()
+
+
+def test_a_copied_value_out_of_range_is_named_and_leaves_nothing_behind(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"copy": "SELECT a, v FROM readings"})
+    p.source("CREATE TABLE readings (a int PRIMARY KEY, v numeric)", "INSERT INTO readings VALUES (1, 0), (42, 1e30)")
+    with pytest.raises(TidemarkError) as e:
+        p.deploy()
+    assert e.value.code == "value_out_of_range"
+    assert '"public.readings"' in str(e.value) and '"v"' in str(e.value) and "a = 42" in str(e.value)
+    with_slots = p.command("status")
+    assert with_slots.returncode == 1 and "nothing is deployed" in with_slots.stderr
+
+
+@pytest.mark.parametrize("case", EXACT)
+def test_an_unusual_value_arrives_as_it_is(database: str, tmp_path: Path, case: str) -> None:
+    kind, value, want = EXACT[case]
+    p = deployed(tmp_path, database, kind)
+    p.source(f"INSERT INTO readings VALUES (2, 'y', {value})")
+    p.catch_up()
+    shown = "array_to_string(list_transform(v, lambda x: x::VARCHAR), '|')" if kind.endswith("]") else "v::VARCHAR"
+    assert ask(p.config, f"SELECT {shown} AS v FROM copy WHERE a = 2", False).to_pylist() == [{"v": want}]
