@@ -78,7 +78,8 @@ def _mask(c: Changes, keep: np.ndarray) -> Changes:
         if t is None:
             return None
         m = pa.array(keep)
-        return Tuples([a.cast(pa.large_string()).filter(m).cast(pa.string_view()) for a in t.columns], [u[keep] if u is not None else None for u in t.unchanged])
+        return Tuples([a.cast(pa.large_string()).filter(m).cast(pa.string_view()) for a in t.columns],
+                      [u[keep] if u is not None else None for u in t.unchanged])
 
     return Changes(c.kind, c.lsn[keep], c.seq[keep], cut(c.new), cut(c.old), c.old_is_key)
 

@@ -76,7 +76,16 @@ def wrap(e: exp.Expr) -> exp.Expr:
     return e
 
 
-RESERVED = set(["all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "at", "both", "case", "cast", "check", "collate", "column", "constraint", "create", "cross", "current_date", "current_time", "current_timestamp", "cube", "date", "default", "deferrable", "delete", "desc", "describe", "distinct", "do", "else", "end", "except", "exists", "extract", "false", "fetch", "filter", "for", "foreign", "from", "full", "function", "grant", "group", "grouping", "having", "if", "in", "index", "initially", "inner", "insert", "intersect", "interval", "into", "is", "join", "key", "lambda", "lateral", "leading", "left", "like", "limit", "map", "minus", "natural", "not", "null", "nulls", "of", "offset", "on", "only", "or", "order", "outer", "over", "overlaps", "partition", "pivot", "placing", "position", "primary", "qualify", "range", "references", "returning", "right", "row", "rows", "schema", "select", "semi", "set", "show", "similar", "some", "struct", "symmetric", "table", "then", "time", "timestamp", "to", "trailing", "trim", "true", "truncate", "union", "unique", "unpivot", "update", "user", "using", "values", "variadic", "view", "when", "where", "window", "with", "anti", "asof", "positional", "summarize", "glob", "generated", "macro", "at"])
+RESERVED = set("""
+all analyse analyze and any array as asc asymmetric at both case cast check collate column constraint create
+cross current_date current_time current_timestamp cube date default deferrable delete desc describe distinct
+do else end except exists extract false fetch filter for foreign from full function grant group grouping
+having if in index initially inner insert intersect interval into is join key lambda lateral leading left like
+limit map minus natural not null nulls of offset on only or order outer over overlaps partition pivot placing
+position primary qualify range references returning right row rows schema select semi set show similar some
+struct symmetric table then time timestamp to trailing trim true truncate union unique unpivot update user
+using values variadic view when where window with anti asof positional summarize glob generated macro at
+""".split())  # noqa: SIM905 - a list of words reads better than a list of strings
 
 
 def ident(name: str) -> exp.Identifier:

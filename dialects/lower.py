@@ -63,8 +63,9 @@ class Frame:
 
     @property
     def bare(self) -> bool:
-        """Only a table: no joins, no condition, no computed columns."""
-        return not self.joins and not self.where and self.source is not None and all(
+        """Only a table: no joins, no condition, no computed columns, no weight but its own."""
+        own = not self.weights or (len(self.weights) == 1 and isinstance(self.weights[0], exp.Column))
+        return own and not self.joins and not self.where and self.source is not None and all(
             isinstance(c, exp.Column) for c in self.cols.values())
 
 
@@ -90,10 +91,7 @@ class Lower:
     def query(self, r: Relation, weight: bool = True, positive: bool = False, order: bool = False) -> exp.Expr:
         """SELECT of all columns; with `weight` a weight column too, otherwise each row as often as its weight."""
         self.count(r)
-        if weight:
-            f = self.frame(r, positive)
-        else:
-            f = self.expanded(self.frame(r, True), r)
+        f = self.frame(r, positive) if weight else self.expanded(self.frame(r, True), r)
         return self.finish(self.last(f, r.names, weight) or self.select(f, r.names, weight))
 
     def last(self, f: Frame, names: tuple[str, ...], weight: bool) -> exp.Expr | None:
@@ -235,10 +233,7 @@ class Lower:
 
     def _scan(self, r: Scan, positive: bool) -> Frame:
         mirror = mirror_name(r.table)
-        if r.at == "delta":
-            schema = "delta"
-        else:
-            schema = f"{r.at}_rows" if positive or self.rows else r.at
+        schema = r.at if r.at == "delta" or not (positive or self.rows) else f"{r.at}_rows"
         alias = self.alias(mirror)
         weighted = schema in ("before", "after", "delta") or not r.key
         source = _table(schema, mirror, alias)

@@ -59,7 +59,7 @@ class _From:
         if isinstance(t, exp.Values):
             return self.derived(t, t.args.get("alias"), lateral=False)
         if isinstance(t, exp.Subquery):
-            if isinstance(t.this, (exp.Table, exp.Subquery)) and not isinstance(t.this, exp.Query) or t.this.args.get("joins") and isinstance(t.this, exp.Table):
+            if isinstance(t.this, exp.Table):
                 return self.nested(t)
             if isinstance(t.this, exp.Subquery) and t.args.get("alias") is None:
                 return self.nested(t)

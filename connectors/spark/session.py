@@ -80,10 +80,8 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
         builder = builder.config(k, v)
     found = jars or ",".join(map(str, cached_jars()))
     try:
-        if found:
-            session = builder.config("spark.jars", found).getOrCreate()
-        else:
-            session = configure_spark_with_delta_pip(builder).getOrCreate()
+        builder = builder.config("spark.jars", found) if found else configure_spark_with_delta_pip(builder)
+        session = builder.getOrCreate()
     except Exception as e:
         raise TidemarkError("Spark did not start", detail=str(e).strip().split("\n")[0], code="spark_failed",
                             hint="The Delta jars come from Maven Central; scripts/fetch-delta fetches them once. "

@@ -32,7 +32,7 @@ EXACT = {
     "bytea-array": ("bytea[]", "ARRAY['\\x00ff'::bytea]", "\\x00\\xFF"),
     "interval-array": ("interval[]", "ARRAY['1 day'::interval]", "1 day"),
     "json-array": ("json[]", "ARRAY['{\"a\": 1}'::json]", '{"a": 1}'),
-    "char-array": ("char(3)[]", "ARRAY['a']", "a"),
+    "char-array": ("char(3)[]", "ARRAY['a']", "a  "),
 }
 
 
@@ -75,8 +75,8 @@ def test_a_copied_value_out_of_range_is_named_and_leaves_nothing_behind(database
         p.deploy()
     assert e.value.code == "value_out_of_range"
     assert '"public.readings"' in str(e.value) and '"v"' in str(e.value) and "a = 42" in str(e.value)
-    with_slots = p.command("status")
-    assert with_slots.returncode == 1 and "nothing is deployed" in with_slots.stderr
+    left = p.command("status")
+    assert left.returncode == 1 and "nothing is deployed" in left.stderr
 
 
 @pytest.mark.parametrize("case", EXACT)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -27,6 +26,8 @@ TYPES: dict[str, list[str]] = {
     "float4": ["1.1", "-0.0", "'NaN'", "'Infinity'", "'-Infinity'", "3.4028235e38", "1e-45"],
     "float8": ["0.1", "-0.0", "'NaN'", "'Infinity'", "'-Infinity'", "1.7976931348623157e308", "5e-324", "0.30000000000000004"],
     "text": ["''", "'a'", "'twelve bytes'", "'thirteen byte'", "'line\nbreak, \"quote\" \\ back'", "'日本😀'", "'NULL'", "repeat('x', 5000)"],
+    "char(4)": ["'ab'", "''", "'abcd'", "' x'"],
+    "inet": ["'10.0.0.1'", "'::1'", "'10.0.0.0/8'"],
     "varchar(20)": ["''", "'a '", "'ünï'"],
     "date": ["'2024-02-29'", "'0001-01-01'", "'9999-12-31'", "'1999-01-01'"],
     "time": ["'00:00:00'", "'12:34:56.789012'", "'23:59:59.999999'"],
@@ -55,8 +56,6 @@ TYPES: dict[str, list[str]] = {
 AS_TEXT: dict[str, list[str]] = {
     "json": ["'{}'", "'{\"b\": 1,  \"a\": [null, \"x\"]}'", "'null'", "'\"text\"'", "'{\"a\": 1, \"a\": 2}'"],
     "jsonb": ["'{}'", "'{\"b\": 1,  \"a\": [null, \"x\"]}'", "'null'", "'1.50'"],
-    "char(4)": ["'ab'", "''", "'abcd'", "' x'"],
-    "inet": ["'10.0.0.1'", "'::1'", "'10.0.0.0/8'"],
     "int4range": ["'[1,5)'", "'empty'", "'(,3]'"],
 }
 INTERVALS = ["'0'", "'1 year 2 mons 3 days 04:05:06.789012'", "'-1 mon +2 days -03:04:05'", "'1000000 hours'", "'-00:00:00.000001'"]
@@ -112,7 +111,7 @@ def theirs(p: Project, t: str, value: str = "v") -> dict[int, Any]:
 
 @pytest.mark.parametrize("t", TYPES)
 def test_a_value_arrives_as_it_is(typed: Project, t: str) -> None:
-    want, got = theirs(typed, t), ours(typed, t)
+    want, got = theirs(typed, t, "v::text[]" if t == "mood[]" else "v"), ours(typed, t)
     assert len(want) == len(ALL[t]) + 3
     if t.startswith("float4"):  # single precision, widened by each driver in its own way
         got, want = ({k: single(v) for k, v in x.items()} for x in (got, want))
@@ -127,7 +126,7 @@ def single(v: Any) -> Any:
 
 @pytest.mark.parametrize("t", AS_TEXT)
 def test_a_value_reads_as_postgres_prints_it(typed: Project, t: str) -> None:
-    want = {k: v.rstrip(" ") if v is not None and t == "char(4)" else v for k, v in theirs(typed, t, "v::text").items()}
+    want = theirs(typed, t, "v::text")
     assert ours(typed, t, "v::VARCHAR") == want
 
 
