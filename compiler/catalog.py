@@ -52,6 +52,12 @@ def parse_type(text: str, enums: dict[str, tuple[str, ...]] | None = None) -> Ty
     return types.TEXT
 
 
+def mirror_name(table: str) -> str:
+    """The name of a schema-qualified table in a warehouse; no two tables share one."""
+    schema, _, name = table.partition(".")
+    return name if schema == "public" and "__" not in name else f"{schema}__{name}"
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     name: str
@@ -74,7 +80,12 @@ class Table:
     @property
     def mirror(self) -> str:
         """The name of its mirror and delta table in a warehouse."""
-        return self.name if self.schema == "public" else f"{self.schema}__{self.name}"
+        return mirror_name(f"{self.schema}.{self.name}")
+
+    @property
+    def quoted(self) -> str:
+        """Its name in SQL, quoted."""
+        return ".".join('"' + n.replace('"', '""') + '"' for n in (self.schema, self.name))
 
     def column(self, name: str) -> Column | None:
         return next((c for c in self.columns if c.name == name), None)

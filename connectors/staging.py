@@ -48,16 +48,30 @@ def stage(tables: dict[tuple[str, str], Table], decoded: Decoded, relations: dic
         table = tables.get((r.schema, r.name))
         if table is None:
             continue
-        order = _order(table, r)
         changes = [c for c in map(lambda c: _from(c, after), decoded.changes.get(oid, [])) if len(c.lsn)]
         cut = decoded.truncated.get(oid)
+        if cut is not None and cut[1] < after:
+            cut = None
         if cut is not None:
-            changes = [c for c in map(lambda c: _later(c, cut), changes) if len(c.lsn)]
+            changes = [c for c in (_later(c, cut[0]) for c in changes) if len(c.lsn)]
         if not changes and cut is None:
             continue
-        out.append(_keyed(table, order, changes, cut is not None) if table.identity != "full"
-                   else _full(table, order, changes, cut is not None))
+        orders = [_order(table, c.relation or r) for c in changes]
+        out.append((_full if _has_old_images(table, changes) else _keyed)(table, orders, changes, cut is not None))
     return out
+
+
+def _has_old_images(table: Table, changes: list[Changes]) -> bool:
+    """Whether every change brings its old image; a table without a key needs them."""
+    if table.identity != "full":
+        return False
+    whole = all(c.kind == "I" or (c.old is not None and not c.old_is_key) for c in changes)
+    if not whole and not table.key:
+        raise TableChanged(f'the replica identity of "{table.schema}.{table.name}" is no longer FULL', code="table_changed",
+                           detail="It has no key, so its changes cannot be followed without old images.",
+                           hint=f'ALTER TABLE {table.schema}."{table.name}" REPLICA IDENTITY FULL, then: tidemark teardown --yes '
+                           "and tidemark deploy")
+    return whole
 
 
 def _order(table: Table, r: Relation) -> list[int]:
@@ -81,7 +95,7 @@ def _mask(c: Changes, keep: np.ndarray) -> Changes:
         return Tuples([a.cast(pa.large_string()).filter(m).cast(pa.string_view()) for a in t.columns],
                       [u[keep] if u is not None else None for u in t.unchanged])
 
-    return Changes(c.kind, c.lsn[keep], c.seq[keep], cut(c.new), cut(c.old), c.old_is_key)
+    return Changes(c.kind, c.lsn[keep], c.seq[keep], cut(c.new), cut(c.old), c.old_is_key, c.relation)
 
 
 def _from(c: Changes, after: int) -> Changes:
@@ -100,11 +114,11 @@ def _table(cols: dict[str, list[pa.Array]]) -> pa.Table:
     return pa.table({k: pa.chunked_array(v) for k, v in cols.items()})
 
 
-def _full(table: Table, order: list[int], changes: list[Changes], truncated: bool) -> Staged:
-    n = len(order)
+def _full(table: Table, orders: list[list[int]], changes: list[Changes], truncated: bool) -> Staged:
+    n = len(table.columns)
     cols: dict[str, list[pa.Array]] = {k: [] for k in (SEQ, LSN, SIGN, *(f"c{i}" for i in range(n)))}
 
-    def add(c: Changes, t: Tuples, sign: int, other: Tuples | None) -> None:
+    def add(c: Changes, order: list[int], t: Tuples, sign: int, other: Tuples | None) -> None:
         cols[SEQ].append(pa.array(c.seq))
         cols[LSN].append(pa.array(c.lsn))
         cols[SIGN].append(pa.array(np.full(len(c.seq), sign, dtype=np.int32)))
@@ -115,11 +129,11 @@ def _full(table: Table, order: list[int], changes: list[Changes], truncated: boo
                 a = pc.if_else(pa.array(u), other.columns[j].cast(pa.large_string()), a.cast(pa.large_string())).cast(pa.string_view())
             cols[f"c{i}"].append(a)
 
-    for c in changes:
+    for c, order in zip(changes, orders, strict=True):
         if c.old is not None:
-            add(c, c.old, -1, None)
+            add(c, order, c.old, -1, None)
         if c.new is not None:
-            add(c, c.new, 1, c.old)
+            add(c, order, c.new, 1, c.old)
     if not cols[SEQ]:
         return Staged(table, _empty(cols, (SEQ, LSN), (SIGN,)), False, truncated, False)
     return Staged(table, _table(cols), False, truncated, all(c.kind == "I" for c in changes))
@@ -131,14 +145,14 @@ def _empty(cols: dict[str, list[pa.Array]], ints: tuple[str, ...], small: tuple[
     return pa.table({k: pa.array([], type=t) for k, t in kinds.items()})
 
 
-def _keyed(table: Table, order: list[int], changes: list[Changes], truncated: bool) -> Staged:
-    n = len(order)
+def _keyed(table: Table, orders: list[list[int]], changes: list[Changes], truncated: bool) -> Staged:
+    n = len(table.columns)
     names = [c.name for c in table.columns]
     key = [names.index(k) for k in table.identity_key]
     cols: dict[str, list[pa.Array]] = {k: [] for k in (
         SEQ, LSN, PRESENT, *(f"k{i}" for i in range(len(key))), *(f"c{i}" for i in range(n)))}
 
-    def add(c: Changes, keys: Tuples, values: Tuples | None, keep: np.ndarray | None = None) -> None:
+    def add(c: Changes, order: list[int], keys: Tuples, values: Tuples | None) -> None:
         m = len(c.seq)
         cols[SEQ].append(pa.array(c.seq * 2 + (1 if values is not None else 0)))
         cols[LSN].append(pa.array(c.lsn))
@@ -149,29 +163,29 @@ def _keyed(table: Table, order: list[int], changes: list[Changes], truncated: bo
             cols[f"c{i}"].append(values.columns[j] if values is not None else pa.nulls(m, pa.string_view()))
 
     has_unchanged: set[int] = set()
-    for c in changes:
+    for c, order in zip(changes, orders, strict=True):
         if c.old is not None:
-            add(c, c.old, None)
+            add(c, order, c.old, None)
         if c.new is not None:
-            add(c, c.new, c.new)
+            add(c, order, c.new, c.new)
             has_unchanged |= {i for i, j in enumerate(order) if c.new.unchanged[j] is not None}
     if not cols[SEQ]:
         return Staged(table, _empty(cols, (SEQ, LSN), ()), True, truncated, False)
     rows = _table(cols)
     inserts = all(c.kind == "I" for c in changes)
     if has_unchanged:
-        rows = _resolve_unchanged(rows, order, changes, key, sorted(has_unchanged))
+        rows = _resolve_unchanged(rows, orders, changes, key, sorted(has_unchanged))
     return Staged(table, rows, True, truncated, inserts, tuple(sorted(has_unchanged)))
 
 
-def _resolve_unchanged(rows: pa.Table, order: list[int], changes: list[Changes], key: list[int],
+def _resolve_unchanged(rows: pa.Table, orders: list[list[int]], changes: list[Changes], key: list[int],
                        cols: list[int]) -> pa.Table:
     """TOAST values that were not sent come from an earlier change of the batch to the same row, or from the mirror.
 
     Walks the batch's events by key; only batches with such values pay for it.
     """
     flags: dict[int, list[np.ndarray]] = {i: [] for i in cols}
-    for c in changes:
+    for c, order in zip(changes, orders, strict=True):
         if c.old is not None:
             for i in cols:
                 flags[i].append(np.zeros(len(c.seq), dtype=bool))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from compiler.catalog import mirror_name
 from compiler.errors import CompilerBug
 from compiler.ir.relation import (
     Agg,
@@ -588,11 +589,6 @@ def signed(r: Relation) -> bool:
 
 def sortable(t: Type) -> bool:
     return t.name not in ("json", "jsonb", "interval") or t.name == "interval"
-
-
-def mirror_name(table: str) -> str:
-    schema, _, name = table.partition(".")
-    return name if schema == "public" else f"{schema}__{name}"
 
 
 def _label(r: Relation) -> str:

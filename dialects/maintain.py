@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from compiler.catalog import mirror_name
 from compiler.ir.relation import Net, Project, Relation, Scan, State, Temp, walk
 from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import INT4, TEXT
 from compiler.maintenance import Merge, Program, Step
 from compiler.state import COUNT, StateDef
 from dialects.dialect import Dialect, ident
-from dialects.lower import WEIGHT, Lower, mirror_name
+from dialects.lower import WEIGHT, Lower
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def _estimates(dsn: str, tables: list[Table]) -> dict[Table, int]:
         out = {}
         for t in tables:
             row = c.execute("SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = %s::regclass",
-                            (f'"{t.schema}"."{t.name}"',)).fetchone()
+                            (t.quoted,)).fetchone()
             out[t] = row[0] if row else 0
         return out
 

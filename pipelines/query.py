@@ -9,8 +9,20 @@ from compiler.errors import InvalidSql
 from pipelines.warehouse import Warehouse
 
 
+def _only_reads(sql: str) -> None:
+    """A warehouse is written by its pipeline alone."""
+    try:
+        kinds = [s.type for s in duckdb.extract_statements(sql)]
+    except duckdb.Error as e:
+        raise InvalidSql("the query does not parse", detail=str(e).split("\n")[0], code="syntax_error") from e
+    if any(k not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN) for k in kinds):
+        raise InvalidSql("only queries can be run", detail="A warehouse is written by its pipeline alone.", code="read_only",
+                         hint="tidemark export writes a view to files.")
+
+
 def answer(warehouse: Warehouse, sql: str) -> pa.Table:
     """The result of a query in DuckDB's SQL; views on Spark are read from their Delta tables first."""
+    _only_reads(sql)
     remote = [v for v in warehouse.deployment.views if v.engine == "spark" and v.name.lower() in sql.lower()]
     try:
         if "duckdb" in warehouse.used_engines():

@@ -16,9 +16,9 @@ from compiler.ir.types import Type
 from compiler.parse import parse_view
 from compiler.state import ViewPlan
 from connectors.duckdb.text import from_text
-from connectors.intervals import typed
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import ExportedSnapshot, copy_query
+from connectors.typed import typed
 from pipelines import deployment as store
 from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config

@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
-from compiler.ir.types import Type
+from compiler.ir.types import MAX_PRECISION, Type
 from compiler.maintenance import Program
 from compiler.state import StateDef, ViewPlan
 from connectors.duckdb import landing, mirror
 from connectors.duckdb.text import from_text
-from connectors.intervals import typed
 from connectors.staging import Staged
+from connectors.typed import out_of_range, typed
 from dialects import maintain
 from dialects.dialect import ident
 from dialects.duckdb import DUCKDB, create_macros
@@ -30,10 +30,6 @@ COMPACT_SHARE = 0.2
 
 class WarehouseInUse(TidemarkError):
     exit_code = 3
-
-
-class ValueOutOfRange(TidemarkError):
-    """A value of the source that the engine's type cannot hold; nothing was stored."""
 
 
 class EngineFailure(TidemarkError):
@@ -66,8 +62,9 @@ class DuckDBEngine:
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         if new:
             self._initialize()
-        elif not read_only:
-            self._check_format()
+            return
+        self._check_format()
+        if not read_only:
             for m in create_macros():
                 self.con.execute(m)
 
@@ -114,7 +111,7 @@ class DuckDBEngine:
         weight = "" if t.key else ", 1"
         for staged in batches:
             con.register("staged", typed(staged, t))
-            cast_errors(con, t, "staged", lambda: con.execute(
+            cast_errors(t, staged, lambda: con.execute(
                 f"INSERT INTO base.{mirror.q(t.mirror)} SELECT {landing.values(t)}{weight} FROM staged"))
             con.unregister("staged")
             n += staged.num_rows
@@ -175,7 +172,7 @@ class DuckDBEngine:
             changed = set()
             for s in staged:
                 con.register("staged", typed(s.rows, s.table))
-                cast_errors(con, s.table, "staged", partial(_each, con, landing.land(s, "staged")))
+                cast_errors(s.table, s.rows, partial(_each, con, landing.land(s, "staged")))
                 con.unregister("staged")
                 landed = con.execute(f"SELECT count(*) FROM {mirror.q(f'batch_{s.table.mirror}')}").fetchone()
                 if landed and landed[0]:
@@ -238,44 +235,36 @@ class DuckDBEngine:
         con.execute(f"COPY (SELECT {items} FROM main.{ident(plan.view).sql('duckdb')}) TO '{target}' ({options})")
 
 
-def cast_errors(con: duckdb.DuckDBPyConnection, t: Table, source: str, run: Callable[[], object]) -> None:
+def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:
     """Run a statement that casts staged text; what does not fit is named by table, column and key."""
-    _check_scale(con, t, source)
+    if any(c.type.name == "numeric" and c.type.precision == MAX_PRECISION for c in t.columns):
+        _check(t, rows, scale_only=True)
     try:
         run()
     except duckdb.Error as e:
-        raise _out_of_range(con, t, source, e) from e
+        _check(t, rows, scale_only=False)
+        raise EngineFailure(f'landing table "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0], code="engine") from e
 
 
-def _check_scale(con: duckdb.DuckDBPyConnection, t: Table, source: str) -> None:
-    """numeric without a declared scale: digits that would be lost are an error."""
+def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
+    """Look for a value that no cast can take, or whose digits a cast would drop; raises ValueOutOfRange."""
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'")
+    con.register("arrived", rows.append_column("_at", pa.array(range(rows.num_rows))))
+    con.execute("CREATE TABLE staged AS SELECT * FROM arrived")
     for i, c in enumerate(t.columns):
-        if c.type.name == "numeric" and c.type.precision == 38:
-            bad = con.execute(f"SELECT c{i} FROM {source} WHERE length(rtrim(split_part(c{i}, '.', 2), '0')) > "
-                              f"{c.type.scale} LIMIT 1").fetchone()
+        tests = []
+        if c.type.name == "numeric" and c.type.precision == MAX_PRECISION:
+            tests.append(f"length(rtrim(split_part(c{i}, '.', 2), '0')) > {c.type.scale}")
+        if not scale_only and c.type.name not in ("interval", "array", "bytea", "bool"):
+            tests.append(f"c{i} IS NOT NULL AND {from_text(f'c{i}', c.type, strict=False)} IS NULL")
+        for test in tests:
+            try:
+                bad = con.execute(f"SELECT _at, c{i} FROM staged WHERE {test} ORDER BY _at LIMIT 1").fetchone()
+            except duckdb.Error:
+                continue
             if bad:
-                raise ValueOutOfRange(
-                    f'a value of "{t.schema}.{t.name}"."{c.name}" has more than {c.type.scale} digits after the point',
-                    code="value_out_of_range", detail=f"Value: {bad[0]}",
-                    hint=f'Declare a scale in the source: ALTER TABLE {t.name} ALTER COLUMN {c.name} TYPE numeric(p,s).')
-
-
-def _out_of_range(con: duckdb.DuckDBPyConnection, t: Table, source: str, e: duckdb.Error) -> TidemarkError:
-    names = [c.name for c in t.columns]
-    for i, c in enumerate(t.columns):
-        try:
-            where = f"c{i} IS NOT NULL AND {from_text(f'c{i}', c.type, strict=False)} IS NULL"
-            keys = ", ".join(f"c{names.index(k)}" for k in t.key) or "'(no key)'"
-            bad = con.execute(f"SELECT c{i}, {keys} FROM {source} WHERE {where} LIMIT 1").fetchone()
-        except duckdb.Error:
-            continue
-        if bad:
-            key = ", ".join(f"{k} = {v}" for k, v in zip(t.key, bad[1:], strict=False)) or "(no key)"
-            return ValueOutOfRange(
-                f'a value of "{t.schema}.{t.name}"."{c.name}" is out of range for DuckDB', code="value_out_of_range",
-                detail=f"Row {key}: {bad[0]!s:.60} does not fit {c.type}.",
-                hint="Correct the value in the source, or leave the column out of the views.")
-    return EngineFailure(f'landing table "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0], code="engine")
+                raise out_of_range(t, c, rows, bad[0], bad[1])
 
 
 def _exported(name: str, t: Type) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.ir.types import Type
+from compiler.ir.types import TEXT, Type
 from dialects.duckdb import type_name
 
 
@@ -20,7 +20,9 @@ def from_text(column: str, t: Type, strict: bool = True) -> str:
     if t.name == "bytea":
         return f"unhex(substr({column}, 3))"
     if t.name == "interval":
-        return column  # already read: connectors.intervals
+        return column  # already read: connectors.typed
     if t.name == "array":
-        return f"{cast}('[' || {column}[2:-2] || ']' AS {type_name(t)})"
+        element = t.element or TEXT
+        inner = "x" if element.name == "bpchar" else from_text("x", element, strict)  # already a list of text: connectors.typed
+        return f"CAST(list_transform({column}, lambda x: {inner}) AS {type_name(t)})"
     return f"{cast}({column} AS {type_name(t)})"

@@ -47,6 +47,7 @@ class Changes:
     new: Tuples | None
     old: Tuples | None
     old_is_key: bool = False
+    relation: Relation | None = None  # as it was when the changes were made
 
 
 @dataclass
@@ -54,7 +55,7 @@ class Decoded:
     """A batch: changes by relation oid, truncations as (seq, oids), and how many transactions and rows there were."""
 
     changes: dict[int, list[Changes]] = field(default_factory=dict)
-    truncated: dict[int, int] = field(default_factory=dict)  # oid → last seq
+    truncated: dict[int, tuple[int, int]] = field(default_factory=dict)  # oid → last (seq, commit LSN)
     transactions: int = 0
     rows: int = 0
 
@@ -110,26 +111,44 @@ class Decoder:
         commit = be(buf, starts[begins] + 1, 8)
         which = np.searchsorted(begins, np.arange(len(frames)), side="right") - 1
         lsns = commit[np.maximum(which, 0)] if len(begins) else np.zeros(len(frames), dtype=np.int64)
+        cuts = [0]  # where a relation changes its columns: rows before and after are read differently
+        told: list[tuple[int, Relation]] = []
+        seen = dict(self.relations)
         for i in np.flatnonzero(kinds == ord("R")):
             r = parse_relation(data[starts[i]:starts[i] + lengths[i] - HEADER])
-            self.relations[r.oid] = r
+            if seen.get(r.oid, r) != r:
+                cuts.append(int(i))
+            seen[r.oid] = r
+            told.append((int(i), r))
         for i in np.flatnonzero(kinds == ord("T")):
             s = int(starts[i])
             n = int.from_bytes(data[s + 1:s + 5], "big")
             for k in range(n):
-                out.truncated[int.from_bytes(data[s + 6 + 4 * k:s + 10 + 4 * k], "big")] = int(i)
+                out.truncated[int.from_bytes(data[s + 6 + 4 * k:s + 10 + 4 * k], "big")] = (int(i), int(lsns[i]))
         whole = pa.py_buffer(data)
+        for low, high in zip(cuts, [*cuts[1:], len(frames)], strict=True):
+            for place, r in told:
+                if low <= place < high:
+                    self.relations[r.oid] = r
+            self._segment(out, buf, whole, kinds, starts, lsns, low, high)
+        return out
+
+    def _segment(self, out: Decoded, buf: npt.NDArray[np.uint8], whole: pa.Buffer, kinds: npt.NDArray[np.uint8], starts: I64,
+                 lsns: I64, low: int, high: int) -> None:
+        """Changes of the frames from `low` to `high`, between which no relation changes."""
         for kind in "IUD":
-            idx = np.flatnonzero(kinds == ord(kind))
+            idx = np.flatnonzero(kinds[low:high] == ord(kind)) + low
             if not len(idx):
                 continue
             out.rows += len(idx)
             oids = be(buf, starts[idx] + 1, 4)
             for oid in np.unique(oids):
                 mine = idx[oids == oid]
-                out.changes.setdefault(int(oid), []).extend(
-                    self._changes(buf, whole, kind, self.relations[int(oid)], starts[mine], lsns[mine], mine))
-        return out
+                r = self.relations[int(oid)]
+                made = self._changes(buf, whole, kind, r, starts[mine], lsns[mine], mine)
+                for c in made:
+                    c.relation = r
+                out.changes.setdefault(int(oid), []).extend(made)
 
     def _changes(self, buf: npt.NDArray[np.uint8], whole: pa.Buffer, kind: str, r: Relation, at: I64, lsn: I64,
                  seq: I64) -> list[Changes]:

@@ -86,7 +86,7 @@ def _rights(conn: psycopg.Connection, catalog: Catalog, tables: set[str]) -> lis
         if name not in tables:
             continue
         read, owner = _one(conn, "SELECT has_table_privilege(%s::regclass, 'SELECT'), pg_has_role(relowner, 'USAGE') "
-                           "FROM pg_class WHERE oid = %s::regclass", f'"{t.schema}"."{t.name}"', f'"{t.schema}"."{t.name}"')
+                           "FROM pg_class WHERE oid = %s::regclass", t.quoted, t.quoted)
         if not read:
             out.append(Finding("error", f"user {user} may not read {name}", "The first copy reads it.",
                                f'GRANT SELECT ON "{t.schema}"."{t.name}" TO "{user}";'))
@@ -102,7 +102,7 @@ def _tables(catalog: Catalog, tables: set[str]) -> list[Finding]:
         name = f"{t.schema}.{t.name}"
         if name not in tables:
             continue
-        quoted = f'"{t.schema}"."{t.name}"'
+        quoted = t.quoted
         if t.identity == "nothing":
             out.append(Finding("error", f"{name} has no replica identity",
                                "Once published, Postgres refuses UPDATE and DELETE on it.",

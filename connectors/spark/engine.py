@@ -21,7 +21,7 @@ from sqlglot import exp
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
-from compiler.ir.relation import Relation, Scan, State, Temp, walk
+from compiler.ir.relation import Relation, Scan, Temp, walk
 from compiler.maintenance import Merge, Program
 from compiler.state import StateDef, ViewPlan
 from connectors.duckdb.engine import EngineFailure
@@ -30,7 +30,7 @@ from connectors.spark.landing import typed_base, typed_events
 from connectors.spark.session import start
 from connectors.staging import Staged
 from dialects import maintain
-from dialects.lower import Lower, mirror_name
+from dialects.lower import Lower
 from dialects.spark import SPARK
 
 COMPACT_SHARE = 0.2
@@ -401,5 +401,3 @@ class SparkEngine:
         except Exception as e:
             raise self._failure(f'export of "{plan.view}"', e) from e
 
-
-_ = (State, mirror_name)

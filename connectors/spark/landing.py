@@ -11,8 +11,8 @@ from compiler.catalog import Table
 from connectors.duckdb import landing
 from connectors.duckdb.engine import cast_errors
 from connectors.duckdb.text import from_text
-from connectors.intervals import typed
 from connectors.staging import Staged
+from connectors.typed import typed
 
 
 def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
@@ -21,7 +21,7 @@ def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
     con.register("arrived", typed(rows, t))
     con.execute("CREATE TEMP TABLE staged AS SELECT * FROM arrived")
     target = str(path).replace("'", "''")
-    cast_errors(con, t, "staged", lambda: con.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet)"))
+    cast_errors(t, rows, lambda: con.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet)"))
     row = con.execute(f"SELECT count(*) FROM '{target}'").fetchone()
     con.close()
     return int(row[0]) if row else 0

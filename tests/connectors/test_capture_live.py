@@ -108,6 +108,15 @@ def test_truncate_takes_all_rows_and_what_follows_stays(database: str, tmp_path:
     p.assert_equal()
 
 
+@pytest.mark.parametrize("identity", [
+    "DEFAULT", "FULL",
+    "USING INDEX t_k"])
+def test_truncate_followed_by_inserts_alone_in_one_batch(database: str, tmp_path: Path, identity: str) -> None:
+    p = project(tmp_path, database, identity)
+    commit(p, "TRUNCATE t", "INSERT INTO t VALUES (1, 11, 1, 'a'), (9, 19, 11, NULL)")
+    p.assert_equal()
+
+
 def test_a_rolled_back_transaction_leaves_nothing(database: str, tmp_path: Path) -> None:
     p = project(tmp_path, database)
     with connect(p.dsn, autocommit=False) as c:

@@ -141,13 +141,13 @@ def test_a_relation_message_tells_names_identity_and_keys() -> None:
 
 def test_a_truncate_names_its_relations_and_its_place() -> None:
     d = decode(transaction(10, T, U, insert(1, "1", "a", "b"), truncate(1, 2), insert(1, "2", "a", "b")))
-    assert d.truncated == {1: 4, 2: 4}
+    assert d.truncated == {1: (4, 10), 2: (4, 10)}
     assert only(d).seq.tolist() == [3, 5]
 
 
 def test_the_last_of_several_truncates_counts() -> None:
     d = decode(transaction(10, T, truncate(1), insert(1, "1", "a", "b")), transaction(20, truncate(1)))
-    assert d.truncated == {1: 6}
+    assert d.truncated == {1: (6, 20)}
 
 
 def test_rows_before_an_added_column_are_read_with_the_columns_they_were_written_with() -> None:

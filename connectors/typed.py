@@ -1,0 +1,86 @@
+"""Columns whose text an engine cannot read by itself: intervals and arrays, each distinct value read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from compiler.catalog import Column, Table
+from compiler.errors import InvalidSql, TidemarkError
+from dialects.intervals import parse_interval
+
+
+class ValueOutOfRange(TidemarkError):
+    """A value of the source that the engine's type cannot hold; nothing was stored."""
+
+
+def typed(rows: pa.Table, t: Table) -> pa.Table:
+    """Staged rows with interval columns as Arrow intervals and array columns as lists of text."""
+    for i, c in enumerate(t.columns):
+        name = f"c{i}"
+        if name not in rows.column_names:
+            continue
+        if c.type.name == "interval":
+            rows = _replace(rows, t, name, c, pa.month_day_nano_interval(), _interval)
+        elif c.type.name == "array":
+            rows = _replace(rows, t, name, c, pa.list_(pa.large_string()), parse_array)
+    return rows
+
+
+def _interval(text: str) -> Any:
+    months, days, micros = parse_interval(text)
+    return pa.MonthDayNano([months, days, micros * 1000])
+
+
+def _replace(rows: pa.Table, t: Table, name: str, c: Column, kind: pa.DataType, read: Callable[[str], Any]) -> pa.Table:
+    column = rows[name].cast(pa.large_string()).combine_chunks()
+    encoded = pc.dictionary_encode(column)
+    encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+    values = []
+    for text in encoded.dictionary.to_pylist():
+        try:
+            values.append(read(text))
+        except (ValueError, InvalidSql, OverflowError) as e:
+            raise out_of_range(t, c, rows, pc.index(column, text).as_py(), text) from e
+    taken = pa.array(values, type=kind).take(encoded.indices)
+    return rows.set_column(rows.schema.get_field_index(name), name, taken)
+
+
+def out_of_range(t: Table, c: Column, rows: pa.Table, at: int, text: str) -> ValueOutOfRange:
+    """The error for a value, naming table, column and key."""
+    names = [x.name for x in t.columns]
+    key = ", ".join(f"{k} = {rows[f'c{names.index(k)}'][at].as_py()}" for k in t.key) or "(no key)"
+    return ValueOutOfRange(f'a value of "{t.schema}.{t.name}"."{c.name}" is out of range', code="value_out_of_range",
+                           detail=f"Row {key}: {text!s:.60} does not fit {c.type}.",
+                           hint="Correct the value in the source, or leave the column out of the views.")
+
+
+def parse_array(text: str) -> list[str | None]:
+    """A one-dimensional array literal as Postgres prints it; raises ValueError for any other."""
+    if not text.startswith("{") or not text.endswith("}"):
+        raise ValueError("array with bounds")
+    out: list[str | None] = []
+    at, end = 1, len(text) - 1
+    while at < end:
+        if text[at] == "{":
+            raise ValueError("array of several dimensions")
+        if text[at] == '"':
+            at, item = at + 1, []
+            while text[at] != '"':
+                if text[at] == "\\":
+                    at += 1
+                item.append(text[at])
+                at += 1
+            out.append("".join(item))
+            at += 1
+        else:
+            stop = text.find(",", at, end)
+            stop = end if stop < 0 else stop
+            word = text[at:stop]
+            out.append(None if word == "NULL" else word)
+            at = stop
+        at += 1  # the comma
+    return out
