@@ -161,7 +161,7 @@ def test_11_having_is_crossed_in_both_directions(project: Project) -> None:
 
 def test_13_averages_of_numeric_do_not_drift(project: Project) -> None:
     for i in range(6):
-        commit(project, f"INSERT INTO r SELECT g, 1, 'a', 1, g * 0.01 + {i} FROM generate_series({100 + i * 50}, {149 + i * 50}) g",
+        commit(project, f"INSERT INTO r SELECT g, 100 + g, 'a', 1, g * 0.01 + {i} FROM generate_series({100 + i * 50}, {149 + i * 50}) g",
                "UPDATE r SET p = p + 0.01 WHERE g = 'a'", f"DELETE FROM r WHERE id % 7 = {i}")
     commit(project, "DELETE FROM r WHERE id >= 100")
 
