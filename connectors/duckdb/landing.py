@@ -13,7 +13,7 @@ def land(s: Staged, source: str) -> list[str]:
     t, name = s.table, q(s.table.mirror)
     batch = q(f"batch_{t.mirror}")
     copy: list[str] = []
-    if s.keyed and not s.inserts_only:  # read twice, and Arrow cannot filter string views
+    if s.keyed and (s.truncated or not s.inserts_only):  # read twice, and Arrow cannot filter string views
         copy, source = [f"CREATE OR REPLACE TEMP TABLE events AS SELECT * FROM {source}"], "events"
     body = _keyed(s, source) if s.keyed else _full(s, source)
     return [*copy, f"CREATE OR REPLACE TEMP TABLE {batch} AS {body}", f"INSERT INTO delta.{name} SELECT * FROM {batch}"]

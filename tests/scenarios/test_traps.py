@@ -11,8 +11,10 @@ import pytest
 
 from connectors.postgres.connection import connect
 from pipelines import deployment
-from pipelines.ask import ask
-from pipelines.capture import current_lsn
+from pipelines.capture import Capture, current_lsn
+from pipelines.reading import LocalReader
+from pipelines.run import limits
+from pipelines.verify import Verified, verify_with
 from pipelines.warehouse import Warehouse
 from tests.connectors.fresh import fresh_database
 from tests.project import Project
@@ -45,17 +47,35 @@ VIEWS = {
 }
 
 
+class Open(Project):
+    """A project whose warehouse stays open from one commit to the next."""
+
+    warehouse: Warehouse
+    capture: Capture
+
+    def verify(self) -> list[Verified]:
+        return verify_with(self.config, self.warehouse, self.capture, [], False)
+
+    @property
+    def durable(self) -> int:
+        return self.warehouse.engine("duckdb").frontier()
+
+
 @pytest.fixture(scope="module")
-def deployed(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+def deployed(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
     with fresh_database(server, "traps") as dsn:
-        p = Project.create(tmp_path_factory.mktemp("traps"), dsn, VIEWS)
+        p = Open(Project.create(tmp_path_factory.mktemp("traps"), dsn, VIEWS).home, dsn)
         p.source(*TABLES)
         p.deploy()
+        p.warehouse = Warehouse(p.config, p.deployed)
+        p.capture = Capture(p.warehouse, limits(p.config))
         yield p
+        p.capture.close()
+        p.warehouse.close()
 
 
 @pytest.fixture
-def project(deployed: Project) -> Project:
+def project(deployed: Open) -> Open:
     """The shared project with the same few rows at the start of every test."""
     commit(deployed, "DELETE FROM r", "DELETE FROM s", "DELETE FROM t", "DELETE FROM dup",
            "INSERT INTO r VALUES (1, 1, 'a', 3, 0.10), (2, 1, 'a', 5, 0.20), (3, 2, 'b', 8, 0.70), (4, NULL, NULL, NULL, NULL)",
@@ -64,7 +84,7 @@ def project(deployed: Project) -> Project:
     return deployed
 
 
-def commit(p: Project, *statements: str) -> None:
+def commit(p: Open, *statements: str) -> None:
     """One transaction, then every view is compared."""
     with connect(p.dsn, autocommit=False) as c:
         for s in statements:
@@ -73,11 +93,11 @@ def commit(p: Project, *statements: str) -> None:
     p.assert_equal()
 
 
-def rows(p: Project, sql: str) -> list[tuple[object, ...]]:
-    return [tuple(r.values()) for r in ask(p.config, sql, False).to_pylist()]
+def rows(p: Open, sql: str) -> list[tuple[object, ...]]:
+    return [tuple(r.values()) for r in LocalReader(p.warehouse).query(sql).to_pylist()]
 
 
-def test_01_both_sides_of_an_outer_join_change_in_one_batch(project: Project) -> None:
+def test_01_both_sides_of_an_outer_join_change_in_one_batch(project: Open) -> None:
     commit(project, "INSERT INTO r VALUES (10, 7, 'c', 1, 1)", "INSERT INTO s VALUES (10, 7, 1)")
     commit(project, "UPDATE s SET k = 2 WHERE id = 1", "UPDATE r SET k = 3 WHERE id = 1", "DELETE FROM s WHERE id = 2")
     commit(project, "DELETE FROM r WHERE id = 10", "DELETE FROM s WHERE id = 10")
@@ -85,14 +105,14 @@ def test_01_both_sides_of_an_outer_join_change_in_one_batch(project: Project) ->
     assert rows(project, "SELECT count(*) AS n FROM six_way WHERE id = 1") == [(3 * 2 * 4 * 3 * 2,)]
 
 
-def test_02_chained_left_joins_with_max_on_a_populated_group(project: Project) -> None:
+def test_02_chained_left_joins_with_max_on_a_populated_group(project: Open) -> None:
     commit(project, "INSERT INTO t VALUES (10, 1, 500)", "INSERT INTO s VALUES (10, 1, 99)")
     commit(project, "DELETE FROM t WHERE id = 10", "UPDATE s SET y = 1 WHERE id = 10")
     commit(project, "DELETE FROM s WHERE k = 1")
     assert rows(project, "SELECT my, mz, n FROM chained_max WHERE g = 'a'") == [(None, None, 2)]
 
 
-def test_03_equal_rows_are_counted_and_deleted_one_at_a_time(project: Project) -> None:
+def test_03_equal_rows_are_counted_and_deleted_one_at_a_time(project: Open) -> None:
     commit(project, "DELETE FROM dup WHERE ctid = (SELECT min(ctid) FROM dup WHERE a = 1)")
     assert rows(project, "SELECT count(*) AS n FROM keyless WHERE a = 1") == [(1,)]
     commit(project, "DELETE FROM r WHERE id = 1")
@@ -100,34 +120,29 @@ def test_03_equal_rows_are_counted_and_deleted_one_at_a_time(project: Project) -
     commit(project, "INSERT INTO dup VALUES (1, 1), (1, 1), (2, NULL)", "UPDATE dup SET b = 5 WHERE ctid = (SELECT max(ctid) FROM dup)")
 
 
-def test_04_and_06_every_table_and_view_stands_at_the_one_stored_frontier(project: Project) -> None:
+def test_04_and_06_every_table_and_view_stands_at_the_one_stored_frontier(project: Open) -> None:
     commit(project, "INSERT INTO r VALUES (10, 1, 'a', 1, 1)")
     with connect(project.dsn) as c:
         c.execute("INSERT INTO r VALUES (11, 1, 'a', 1, 1)")
-    w = Warehouse(project.config, deployment.require(project.config.warehouse_path), read_only=True)
-    try:
-        stored = w.engine("duckdb").frontier()
-    finally:
-        w.close()
-    assert stored < current_lsn(project.dsn)
+    assert project.durable < current_lsn(project.dsn)
     assert rows(project, "SELECT count(*) AS n FROM duplicates") == rows(project, "SELECT sum(n)::BIGINT AS n FROM grouped") == [(5,)]
     project.assert_equal()
 
 
-def test_05_a_view_on_a_view_sees_the_delete_of_an_update(project: Project) -> None:
+def test_05_a_view_on_a_view_sees_the_delete_of_an_update(project: Open) -> None:
     commit(project, "UPDATE r SET g = 'b' WHERE id = 1")
     commit(project, "UPDATE r SET x = x + 1")
     commit(project, "UPDATE r SET g = 'z' WHERE g = 'b'")
     assert rows(project, "SELECT count(*) AS n FROM above WHERE g = 'b'") == [(0,)]
 
 
-def test_07_maintenance_is_compiled_anew_and_not_stored(project: Project) -> None:
+def test_07_maintenance_is_compiled_anew_and_not_stored(project: Open) -> None:
     text = (project.config.warehouse_path / deployment.FILE).read_text()
     assert "MERGE" not in text and "_weight" not in text
     assert '"grouped\\"' in text
 
 
-def test_08_an_emptied_group_and_an_emptied_table_come_back(project: Project) -> None:
+def test_08_an_emptied_group_and_an_emptied_table_come_back(project: Open) -> None:
     commit(project, "DELETE FROM r WHERE g = 'a'")
     commit(project, "INSERT INTO r VALUES (1, 1, 'a', 4, 0.3)")
     commit(project, "DELETE FROM r")
@@ -135,7 +150,7 @@ def test_08_an_emptied_group_and_an_emptied_table_come_back(project: Project) ->
     commit(project, "INSERT INTO r VALUES (1, 1, 'a', 4, 0.3)", "DELETE FROM r", "INSERT INTO r VALUES (2, 1, 'a', 6, 0.4)")
 
 
-def test_09_null_keys_arrival_order_and_ties(project: Project) -> None:
+def test_09_null_keys_arrival_order_and_ties(project: Open) -> None:
     commit(project, "INSERT INTO s VALUES (10, NULL, 5), (11, NULL, NULL)", "UPDATE s SET k = NULL WHERE id = 1")
     commit(project, "INSERT INTO s VALUES (12, 1, 20)", "UPDATE s SET y = 20 WHERE k = 1")
     commit(project, "DELETE FROM s WHERE id = 2", "INSERT INTO s VALUES (0, 1, 20)")
@@ -144,7 +159,7 @@ def test_09_null_keys_arrival_order_and_ties(project: Project) -> None:
     commit(project, "DELETE FROM s WHERE k IS NULL")
 
 
-def test_10_the_maximum_moves_up_down_and_away(project: Project) -> None:
+def test_10_the_maximum_moves_up_down_and_away(project: Open) -> None:
     commit(project, "INSERT INTO r VALUES (10, 1, 'a', 99, 1)")
     commit(project, "UPDATE r SET x = 1 WHERE id = 10")
     commit(project, "UPDATE r SET x = 8 WHERE id IN (1, 2)")
@@ -153,20 +168,20 @@ def test_10_the_maximum_moves_up_down_and_away(project: Project) -> None:
     commit(project, "DELETE FROM r")
 
 
-def test_11_having_is_crossed_in_both_directions(project: Project) -> None:
+def test_11_having_is_crossed_in_both_directions(project: Open) -> None:
     for x in (100, 6, 0, 12, -50, 5, 21):
         commit(project, f"UPDATE r SET x = {x} WHERE id = 1")
     commit(project, "UPDATE r SET x = 0 WHERE id = 1", "UPDATE r SET x = 100 WHERE id = 3")
 
 
-def test_13_averages_of_numeric_do_not_drift(project: Project) -> None:
+def test_13_averages_of_numeric_do_not_drift(project: Open) -> None:
     for i in range(6):
         commit(project, f"INSERT INTO r SELECT g, 100 + g, 'a', 1, g * 0.01 + {i} FROM generate_series({100 + i * 50}, {149 + i * 50}) g",
                "UPDATE r SET p = p + 0.01 WHERE g = 'a'", f"DELETE FROM r WHERE id % 7 = {i}")
     commit(project, "DELETE FROM r WHERE id >= 100")
 
 
-def test_14_an_update_within_a_group_that_leaves_its_key_alone_is_not_lost(project: Project) -> None:
+def test_14_an_update_within_a_group_that_leaves_its_key_alone_is_not_lost(project: Open) -> None:
     commit(project, "UPDATE r SET x = 50 WHERE id = 1")
     assert rows(project, "SELECT total FROM per_key_total WHERE k = 1") == [(55,)]
     commit(project, "UPDATE r SET x = 5 WHERE id = 1", "UPDATE r SET x = 50 WHERE id = 2")
@@ -174,15 +189,10 @@ def test_14_an_update_within_a_group_that_leaves_its_key_alone_is_not_lost(proje
     commit(project, "UPDATE r SET x = 51 WHERE id = 2", "UPDATE r SET x = 50 WHERE id = 2")
 
 
-def test_15_the_slot_is_never_acknowledged_past_what_is_durable(project: Project) -> None:
+def test_15_the_slot_is_never_acknowledged_past_what_is_durable(project: Open) -> None:
     for i in range(3):
         commit(project, f"INSERT INTO r VALUES ({10 + i}, 1, 'a', 1, 1)", f"DELETE FROM s WHERE id = {i}")
-        w = Warehouse(project.config, deployment.require(project.config.warehouse_path), read_only=True)
-        try:
-            durable = w.engine("duckdb").frontier()
-        finally:
-            w.close()
         with connect(project.dsn) as c:
             row = c.execute("SELECT (confirmed_flush_lsn - '0/0')::bigint FROM pg_replication_slots WHERE slot_name = %s",
                             (project.deployed.slot,)).fetchone()
-        assert row is not None and row[0] <= durable
+        assert row is not None and row[0] <= project.durable
