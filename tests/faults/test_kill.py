@@ -111,7 +111,7 @@ def kill_and_restart(p: Project, times: int, longest: float, ready: float) -> No
 
 
 def test_duckdb_is_whole_after_kills(database: str, tmp_path: Path) -> None:
-    kill_and_restart(Project.create(tmp_path, database, VIEWS), times=8, longest=1.2, ready=20)
+    kill_and_restart(Project.create(tmp_path, database, VIEWS), times=16, longest=1.2, ready=20)
 
 
 @pytest.mark.spark
