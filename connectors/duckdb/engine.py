@@ -26,6 +26,7 @@ from dialects.duckdb import DUCKDB, create_macros
 FORMAT = 1
 COMPACT_ROWS = 100_000
 COMPACT_SHARE = 0.2
+UNSAFE_OPTIMIZERS = "row_group_pruner"  # DuckDB 1.5.5 counts deleted rows when it picks row groups for ORDER BY … LIMIT
 
 
 class WarehouseInUse(TidemarkError):
@@ -58,6 +59,7 @@ class DuckDBEngine:
                                 hint="It may have been written by a newer DuckDB.", code="warehouse_unreadable") from e
         self.con.execute("SET TimeZone = 'UTC'")
         self.con.execute("SET preserve_insertion_order = false")
+        self.con.execute(f"SET disabled_optimizers = '{UNSAFE_OPTIMIZERS}'")
         self.programs: dict[frozenset[str], list[maintain.Statement]] = {}
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         if new:

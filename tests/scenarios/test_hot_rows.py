@@ -54,7 +54,6 @@ def test_a_row_updated_often_does_not_make_a_join_slower_each_time(database: str
     assert sorted(seconds[-3:])[1] < 4 * sorted(seconds[:5])[2], seconds
 
 
-@pytest.mark.xfail(strict=True, reason="DuckDB 1.5.5's row_group_pruner counts deleted rows: it skips row groups that hold the top")
 def test_the_top_row_after_updates_is_the_sources(database: str, tmp_path: Path) -> None:
     p = created(tmp_path, database, {"top": TOP}, "INSERT INTO r VALUES (1, 1, 3), (2, 1, 5), (3, 2, 8), (4, NULL, NULL)")
     for sign in "+-+":
