@@ -16,7 +16,6 @@ from compiler.ir.relation import (
     Agg,
     Aggregate,
     Filter,
-    Fixpoint,
     LeftJoin,
     Net,
     Project,
@@ -30,9 +29,8 @@ from compiler.ir.relation import (
     transform,
     walk,
 )
-from compiler.ir.scalar import Call, Col, Lit, Scalar, case, conj, conjuncts, is_null, negate, same
+from compiler.ir.scalar import Call, Col, Lit, Scalar, case, columns, conj, negate, same
 from compiler.ir.types import BOOL, INT4, INT8
-from compiler.normalize.outers import scalars
 from compiler.simplify.prune import prune
 from compiler.state import COUNT, StateDef, ViewPlan
 
@@ -67,6 +65,17 @@ class Program:
     steps: list[Step] = field(default_factory=list)
     merges: list[Merge] = field(default_factory=list)
     rules: dict[str, set[str]] = field(default_factory=dict)
+
+    def columns(self, *times: str) -> dict[str, frozenset[str]]:
+        """Of each table, the columns read at one of `times`: those of the projection right above its scan."""
+        out: dict[str, frozenset[str]] = {}
+        for r in (*(s.relation for s in self.steps), *(m.source for m in self.merges)):
+            for n in (Project(r, tuple((c.name, c) for c in r.schema)), *walk(r)):
+                for scan in n.inputs:
+                    if isinstance(scan, Scan) and scan.at in times:
+                        read = columns(*(e for _, e in n.exprs)) if isinstance(n, Project) else scan.names
+                        out[scan.table] = out.get(scan.table, frozenset()) | set(read)
+        return out
 
 
 def states_of(plans: list[ViewPlan]) -> list[StateDef]:
@@ -115,6 +124,8 @@ class _Builder:
         """States at a time, in terms of what they were before and this batch's steps."""
 
         def one(n: Relation) -> Relation:
+            if isinstance(n, Scan) and n.at == "before" and n.table not in self.changed:
+                return replace(n, at="after")
             if not isinstance(n, State) or n.name not in self.temps:
                 return n
             if n.at == "before":
@@ -198,11 +209,11 @@ class _Builder:
 
     def with_extrema(self, s: StateDef, q: Aggregate, change: Relation) -> Relation:
         """MIN and MAX take what was inserted; a group whose extremum left, and was not replaced, is computed again."""
-        columns: dict[Scalar, str] = {}
+        inputs: dict[Scalar, str] = {}
 
         def put(x: Scalar) -> Col:
-            columns.setdefault(x, f"in_{len(columns)}")
-            return Col(columns[x], x.type)
+            inputs.setdefault(x, f"in_{len(inputs)}")
+            return Col(inputs[x], x.type)
 
         keys = tuple((k, put(e)) for k, e in q.keys)
         aggs: list[tuple[str, Agg]] = []
@@ -213,7 +224,7 @@ class _Builder:
                          (f"{n}_out", Agg(f"{a.fn}_out", args, a.type, keep))]
             else:
                 aggs.append((n, Agg(a.fn, args, a.type, keep)))
-        net = Net(Project(change, tuple((name, x) for x, name in columns.items())))
+        net = Net(Project(change, tuple((name, x) for x, name in inputs.items())))
         added = Aggregate(net, keys, tuple(aggs))
         old, names = self.old(s)
         joined: Relation = LeftJoin(added, old, conj([same(added.col(k), names[k]) for k in s.key]))
@@ -296,5 +307,3 @@ def rules_of(plan: ViewPlan) -> set[str]:
     p = program([plan], plan.tables)
     return {r for rules in p.rules.values() for r in rules}
 
-
-_ = (Fixpoint, Scan, is_null, conjuncts, scalars)

@@ -26,6 +26,7 @@ class Dialect:
     atomic_tables: bool  # one transaction covers several tables
     copies: str  # template of a select item that repeats a row $1 times
     unnest: Mapping[str, str]  # set-returning functions: template of a SELECT giving columns x (or key, value) and o
+    mirrors: Mapping[tuple[str, bool], tuple[str, bool]]  # (time, no negative weights) → schema, whether it has weights
     deep_recursion: bool = True
 
     def type_sql(self, t: Type) -> str:

@@ -499,4 +499,6 @@ DUCKDB = Dialect(
     atomic_tables=True,
     copies="UNNEST(RANGE($1))",
     unnest=UNNEST,
+    mirrors={("after", True): ("base", False), ("after", False): ("base", False), ("before", True): ("before_rows", False),
+             ("before", False): ("before", True)},
 )

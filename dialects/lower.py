@@ -18,7 +18,6 @@ from compiler.errors import CompilerBug
 from compiler.ir.relation import (
     Agg,
     Aggregate,
-    Binary,
     Filter,
     Fixpoint,
     Join,
@@ -42,7 +41,7 @@ from compiler.ir.relation import (
     WindowCall,
     is_empty,
 )
-from compiler.ir.scalar import FALSE, TRUE, Call, Col, Lit, Scalar, conjuncts, walk
+from compiler.ir.scalar import TRUE, Col, Lit, Scalar, conjuncts, walk
 from compiler.ir.types import INT8, Type
 from dialects.dialect import Dialect, ident
 from dialects.scalars import Scalars
@@ -234,13 +233,11 @@ class Lower:
 
     def _scan(self, r: Scan, positive: bool) -> Frame:
         mirror = mirror_name(r.table)
-        schema = r.at if r.at == "delta" or not (positive or self.rows) else f"{r.at}_rows"
         alias = self.alias(mirror)
-        weighted = schema in ("before", "after", "delta") or not r.key
-        source = _table(schema, mirror, alias)
         if r.at == "delta":
-            source = _table("", f"batch_{mirror}", alias)
-        return self.over(source, alias, r.names, weighted)
+            return self.over(_table("", f"batch_{mirror}", alias), alias, r.names, True)
+        schema, weighted = self.dialect.mirrors[(r.at, positive or self.rows)]
+        return self.over(_table(schema, mirror, alias), alias, r.names, weighted or not r.key)
 
     def _state(self, r: State, positive: bool) -> Frame:
         alias = self.alias("s")
@@ -337,7 +334,7 @@ class Lower:
         return self.step(_label(r), self.select(f, r.names, bool(f.weights)), r.names, bool(f.weights))
 
     def _semi(self, r: Semi, positive: bool) -> Frame:
-        if positive and not r.anti and isinstance(r.right, Keys | Temp) and _mirror_only(r.left) and not self.rows:
+        if positive and not r.anti and isinstance(r.right, Keys | Temp) and self.logged(r.left) and not self.rows:
             return self.consolidated(r)
         l = self.sourced(r.left, self.frame(r.left, positive))
         rr = self.frame(r.right, True)
@@ -349,6 +346,12 @@ class Lower:
         if self.dialect.sqlglot != "duckdb":
             join.set("side", "LEFT")
         return Frame(l.source, l.cols, l.weights, [*l.joins, join], l.where)
+
+    def logged(self, r: Relation) -> bool:
+        """Whether it is a mirror, perhaps projected and filtered, kept as a log: cut down to keys, that is cheap to add up."""
+        while isinstance(r, Project | Filter):
+            r = r.input
+        return isinstance(r, Scan) and r.at != "delta" and self.dialect.mirrors[(r.at, False)][1]
 
     def _union(self, r: Union, positive: bool) -> Frame:
         parts = [(p, self.frame(p, positive)) for p in r.parts if not is_empty(p)]
@@ -597,13 +600,6 @@ def _label(r: Relation) -> str:
     return names.get(type(r), "step")
 
 
-def _mirror_only(r: Relation) -> bool:
-    """A mirror, perhaps projected and filtered: cut down to keys, its log is cheap to add up."""
-    while isinstance(r, Project | Filter):
-        r = r.input
-    return isinstance(r, Scan) and r.at != "delta"
-
-
 def _leaf(r: Relation) -> bool:
     while isinstance(r, Project | Filter):
         r = r.input
@@ -649,5 +645,3 @@ def _union_all(selects: list[exp.Expr]) -> exp.Expr:
         out = exp.Union(this=out, expression=s, distinct=False)
     return out
 
-
-_ = (Binary, Call, FALSE)

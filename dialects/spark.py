@@ -424,4 +424,6 @@ SPARK = Dialect(
     atomic_tables=False,
     copies="EXPLODE(SEQUENCE(1, CAST($1 AS INT)))",
     unnest=UNNEST,
+    mirrors={("after", True): ("after_rows", False), ("after", False): ("after", True), ("before", True): ("before_rows", False),
+             ("before", False): ("before", True)},
 )

@@ -23,10 +23,11 @@ from dialects import maintain
 from dialects.dialect import ident
 from dialects.duckdb import DUCKDB, create_macros
 
-FORMAT = 1
-COMPACT_ROWS = 100_000
-COMPACT_SHARE = 0.2
+FORMAT = 2
 UNSAFE_OPTIMIZERS = "row_group_pruner"  # DuckDB 1.5.5 counts deleted rows when it picks row groups for ORDER BY … LIMIT
+
+
+Prepared = tuple[list[maintain.Statement], dict[str, frozenset[str]]]
 
 
 class WarehouseInUse(TidemarkError):
@@ -60,7 +61,7 @@ class DuckDBEngine:
         self.con.execute("SET TimeZone = 'UTC'")
         self.con.execute("SET preserve_insertion_order = false")
         self.con.execute(f"SET disabled_optimizers = '{UNSAFE_OPTIMIZERS}'")
-        self.programs: dict[frozenset[str], list[maintain.Statement]] = {}
+        self.programs: dict[frozenset[str], Prepared] = {}
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         if new:
             self._initialize()
@@ -85,6 +86,10 @@ class DuckDBEngine:
             raise TidemarkError(f"the warehouse {self.path} was written by a newer Tidemark", code="newer_warehouse",
                                 detail=f"Its format is {row[0]}; this version knows {FORMAT}.",
                                 hint="Upgrade Tidemark, or deploy into another warehouse.")
+        if row is not None and row[0] is not None and row[0] < FORMAT:
+            raise TidemarkError(f"the warehouse {self.path} was written by an older Tidemark", code="older_warehouse",
+                                detail=f"Its format is {row[0]}; this version writes {FORMAT}.",
+                                hint="Run: tidemark teardown --yes and tidemark deploy. The source is copied again.")
 
     def close(self) -> None:
         self.con.close()
@@ -167,22 +172,20 @@ class DuckDBEngine:
     def apply(self, staged: list[Staged], end: int, program: Callable[[frozenset[str]], Program]) -> int:
         """Land the changes, maintain every state, move the frontier to `end`: all of it, or nothing. Gives rows landed."""
         con, rows = self.con, 0
+        changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
         con.execute("BEGIN")
         try:
-            con.execute(f"SET VARIABLE tidemark_frontier = {self.frontier()}::BIGINT")
-            con.execute(f"SET VARIABLE tidemark_batch = {max(end - 1, 0)}::BIGINT")
-            changed = set()
+            todo, needed = self.prepared(changed, program)
             for s in staged:
                 con.register("staged", typed(s.rows, s.table))
-                cast_errors(s.table, s.rows, partial(_each, con, landing.land(s, "staged")))
+                columns = needed.get(f"{s.table.schema}.{s.table.name}", frozenset())
+                cast_errors(s.table, s.rows, partial(_each, con, landing.land(s, "staged", columns)))
                 con.unregister("staged")
-                landed = con.execute(f"SELECT count(*) FROM {mirror.q(f'batch_{s.table.mirror}')}").fetchone()
-                if landed and landed[0]:
-                    changed.add(f"{s.table.schema}.{s.table.name}")
-                    rows += landed[0]
-            if changed:
+                landed = con.execute(f"SELECT count(*) FROM {mirror.batch(s.table)}").fetchone()
+                rows += landed[0] if landed else 0
+            if rows:
                 spent: dict[str, float] = {}
-                for statement in self.statements(frozenset(changed), program):
+                for statement in todo:
                     start = time.perf_counter()
                     self._run(statement)
                     spent[statement.state] = spent.get(statement.state, 0.0) + time.perf_counter() - start
@@ -194,28 +197,16 @@ class DuckDBEngine:
             raise
         return rows
 
-    def statements(self, changed: frozenset[str], program: Callable[[frozenset[str]], Program]) -> list[maintain.Statement]:
+    def prepared(self, changed: frozenset[str], program: Callable[[frozenset[str]], Program]) -> Prepared:
+        """The statements of a batch that changes these tables, and the columns they read of each table's old rows."""
         if changed not in self.programs:
-            self.programs[changed] = maintain.statements(DUCKDB, program(changed))
+            p = program(changed)
+            self.programs[changed] = maintain.statements(DUCKDB, p), p.columns("delta", "before")
         return self.programs[changed]
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]:
-        """Fold logs that have grown past a share of their base; gives the tables that were."""
-        done = []
-        for t in tables:
-            name = mirror.q(t.mirror)
-            tail, base = self.con.execute(f"SELECT (SELECT count(*) FROM delta.{name}), (SELECT count(*) FROM base.{name})").fetchone()  # type: ignore[misc]
-            if tail and (force or tail > max(COMPACT_ROWS, COMPACT_SHARE * base)):
-                self.con.execute("BEGIN")
-                try:
-                    for s in mirror.compact(t):
-                        self.con.execute(s)
-                    self.con.execute("COMMIT")
-                except BaseException:
-                    self.con.execute("ROLLBACK")
-                    raise
-                done.append(t.mirror)
-        return done
+        """Mirrors are rows as they are now: nothing is left to fold, and DuckDB's own checkpoints drop deleted rows."""
+        return []
 
     # -- reading
 

@@ -1,76 +1,117 @@
-"""Landing staged changes: the batch's rows as a temp table `batch_<table>`, appended to the delta table."""
+"""Landing staged changes: the batch's rows as deltas in the temp table `batch_<table>`, and the mirror that takes them.
+
+Old images are looked up by key, together with their row identifiers, so that finding the rows to take away is one scan.
+"""
 
 from __future__ import annotations
 
 from compiler.catalog import Column, Table
-from connectors.duckdb.mirror import columns, q
+from connectors.duckdb.mirror import batch, columns, on_key, q, same_row
 from connectors.duckdb.text import from_text
 from connectors.staging import Staged
+from dialects.duckdb import type_name
 
+EVENTS = "WITH events AS MATERIALIZED (SELECT * FROM {})"  # read twice, and Arrow cannot filter string views
 
-def land(s: Staged, source: str) -> list[str]:
-    """SQL that lands staged rows, registered as `source`."""
-    t, name = s.table, q(s.table.mirror)
-    batch = q(f"batch_{t.mirror}")
-    copy: list[str] = []
-    if s.keyed and (s.truncated or not s.inserts_only):  # read twice, and Arrow cannot filter string views
-        copy, source = [f"CREATE OR REPLACE TEMP TABLE events AS SELECT * FROM {source}"], "events"
-    body = _keyed(s, source) if s.keyed else _full(s, source)
-    return [*copy, f"CREATE OR REPLACE TEMP TABLE {batch} AS {body}", f"INSERT INTO delta.{name} SELECT * FROM {batch}"]
+def land(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
+    """SQL that lands staged rows, registered as `source`. Old images carry only the columns `needed`; others are NULL."""
+    if s.truncated:
+        return _after_truncation(s, source)
+    if s.inserts_only:
+        weight = "1::BIGINT AS _weight"
+        return [f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS SELECT {values(s.table)}, {weight} FROM {source}",
+                *([_add(s.table)] if s.table.key or s.keyed else [_merge(s.table)])]
+    if s.keyed:
+        return _keyed(s, source, needed)
+    return _with_old_images(s, source) if s.table.key else [_netted(s, source), _merge(s.table)]
 
 
 def values(t: Table, prefix: str = "") -> str:
     return ", ".join(f"{from_text(f'{prefix}c{i}', c.type)} AS {q(c.name)}" for i, c in enumerate(t.columns))
 
 
-def _gone(t: Table) -> str:
-    """Every row of the mirror, taken away by TRUNCATE."""
-    weight = "-1" if t.key else "-_weight"
-    return (f"SELECT {columns(t)}, {weight} AS _weight, (SELECT getvariable('tidemark_batch')) AS _lsn, 0 AS _seq "
-            f"FROM before_rows.{q(t.mirror)}")
+def _add(t: Table) -> str:
+    """The mirror takes the batch's new rows."""
+    cols = columns(t) if t.key else f"{columns(t)}, _weight"
+    return f"INSERT INTO base.{q(t.mirror)} SELECT {cols} FROM {batch(t)} WHERE _weight > 0"
 
 
-def _full(s: Staged, source: str) -> str:
-    rows = f"SELECT {values(s.table)}, _weight, _lsn, _seq FROM {source}"
-    return f"{_gone(s.table)} UNION ALL {rows}" if s.truncated else rows
+def _netted(s: Staged, source: str) -> str:
+    """For a table without a key: equal rows added up."""
+    return (f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS SELECT {columns(s.table)}, sum(_weight)::BIGINT AS _weight "
+            f"FROM (SELECT {values(s.table)}, _weight FROM {source}) GROUP BY ALL HAVING sum(_weight) <> 0")
 
 
-def _keyed(s: Staged, source: str) -> str:
+def _merge(t: Table) -> str:
+    """For a table without a key: the mirror's weights take the batch's."""
+    names = [q(c.name) for c in t.columns]
+    return (f"MERGE INTO base.{q(t.mirror)} AS b USING (SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM {batch(t)} "
+            f"GROUP BY ALL) AS n ON {same_row(t, 'b', 'n')} "
+            "WHEN MATCHED AND b._weight + n._weight = 0 THEN DELETE "
+            "WHEN MATCHED THEN UPDATE SET _weight = b._weight + n._weight "
+            f"WHEN NOT MATCHED THEN INSERT ({', '.join(names)}, _weight) VALUES ({', '.join(f'n.{n}' for n in names)}, n._weight)")
+
+
+def _with_old_images(s: Staged, source: str) -> list[str]:
+    """Each change brings its old image: of several changes to one key, the first old image and the last new one count."""
     t = s.table
+    key = ", ".join(q(k) for k in t.key)
+    events = (f"SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY _seq, _weight) AS _at, count(*) OVER (PARTITION BY {key}) AS _of "
+              f"FROM (SELECT {values(t)}, _weight, _seq FROM {source})")
+    name = q(t.mirror)
+    return [f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight::BIGINT AS _weight FROM ({events}) "
+            "WHERE (_weight < 0 AND _at = 1) OR (_weight > 0 AND _at = _of)",
+            f"DELETE FROM base.{name} AS b USING (SELECT * FROM {batch(t)} WHERE _weight < 0) AS n WHERE {on_key(t.key, 'b', 'n')}",
+            _add(t)]
+
+
+def _after_truncation(s: Staged, source: str) -> list[str]:
+    """Every row of the mirror goes; what came after the TRUNCATE is all there is."""
+    t, name = s.table, q(s.table.mirror)
+    gone = f"SELECT {columns(t)}, {'-1::BIGINT' if t.key else '-_weight'} AS _weight FROM base.{name}"
+    if s.keyed:
+        new = f"SELECT {values(t)}, 1::BIGINT AS _weight FROM events WHERE _present AND {last(s)}"
+    else:
+        new = (f"SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM (SELECT {values(t)}, _weight FROM events) "
+               "GROUP BY ALL HAVING sum(_weight) > 0")
+    return [f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS {EVENTS.format(source)} {gone} UNION ALL {new}",
+            f"DELETE FROM base.{name}", _add(t)]
+
+
+def _keyed(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
+    t = s.table
+    name = q(t.mirror)
     key = [next(c for c in t.columns if c.name == k) for k in t.identity_key]
-    if s.inserts_only and not s.truncated:
-        return f"SELECT {values(t)}, 1 AS _weight, _lsn, _seq FROM {source}"
-    keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS key_{i}" for i, c in enumerate(key))
     kept = "".join(f", u{i}" for i in s.unchanged)
     origin = "".join(f", {from_text(f'f{i}', c.type)} AS from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
-    events = f"WITH latest AS MATERIALIZED (SELECT {keys}, {values(t)}, _present, _lsn, _seq{kept}{origin} FROM {source}{last(s, source)})"
-    touched = "SELECT * FROM latest" if not s.unchanged else (
-        "SELECT * FROM latest UNION ALL BY NAME SELECT " + ", ".join(f"from_{i} AS key_{i}" for i in range(len(key)))
-        + " FROM latest WHERE from_0 IS NOT NULL")
-    old = f"SELECT {columns(t)}, -1 AS _weight, _lsn, _seq FROM old WHERE _lsn IS NOT NULL" if not s.truncated else _gone(t)
-    if s.unchanged:
-        new_cols = ", ".join(f"CASE WHEN l.u{i} THEN o.{q(c.name)} ELSE l.{q(c.name)} END AS {q(c.name)}"
-                             if i in s.unchanged else f"l.{q(c.name)}" for i, c in enumerate(t.columns))
-        back = " AND ".join(f"o.{q(c.name)} = l.from_{i}" for i, c in enumerate(key))
-        images = f"(SELECT DISTINCT {columns(t)} FROM old)"
-        new = f"SELECT {new_cols}, 1, l._lsn, l._seq FROM latest l LEFT JOIN {images} o ON {back} WHERE l._present"
-    else:
-        new = f"SELECT {columns(t)}, 1, _lsn, _seq FROM latest WHERE _present"
-    return f"{events}, touched AS ({touched}), old AS ({_images(t, key)}) {old} UNION ALL {new}"
+    keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS key_{i}" for i, c in enumerate(key))
+    latest = (f"CREATE OR REPLACE TEMP TABLE latest AS {EVENTS.format(source)} SELECT {keys}, {values(t)}, _present{kept}{origin} "
+              f"FROM events WHERE {last(s)}")
+    wanted = needed | set(t.key) | set(t.identity_key) | {t.columns[i].name for i in s.unchanged}
+    images = ", ".join(f"m.{q(c.name)}" if c.name in wanted else f"NULL::{type_name(c.type)} AS {q(c.name)}" for c in t.columns)
+    weight = "1" if t.key else "m._weight"
+    old = (f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, m.rowid AS _row "
+           f"FROM base.{name} m JOIN latest k ON {_on(key, 'm', 'k', 'key')}")
+    return [latest, old,
+            f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {_new(s, key)}",
+            f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)", _add(t)]
 
 
-def last(s: Staged, source: str) -> str:
+def _on(key: list[Column], table: str, events: str, prefix: str) -> str:
+    return " AND ".join(f"{table}.{q(c.name)} = {events}.{prefix}_{i}" for i, c in enumerate(key))
+
+
+def _new(s: Staged, key: list[Column]) -> str:
+    """Rows as they are after the batch; values that were not sent are the old image's."""
+    t = s.table
+    if not s.unchanged:
+        return f"SELECT {columns(t)}, 1 FROM latest WHERE _present"
+    cols = ", ".join(f"CASE WHEN l.u{i} THEN o.{q(c.name)} ELSE l.{q(c.name)} END AS {q(c.name)}"
+                     if i in s.unchanged else f"l.{q(c.name)}" for i, c in enumerate(t.columns))
+    return f"SELECT {cols}, 1 FROM latest l LEFT JOIN old o ON {_on(key, 'o', 'l', 'from')} WHERE l._present"
+
+
+def last(s: Staged) -> str:
     """Of several events on one key, the last: a condition on positions, found from the keys alone."""
     names = ", ".join(f"k{i}" for i in range(len(s.table.identity_key)))
-    return f" WHERE _seq + 0 IN (SELECT max(_seq) FROM {source} GROUP BY {names})"
-
-
-def _images(t: Table, key: list[Column]) -> str:
-    """Rows of the mirror before the batch under the touched keys: base and log are cut down to the keys first."""
-    name = q(t.mirror)
-    on = " AND ".join(f"m.{q(c.name)} = k.key_{i}" for i, c in enumerate(key))
-    cols, mine = columns(t), columns(t, "m.")
-    weight = "1" if t.key else "m._weight"
-    return (f"SELECT {cols}, _lsn, _seq FROM (SELECT {mine}, {weight} AS _weight, k._lsn, k._seq FROM base.{name} m JOIN touched k ON {on} "
-            f"UNION ALL SELECT {mine}, m._weight, k._lsn, k._seq FROM delta.{name} m JOIN touched k ON {on}) "
-            f"GROUP BY {cols}, _lsn, _seq HAVING sum(_weight) > 0")
+    return f"_seq IN (SELECT max(_seq) FROM events GROUP BY {names})"

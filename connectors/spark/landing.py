@@ -41,6 +41,6 @@ def typed_events(s: Staged, path: Path) -> int:
     keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS key_{i}" for i, c in enumerate(key))
     kept = "".join(f", u{i}" for i in s.unchanged)
     origin = "".join(f", {from_text(f'f{i}', c.type)} AS from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
-    query = (f"SELECT {keys}, {landing.values(t)}, _present, _lsn, _seq{kept}{origin} FROM staged"
-             f"{landing.last(s, 'staged')}")
+    query = (f"WITH events AS (FROM staged) SELECT {keys}, {landing.values(t)}, _present, _lsn, _seq{kept}{origin} FROM events "
+             f"WHERE {landing.last(s)}")
     return _write(t, s.rows, query, path)

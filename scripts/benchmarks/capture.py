@@ -80,7 +80,7 @@ def _fill(dsn: str, rows: int) -> tuple[str, int]:
 
 
 def _drain(dsn: str, slot: str, start: int, rows: int, limits: Limits, folder: Path) -> dict[str, Any]:
-    """Receive, decode, stage and land until all rows are in the delta table; nothing is acknowledged."""
+    """Receive, decode, stage and land until all rows are in the mirror; nothing is acknowledged."""
     with connect(dsn) as c:
         tables = load_catalog(c).tables
         expected = c.execute("SELECT count(*), sum(id), sum(price), count(*) FILTER (WHERE paid), max(note) FROM event").fetchone()
@@ -113,10 +113,10 @@ def _drain(dsn: str, slot: str, start: int, rows: int, limits: Limits, folder: P
             batches += 1
         seconds = clock() - begin
         found = engine.con.execute("SELECT count(*), sum(id), sum(price), count(*) FILTER (WHERE paid), max(note) "
-                                   "FROM delta.event").fetchone()
+                                   "FROM base.event").fetchone()
     finally:
         stream.close()
         engine.close()
     if found != expected:
-        raise SystemExit(f"capture: the delta table has {found}, the source {expected}")
+        raise SystemExit(f"capture: the mirror has {found}, the source {expected}")
     return {"seconds": seconds, "batches": batches, "spent": spent}

@@ -1,4 +1,4 @@
-"""The SQL means the IR: run by DuckDB over a mirror with base and log, it gives what the interpreter gives."""
+"""The SQL means the IR: run by DuckDB over a mirror and a batch, it gives what the interpreter gives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, note, settings
 from compiler.catalog import Column, Table
 from compiler.delta.rules import Deltas
 from compiler.delta.times import after
-from compiler.ir.evaluate import Database, ZSet, evaluate
+from compiler.ir.evaluate import Database, ZSet, add, evaluate
 from compiler.ir.relation import Relation
 from compiler.ir.types import INT4
 from connectors.duckdb import mirror
@@ -34,25 +34,20 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
         table = Table("public", t.split(".")[1], tuple(Column(n, INT4) for n in COLUMNS), (), "full")
         for s in mirror.create(table):
             c.execute(s)
-        c.execute(f"CREATE TEMP TABLE batch_{table.name} AS SELECT * FROM delta.{table.name}")
-    c.execute("SET VARIABLE tidemark_frontier = 10::BIGINT")
     yield c
     c.close()
 
 
 def fill(c: duckdb.DuckDBPyConnection, db: Database) -> None:
-    """Rows of weight 1 in the base, the rest of the table in the log, the batch in both log and batch table."""
+    """The mirror has taken the batch already; the batch table holds it too."""
     for t in TABLES:
         name = t.split(".")[1]
-        for table in (f"base.{name}", f"delta.{name}", f"batch_{name}"):
+        for table in (f"base.{name}", f"batch_{name}"):
             c.execute(f"DELETE FROM {table}")
-        for row, w in db.before[t].items():
-            c.execute(f"INSERT INTO base.{name} VALUES (?, ?, 1)", list(row))
-            if w > 1:
-                c.execute(f"INSERT INTO delta.{name} VALUES (?, ?, ?, 1, 1)", [*row, w - 1])
+        for row, w in add(db.before[t], db.delta[t]).items():
+            c.execute(f"INSERT INTO base.{name} VALUES (?, ?, ?)", [*row, w])
         for row, w in db.delta[t].items():
-            for table in (f"delta.{name}", f"batch_{name}"):
-                c.execute(f"INSERT INTO {table} VALUES (?, ?, ?, 20, 1)", [*row, w])
+            c.execute(f"INSERT INTO batch_{name} VALUES (?, ?, ?)", [*row, w])
 
 
 def run(c: duckdb.DuckDBPyConnection, r: Relation) -> ZSet:

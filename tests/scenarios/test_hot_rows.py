@@ -36,7 +36,6 @@ def test_a_six_way_join_does_not_drift(database: str, tmp_path: Path) -> None:
     assert ask(p.config, "SELECT count(*) AS n FROM six_way", False).to_pylist() == [{"n": 3 * 2 * 3 * 3 * 2 * 3}]
 
 
-@pytest.mark.xfail(strict=True, reason="joins read the log without netting it: n updates of a row are n rows a side, multiplied")
 def test_a_row_updated_often_does_not_make_a_join_slower_each_time(database: str, tmp_path: Path) -> None:
     p = created(tmp_path, database, {"six_way": SIX_WAY}, *(f"INSERT INTO {n} VALUES (1, 1, 1)" for n in "rst"))
     warehouse = Warehouse(p.config, p.deployed)
