@@ -43,7 +43,7 @@ def reads(r: Relation) -> tuple[str, ...]:
 
 
 def create_state(d: Dialect, s: StateDef) -> Statement:
-    body = ", ".join(f"{ident(c.name).sql(d.sqlglot)} {d.type_sql(c.type)}" for c in s.columns)
+    body = ", ".join(f"{ident(c.name).sql(d.sqlglot)} {d.type_sql(c.type)}{d.storage(c.type)}" for c in s.columns)
     return Statement("create", s.name, f"CREATE TABLE state.{ident(s.name).sql(d.sqlglot)} ({body})", (),
                      f"state.{s.name}", f"{s.kind} by ({', '.join(s.key)})" if s.key else s.kind)
 

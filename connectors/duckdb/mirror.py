@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from compiler.catalog import Table
 from dialects.dialect import ident
-from dialects.duckdb import type_name
+from dialects.duckdb import storage, type_name
 
 SCHEMAS = ("base", "before", "before_rows", "state", "pg", "meta")
 
@@ -39,7 +39,8 @@ def create(t: Table) -> list[str]:
     """Statements that make a table's mirror."""
     name, cols = q(t.mirror), columns(t)
     body = ", ".join(f"{q(c.name)} {type_name(c.type)}" for c in t.columns)
-    return [f"CREATE TABLE base.{name} ({body}{'' if t.key else ', _weight BIGINT'})",
+    stored = ", ".join(f"{q(c.name)} {type_name(c.type)}{storage(c.type)}" for c in t.columns)
+    return [f"CREATE TABLE base.{name} ({stored}{'' if t.key else ', _weight BIGINT'})",
             f"CREATE OR REPLACE TEMP TABLE {batch(t)} ({body}, _weight BIGINT)",
             f"CREATE VIEW before.{name} AS SELECT {cols}, {'1' if t.key else '_weight'} AS _weight FROM base.{name} "
             f"UNION ALL SELECT {cols}, -_weight FROM {batch(t)}",
