@@ -233,7 +233,7 @@ class _Builder:
         lost = gone[0] if len(gone) == 1 else Call("or", tuple(gone), BOOL)
         marked = Project(joined, (*((c.name, c) for c in joined.schema), ("lost", Call("is_true", (lost,), BOOL))))
         again = self.again(q, Filter(marked, Col("lost", BOOL)), extrema)
-        on = conj([Col("lost", BOOL), *(same(marked.col(k), Col(f"again_{k}", e.type)) for k, e in q.keys)])
+        on = conj([same(marked.col(k), Col(f"again_{k}", e.type)) for k, e in q.keys]) if q.keys else Col("lost", BOOL)
         whole = LeftJoin(marked, again, on)
         exprs: list[tuple[str, Scalar]] = [(k, Col(k, e.type)) for k, e in q.keys]
         for n, a in q.aggs:

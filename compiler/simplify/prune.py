@@ -5,64 +5,101 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.ir.relation import (
+    Agg,
     Aggregate,
     Filter,
     Join,
     Keys,
     LeftJoin,
-    Net,
     Project,
     Relation,
     Scan,
     Semi,
     State,
     Temp,
-    TopK,
     Union,
-    Unnest,
     Weigh,
-    Window,
 )
-from compiler.ir.scalar import columns
+from compiler.ir.scalar import Scalar, columns
 
 
 def prune(r: Relation) -> Relation:
-    """The same relation, reading no more than it needs."""
-    return _cut(r, set(r.names))
+    """The same relation, reading no more than it needs. What is used twice stays one: it keeps what either use reads."""
+    need: dict[Relation, set[str]] = {r: set(r.names)}
+    order = _readers_first(r)
+    for n in order:
+        for i, names in zip(n.inputs, _wanted(n, need[n]), strict=True):
+            need.setdefault(i, set()).update(names)
+    done: dict[Relation, Relation] = {}
+    for n in reversed(order):
+        done[n] = _cut(n, need[n], tuple(done[i] for i in n.inputs))
+    return done[r]
 
 
-def _cut(r: Relation, need: set[str]) -> Relation:
-    """r with at least the columns `need`, in their order."""
+def _readers_first(r: Relation) -> list[Relation]:
+    """Every relation once, after all that read it."""
+    out: list[Relation] = []
+    seen: set[Relation] = set()
+
+    def go(n: Relation) -> None:
+        if n not in seen:
+            seen.add(n)
+            for i in n.inputs:
+                go(i)
+            out.append(n)
+
+    go(r)
+    return out[::-1]
+
+
+def _wanted(r: Relation, need: set[str]) -> list[set[str]]:
+    """The columns that r reads of each input to give the columns `need`."""
     if isinstance(r, Project):
-        exprs = tuple((n, e) for n, e in r.exprs if n in need) or r.exprs[:1]
-        return Project(_cut(r.input, columns(*(e for _, e in exprs))), exprs)
+        return [columns(*(e for _, e in _kept(r, need)))]
     if isinstance(r, Filter):
-        return Filter(_cut(r.input, need | columns(r.predicate)), r.predicate)
+        return [need | columns(r.predicate)]
     if isinstance(r, Weigh):
-        return Weigh(_cut(r.input, need | columns(r.by)), r.by)
+        return [need | columns(r.by)]
     if isinstance(r, Join | LeftJoin):
         want = need | columns(r.on)
-        return r.rebuild((_cut(r.left, want & set(r.left.names)), _cut(r.right, want & set(r.right.names))))
+        return [want & set(r.left.names), want & set(r.right.names)]
     if isinstance(r, Semi):
         on = columns(r.on)
-        return r.rebuild((_cut(r.left, (need | on) & set(r.left.names)), _cut(r.right, on & set(r.right.names))))
+        return [(need | on) & set(r.left.names), on & set(r.right.names)]
     if isinstance(r, Union):
-        places = [i for i, n in enumerate(r.names) if n in need] or [0]
-        return Union(tuple(_exactly(p, [p.names[i] for i in places]) for p in r.parts))
+        return [{p.names[i] for i in _places(r, need)} for p in r.parts]
     if isinstance(r, Aggregate):
-        aggs = tuple((n, a) for n, a in r.aggs if n in need) if r.keys or not r.aggs else r.aggs
-        used = columns(*(e for _, e in r.keys), *(s for _, a in aggs for s in a.scalars))
-        return replace(r, input=_cut(r.input, used), aggs=aggs)
+        return [columns(*(e for _, e in r.keys), *(s for _, a in _aggs(r, need) for s in a.scalars))]
     if isinstance(r, Keys):
-        return r.rebuild((_cut(r.input, columns(*(e for _, e in r.exprs))),))
+        return [columns(*(e for _, e in r.exprs))]
+    return [set(i.names) for i in r.inputs]
+
+
+def _kept(r: Project, need: set[str]) -> tuple[tuple[str, Scalar], ...]:
+    return tuple((n, e) for n, e in r.exprs if n in need) or r.exprs[:1]
+
+
+def _places(r: Union, need: set[str]) -> list[int]:
+    return [i for i, n in enumerate(r.names) if n in need] or [0]
+
+
+def _aggs(r: Aggregate, need: set[str]) -> tuple[tuple[str, Agg], ...]:
+    return tuple((n, a) for n, a in r.aggs if n in need) if r.keys or not r.aggs else r.aggs
+
+
+def _cut(r: Relation, need: set[str], inputs: tuple[Relation, ...]) -> Relation:
+    """r over inputs that are cut already, with at least the columns `need`, in their order."""
+    if isinstance(r, Project):
+        return Project(inputs[0], _kept(r, need))
+    if isinstance(r, Union):
+        places = _places(r, need)
+        return Union(tuple(_exactly(i, [p.names[x] for x in places]) for p, i in zip(r.parts, inputs, strict=True)))
+    if isinstance(r, Aggregate):
+        return replace(r, input=inputs[0], aggs=_aggs(r, need))
     if isinstance(r, Scan | State | Temp) and need < set(r.names):
-        kept = tuple((c.name, c) for c in r.schema if c.name in need) or tuple((c.name, c) for c in r.schema[:1])
-        return Project(r, kept)
-    if isinstance(r, Window | TopK | Net | Unnest):
-        return r.rebuild((_cut(r.inputs[0], set(r.inputs[0].names)),))
-    return r
+        return Project(r, tuple((c.name, c) for c in r.schema if c.name in need) or tuple((c.name, c) for c in r.schema[:1]))
+    return r.rebuild(inputs) if inputs else r
 
 
 def _exactly(r: Relation, names: list[str]) -> Relation:
-    got = _cut(r, set(names))
-    return got if list(got.names) == names else Project(got, tuple((n, got.col(n)) for n in names))
+    return r if list(r.names) == names else Project(r, tuple((n, r.col(n)) for n in names))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import pytest
-
 from pipelines.ask import ask
 from pipelines.capture import Capture, current_lsn
 from pipelines.run import limits
