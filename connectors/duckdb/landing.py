@@ -14,7 +14,7 @@ from dialects.duckdb import type_name
 EVENTS = "WITH events AS MATERIALIZED (SELECT * FROM {})"  # read twice, and Arrow cannot filter string views
 
 def land(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
-    """SQL that lands staged rows, registered as `source`. Old images carry only the columns `needed`; others are NULL."""
+    """SQL that lands staged rows, registered as `source`. Columns that are not `needed` may be NULL in the batch."""
     if s.truncated:
         return _after_truncation(s, source)
     if s.inserts_only:
@@ -88,24 +88,28 @@ def _keyed(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
     latest = (f"CREATE OR REPLACE TEMP TABLE latest AS {EVENTS.format(source)} SELECT {keys}, {values(t)}, _present{kept}{origin} "
               f"FROM events WHERE {last(s)}")
     wanted = needed | set(t.key) | set(t.identity_key) | {t.columns[i].name for i in s.unchanged}
-    images = ", ".join(f"m.{q(c.name)}" if c.name in wanted else f"NULL::{type_name(c.type)} AS {q(c.name)}" for c in t.columns)
+    images = _only(t, wanted, "m.")
     weight = "1" if t.key else "m._weight"
     old = (f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, m.rowid AS _row "
            f"FROM base.{name} m JOIN latest k ON {_on(key, 'm', 'k', 'key')}")
-    return [latest, old,
-            f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {_new(s, key)}",
-            f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)", _add(t)]
+    new = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
+    add = _add(t) if s.unchanged else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
+    return [latest, old, f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}",
+            f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)", add]
+
+
+def _only(t: Table, wanted: frozenset[str], prefix: str = "") -> str:
+    """The columns somebody reads; the others are there, as NULL."""
+    return ", ".join(f"{prefix}{q(c.name)}" if c.name in wanted else f"NULL::{type_name(c.type)} AS {q(c.name)}" for c in t.columns)
 
 
 def _on(key: list[Column], table: str, events: str, prefix: str) -> str:
     return " AND ".join(f"{table}.{q(c.name)} = {events}.{prefix}_{i}" for i, c in enumerate(key))
 
 
-def _new(s: Staged, key: list[Column]) -> str:
+def _filled(s: Staged, key: list[Column]) -> str:
     """Rows as they are after the batch; values that were not sent are the old image's."""
     t = s.table
-    if not s.unchanged:
-        return f"SELECT {columns(t)}, 1 FROM latest WHERE _present"
     cols = ", ".join(f"CASE WHEN l.u{i} THEN o.{q(c.name)} ELSE l.{q(c.name)} END AS {q(c.name)}"
                      if i in s.unchanged else f"l.{q(c.name)}" for i, c in enumerate(t.columns))
     return f"SELECT {cols}, 1 FROM latest l LEFT JOIN old o ON {_on(key, 'o', 'l', 'from')} WHERE l._present"
