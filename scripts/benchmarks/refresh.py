@@ -39,7 +39,6 @@ class Cell:
     refresh: float
     folding: float
     recompute: float
-    plain: float | None
     repeats: int
     spent: dict[str, float] = field(default_factory=dict)
 
@@ -63,10 +62,6 @@ class Target(Protocol):
 
     def recompute(self, view: str) -> None:
         """Run the view's query over the mirrors as they are; keep the result for `differences`."""
-        ...
-
-    def plain(self, view: str) -> float | None:
-        """Seconds of the query over compacted tables, None where that is not measured."""
         ...
 
     def differences(self, plan: ViewPlan) -> int: ...
@@ -125,15 +120,9 @@ class OnDuckDB:
     def compact(self) -> None:
         self.engine.compact([table(t) for t in TABLES])
 
-    def _query(self, view: str, schema: str) -> None:
-        self.side.execute(f"SET schema = '{schema}'")
-        self.side.execute(f"CREATE OR REPLACE TEMP TABLE again_{view} AS {VIEWS[view]}")
-
     def recompute(self, view: str) -> None:
-        self._query(view, "base")
-
-    def plain(self, view: str) -> float | None:
-        return timed(lambda: self._query(view, "base"), 3)
+        self.side.execute("SET schema = 'base'")
+        self.side.execute(f"CREATE OR REPLACE TEMP TABLE again_{view} AS {VIEWS[view]}")
 
     def differences(self, plan: ViewPlan) -> int:
         return compare(self.side, f"main.{plan.view}", f"temp.again_{plan.view}")
@@ -188,9 +177,6 @@ class OnSpark:
             session.table(f"after_rows__{t.mirror}").createOrReplaceTempView(t.name)
         session.sql(VIEWS[view]).coalesce(1).write.mode("overwrite").parquet(str(self.folder / f"again_{view}"))
 
-    def plain(self, view: str) -> float | None:
-        return None
-
     def differences(self, plan: ViewPlan) -> int:
         con = duckdb.connect()
         con.register("kept", self.engine.read(plan))
@@ -226,8 +212,7 @@ def timed(run: Callable[[], object], repeat: int) -> float:
     return statistics.median(seconds)
 
 
-def measure(target: Target, workload: Workload, name: str, plans: list[ViewPlan], size: int, repeat: int,
-            plain: float | None) -> Cell:
+def measure(target: Target, workload: Workload, name: str, plans: list[ViewPlan], size: int, repeat: int) -> Cell:
     """One cell; raises Difference unless every view is what its query gives after it."""
     seconds, folding, spent = [], [], []
     for _ in range(repeat):
@@ -245,7 +230,7 @@ def measure(target: Target, workload: Workload, name: str, plans: list[ViewPlan]
         if n:
             raise Difference(f"{p.view} differs from its query in {n} rows after batches of {size}")
     keys = dict.fromkeys(k for s in spent for k in s)
-    return Cell(name, size, statistics.median(seconds), statistics.mean(folding), again, plain, repeat,
+    return Cell(name, size, statistics.median(seconds), statistics.mean(folding), again, repeat,
                 {k: statistics.median(s.get(k, 0.0) for s in spent) for k in keys})
 
 
@@ -265,14 +250,12 @@ def run(engine: str, scale: float, sizes: list[int], repeat: int, work: Path, sa
             target.load(data)
             for name, chosen in sets.items():
                 target.deploy(chosen)
-                each = [target.plain(p.view) for p in chosen]
-                plain = None if None in each else sum(x for x in each if x is not None)
                 _warm(target, workload)
                 for size in sizes:
-                    c = measure(target, workload, name, chosen, size, _repeats(size, repeat), plain)
+                    c = measure(target, workload, name, chosen, size, _repeats(size, repeat))
                     cells.append(c)
-                    say(f"{engine} {name}, {size:,} rows: refresh {c.refresh * 1e3:.1f} ms, recompute {c.recompute * 1e3:.1f} ms"
-                        + (f" ({plain * 1e3:.1f} over plain tables)" if plain else "") + f", folding {c.folding * 1e3:.1f} ms")
+                    say(f"{engine} {name}, {size:,} rows: refresh {c.refresh * 1e3:.1f} ms, recompute {c.recompute * 1e3:.1f} ms, "
+                        f"folding {c.folding * 1e3:.1f} ms")
         finally:
             target.close()
     return {"engine": engine, "scale": scale, "cells": [asdict(c) for c in cells],

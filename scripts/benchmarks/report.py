@@ -86,9 +86,8 @@ def _aims(kept: dict[str, Any]) -> list[str]:
         cells = kept.get(f"refresh-{engine}", {}).get("cells", [])
         for c in cells:
             if c["views"] == ALL and c["size"] == size:
-                plain = f" ({c['plain'] / c['refresh']:.1f} times against plain tables)" if c["plain"] else ""
                 rows.append((f"{engine}: {size:,} rows through landing and six views, scale {kept[f'refresh-{engine}']['scale']:g}",
-                             f"≥ {aim:g} times faster than recompute", f"{_ratio(c):.1f} times{plain}"))
+                             f"≥ {aim:g} times faster than recompute", f"{_ratio(c):.1f} times"))
     if "capture" in kept:
         rates = [f"{kept['capture']['rows'] / r['seconds']:,.0f} ({r['name']})" for r in kept["capture"]["runs"]]
         rows.append((f"capture of {kept['capture']['rows']:,} inserts of ten columns", "≥ 150,000 rows/s", ", ".join(rates)))
@@ -105,9 +104,8 @@ def _refresh(r: dict[str, Any]) -> list[str]:
     out = [f"## Refresh against recompute on {engine}", "",
            f"TPC-H at scale {r['scale']:g}. A batch of n rows has 60 % updates, 20 % inserts and 20 % deletes on uniformly random "
            "keys of `orders` and `lineitem` (one to four). *Refresh* is landing the batch, maintaining the views and the commit; "
-           "*recompute* runs the views' queries over the mirrors as they are after the batch"
-           + (", *plain* over tables that have no log." if any(c["plain"] for c in cells) else ".")
-           + " Milliseconds; medians of several batches. After every cell each view was compared with its query, as bags: no differences.", ""]
+           "*recompute* runs the views' queries over the mirrors as they are after the batch, and does not land it. "
+           "Milliseconds; medians of several batches. After every cell each view was compared with its query, as bags: no differences.", ""]
     head = ["views", "maintenance", "", *(f"{s:,}" for s in sizes)]
     rows = []
     for n in names:
@@ -116,8 +114,6 @@ def _refresh(r: dict[str, Any]) -> list[str]:
         if n == LANDING:
             continue
         rows.append(["", "", "recompute", *(_ms(c["recompute"]) if c else "" for c in row)])
-        if any(c and c["plain"] for c in row):
-            rows.append(["", "", "plain", *(_ms(c["plain"]) if c else "" for c in row)])
         rows.append(["", "", "ratio", *(f"{_ratio(c):.1f}" if c else "" for c in row)])
     return [*out, *_grid(head, rows), *_limits(r, by, sizes)]
 
@@ -133,8 +129,8 @@ def _limits(r: dict[str, Any], by: dict[tuple[str, int], dict[str, Any]], sizes:
         rest = c["refresh"] - sum(c["spent"].values())
         rows.append([f"{s:,}", _ms(c["refresh"]), _ms(alone["refresh"]) if alone else "", _ms(rest) if c["spent"] else "",
                      _ms(c["folding"]), ", ".join(f"`{k}` {_ms(v)}" for k, v in longest)])
-    return ["### What limits it", "", "Milliseconds of a batch through all six views; compaction runs after a batch, when the log has "
-            "grown past its share of the base, and is given per batch on average.", "",
+    return ["### What limits it", "", "Milliseconds of a batch through all six views; on Spark, compaction runs after a batch when the "
+            "log has grown past its share of the base, and is given per batch on average.", "",
             *_grid(("rows", "refresh", "landing alone", "landing and commit within", "compaction", "longest statements"), rows)]
 
 
@@ -162,8 +158,6 @@ def _chart(refreshes: list[dict[str, Any]], path: Path) -> None:
         x, name = [c["size"] for c in cells], r["engine"]
         line, = left.plot(x, [c["refresh"] * 1e3 for c in cells], marker="o", label=f"{name}: refresh")
         left.plot(x, [c["recompute"] * 1e3 for c in cells], ls="--", color=line.get_color(), label=f"{name}: recompute")
-        if all(c["plain"] for c in cells):
-            left.plot(x, [c["plain"] * 1e3 for c in cells], ls=":", color=line.get_color(), label=f"{name}: recompute, plain tables")
         for view in dict.fromkeys(c["views"] for c in r["cells"] if c["views"] != LANDING):
             mine = [c for c in r["cells"] if c["views"] == view]
             label = view if r["engine"] == "duckdb" else f"{view} ({name})"
