@@ -9,12 +9,21 @@ from typing import Protocol
 import pyarrow as pa
 
 from compiler.catalog import Table
+from compiler.errors import TidemarkError
 from compiler.maintenance import Program
 from compiler.state import StateDef, ViewPlan
 from connectors.staging import Staged
 from dialects.dialect import Dialect
 
 Programs = Callable[[frozenset[str]], Program]
+
+
+class EngineFailure(TidemarkError):
+    """A statement failed in the engine and the batch did not happen. `state` is the one it was about, '' when it was about none."""
+
+    def __init__(self, message: str, *, detail: str = "", hint: str = "", code: str = "engine", state: str = "") -> None:
+        super().__init__(message, detail=detail, hint=hint, code=code)
+        self.state = state
 
 
 class Engine(Protocol):
@@ -46,6 +55,10 @@ class Engine(Protocol):
         ...
 
     def drop_state(self, name: str) -> None: ...
+
+    def set_aside(self, states: set[str]) -> None:
+        """Give up states that can no longer be maintained, and what a batch at hand would have done to them."""
+        ...
 
     def create_view(self, plan: ViewPlan) -> None: ...
 

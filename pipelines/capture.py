@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from connectors.engine import Engine, EngineFailure
 from connectors.postgres.connection import connect, parse_lsn
 from connectors.postgres.pgoutput import Decoded, Decoder
 from connectors.postgres.stream import Limits, Received, Stream
-from connectors.staging import stage
+from connectors.staging import Staged, stage
 from pipelines.warehouse import Warehouse
 from pipelines.worker import Worker
 
@@ -32,7 +33,7 @@ class Capture:
         self.warehouse, self.limits = warehouse, limits
         d = warehouse.deployment
         self.engines = warehouse.used_engines()
-        self.frontiers = {e: warehouse.engine(e).frontier() for e in self.engines}
+        self.frontiers = {e: warehouse.frontier(e) for e in self.engines}
         self.decoder = Decoder()
         self.stream = Stream(warehouse.config.source.dsn, d.slot, d.publication, min(self.frontiers.values(), default=0))
         self.tables = {e: {(t.schema, t.name): t for t in map(d.table, d.tables[e])} for e in self.engines}
@@ -71,10 +72,19 @@ class Capture:
     def _apply(self, engine: str, decoder: Decoder, decoded: Decoded, end: int) -> int:
         target, tables = self.warehouse.engine(engine), self.tables[engine]
         staged = stage(tables, decoded, decoder.relations, self.frontiers[engine])
-        rows = target.apply(staged, end, self.warehouse.program(engine))
+        rows = self._applied(target, staged, end)
         self.frontiers[engine] = end
         target.compact(list(tables.values()))
         return rows
+
+    def _applied(self, target: Engine, staged: list[Staged], end: int) -> int:
+        """Rows landed. Views that fail on this batch are set aside, and it is tried again without them."""
+        while self.warehouse.frontier(target.name) < end:
+            try:
+                return target.apply(staged, end, self.warehouse.program(target.name))
+            except EngineFailure as e:
+                self.warehouse.set_aside(target.name, e)
+        return sum(s.rows.num_rows for s in staged)
 
     def _apply_later(self, engine: str, decoder: Decoder, frames: list[bytes], end: int) -> None:
         """On a worker's thread; relation messages that came before it are the stream's own decoder's."""

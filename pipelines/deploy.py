@@ -180,13 +180,15 @@ def _estimates(dsn: str, tables: list[Table]) -> dict[Table, int]:
         return out
 
 
-def _build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compiled]) -> None:
+def _build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compiled], stale: frozenset[str] = frozenset()) -> None:
     """Create the states and views that are not there yet; drop those that nothing uses.
 
     Of the views `may_fail`, one whose state cannot be filled is left out and carries the error.
     """
     for e in warehouse.used_engines():
         engine = warehouse.engine(e)
+        for name in engine.states() & stale:
+            engine.drop_state(name)
         have = engine.states()
         for p in warehouse.plans(e):
             try:
@@ -225,13 +227,14 @@ def _again(config: Config, old: Deployment, views: list[Compiled], catalog: Cata
     names = {t for ts in d.tables.values() for t in ts}
     d.catalog = [t for t in d.catalog if f"{t.schema}.{t.name}" in names]
     previous = {v.name: v.engine for v in d.views}
+    stale = _stale(config, d)
     d.views = _records(views)
     warehouse = Warehouse(config, d)
     try:
         for name, engine in previous.items():
             if not any(v.name == name and v.engine == engine for v in d.views):
                 warehouse.engine(engine).drop_view(name)
-        _build(warehouse, say, views if keep_going else [])
+        _build(warehouse, say, views if keep_going else [], stale)
         for e, ts in gone.items():
             if not d.tables.get(e):
                 for s in warehouse.engine(e).states():
@@ -243,6 +246,14 @@ def _again(config: Config, old: Deployment, views: list[Compiled], catalog: Cata
         warehouse.close()
     store.save(config.warehouse_path, d)
     _publish(config.source.dsn, d.publication, d.catalog, alter=True)
+
+
+def _stale(config: Config, d: Deployment) -> frozenset[str]:
+    """States that only views set aside read: nothing has maintained them since."""
+    warehouse = Warehouse(config, d)
+    kept = {s.name for e in warehouse.used_engines() for p in warehouse.plans(e) for s in p.states}
+    aside = (warehouse.view(v.name)[1] for v in d.views if v.error)
+    return frozenset(s.name for p in aside for s in p.states if s.name not in kept)
 
 
 def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress) -> None:

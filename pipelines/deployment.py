@@ -27,6 +27,7 @@ class DeployedView:
     engine: str
     maintenance: str = ""
     reason: dict[str, str] | None = None
+    error: str = ""  # why it was set aside: not maintained until the next deploy
 
 
 @dataclass

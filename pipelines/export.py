@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from compiler.errors import TidemarkError
 from pipelines import deployment as store
 from pipelines.config import Config
 from pipelines.reading import reader
@@ -11,8 +12,18 @@ from pipelines.reading import reader
 
 def export(config: Config, views: list[str], target: Path, fmt: str) -> None:
     """Write views (all of them when none is named) to `target`."""
+    failed: dict[str, TidemarkError] = {}
     d = store.require(config.warehouse_path)
     target.mkdir(parents=True, exist_ok=True)
     with reader(config, d) as r:
         for name in views or [v.name for v in d.views]:
-            r.export(name, target / f"{name}.{fmt}", fmt)
+            try:
+                r.export(name, target / f"{name}.{fmt}", fmt)
+            except TidemarkError as e:
+                failed[name] = e
+    if len(failed) == 1 and len(views) == 1:
+        raise next(iter(failed.values()))
+    if failed:
+        raise TidemarkError(f"{len(failed)} of the views could not be exported; the others were", code="export_failed",
+                            detail="\n".join(f'"{n}": {e.message} {e.detail}'.rstrip() for n, e in failed.items()),
+                            hint=next(iter(failed.values())).hint)

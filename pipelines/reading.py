@@ -9,8 +9,9 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from compiler.errors import TidemarkError
 from pipelines.config import Config
-from pipelines.deployment import Deployment
+from pipelines.deployment import DeployedView, Deployment
 from pipelines.warehouse import Warehouse
 
 
@@ -32,6 +33,8 @@ class LocalReader:
 
     def export(self, view: str, path: Path, fmt: str) -> None:
         v, plan = self.warehouse.view(view)
+        if v.error:
+            raise set_aside(v)
         self.warehouse.engine(v.engine).export(plan, path, fmt)
 
     def query(self, sql: str) -> pa.Table:
@@ -40,10 +43,16 @@ class LocalReader:
         return answer(self.warehouse, sql)
 
     def counts(self) -> dict[str, int]:
-        return {v.name: self.warehouse.engine(v.engine).count(v.name) for v in self.warehouse.deployment.views}
+        return {v.name: self.warehouse.engine(v.engine).count(v.name)
+                for v in self.warehouse.deployment.views if not v.error}
 
     def frontiers(self) -> dict[str, int]:
         return {e: self.warehouse.engine(e).frontier() for e in self.warehouse.used_engines()}
+
+
+def set_aside(v: DeployedView) -> TidemarkError:
+    return TidemarkError(f'view "{v.name}" is set aside', code="set_aside", detail=v.error,
+                         hint="It failed while it was maintained. Mend the view or the data, then run: tidemark deploy")
 
 
 @contextmanager

@@ -21,6 +21,7 @@ class ViewStatus:
     frontier: str
     stale_bytes: int
     stale_seconds: float
+    error: str = ""
 
 
 @dataclass
@@ -59,7 +60,7 @@ def status(config: Config) -> Status:
         f = frontiers.get(v.engine, 0)
         behind = max(source - f, 0)
         age = 0.0 if behind == 0 else _age(config, f)
-        views.append(ViewStatus(v.name, v.engine, v.maintenance, counts[v.name], format_lsn(f), behind, age))
+        views.append(ViewStatus(v.name, v.engine, v.maintenance, counts.get(v.name, 0), format_lsn(f), behind, age, v.error))
     _ = last
     return Status(views, d.slot, bool(slot and slot[0]), int(slot[1]) if slot else 0, now, running is not None)
 
@@ -77,6 +78,8 @@ def plain(s: Status) -> str:
     for v in s.views:
         lines.append(f"{v.view:{width}}  {v.engine:6}  {v.maintenance:11}  {v.rows:>10,} rows  frontier {v.frontier}  "
                      f"stale {v.stale_bytes:,} bytes {v.stale_seconds:.1f} s")
+        if v.error:
+            lines.append(f"{'':{width}}  set aside: {v.error}")
     lines.append(f"slot {s.slot}: {'active' if s.slot_active else 'not active'}, {s.retained_bytes:,} bytes of WAL retained; "
                  f"source at {s.source_lsn}; pipeline {'running' if s.running else 'not running'}")
     return "\n".join(lines)

@@ -98,6 +98,8 @@ def verify_with(config: Config, warehouse: Warehouse, capture: Capture, views: l
 
 def _compare(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str) -> Verified:
     _, plan = warehouse.view(v.name)
+    if v.error:
+        return Verified(v.name, 0, 0, 0, error=f"set aside: {v.error}")
     try:
         with connect(config.source.dsn, autocommit=False) as conn:
             conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")

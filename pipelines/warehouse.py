@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from compiler.maintenance import Program, program
 from compiler.parse import parse_view
 from compiler.state import ViewPlan
-from connectors.engine import Engine
+from connectors.engine import Engine, EngineFailure
+from pipelines import deployment as store
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.project import Compiled, compile_project
+
+log = logging.getLogger("tidemark")
 
 
 class Warehouse:
@@ -22,6 +27,7 @@ class Warehouse:
         self.path: Path = config.warehouse_path
         self.engines: dict[str, Engine] = {}
         self.compiled: dict[str, Compiled] = {}
+        self.lock = threading.Lock()
         self.recompile()
 
     def recompile(self) -> None:
@@ -53,7 +59,9 @@ class Warehouse:
         return [e for e in ("duckdb", "spark") if self.deployment.tables.get(e) is not None]
 
     def plans(self, engine: str) -> list[ViewPlan]:
-        return [v.plan for v in self.compiled.values() if v.engine == engine and v.plan is not None]
+        """Plans of the views that are maintained."""
+        aside = {v.name for v in self.deployment.views if v.error}
+        return [v.plan for v in self.compiled.values() if v.engine == engine and v.plan is not None and v.name not in aside]
 
     def program(self, engine: str) -> Callable[[frozenset[str]], Program]:
         return lambda changed: program(self.plans(engine), changed)
@@ -71,6 +79,35 @@ class Warehouse:
         near = difflib.get_close_matches(name, [v.name for v in self.deployment.views], 1)
         raise TidemarkError(f'view "{name}" is not deployed', code="undefined_view",
                             hint=f'Perhaps you meant "{near[0]}".' if near else "tidemark status lists the views.")
+
+    def frontier(self, engine: str) -> int:
+        """The engine's frontier, once it has finished what an earlier run left half done."""
+        while True:
+            try:
+                return self.engine(engine).frontier()
+            except EngineFailure as e:
+                self.set_aside(engine, e)
+
+    def set_aside(self, engine: str, failure: EngineFailure) -> None:
+        """Stop maintaining the views that need the state that failed, so that the others go on.
+
+        Raises the failure itself when no view needs that state.
+        """
+        with self.lock:
+            hit = [p.view for p in self.plans(engine) if any(s.name == failure.state for s in p.states)]
+            if not hit:
+                raise failure
+            gone = {s.name for p in self.plans(engine) if p.view in hit for s in p.states}
+            for v in self.deployment.views:
+                if v.name in hit:
+                    v.error = f"{failure.message}: {failure.detail}"
+            store.save(self.path, self.deployment)
+            target = self.engine(engine)
+            target.set_aside(gone - {s.name for p in self.plans(engine) for s in p.states})
+            for name in hit:
+                target.drop_view(name)
+                log.warning('view "%s" is set aside: %s: %s (the other views go on; tidemark deploy fills it again)',
+                            name, failure.message, failure.detail)
 
     def forget(self, view: str) -> None:
         """Leave a view out of the deployment."""

@@ -17,6 +17,7 @@ from compiler.maintenance import Program
 from compiler.state import StateDef, ViewPlan
 from connectors.duckdb import landing, mirror
 from connectors.duckdb.text import from_text
+from connectors.engine import EngineFailure
 from connectors.staging import Staged
 from connectors.typed import out_of_range, typed
 from dialects import maintain
@@ -28,15 +29,12 @@ CHECKPOINT = "256MB"  # of WAL; at DuckDB's 16 MB every second batch of 1,000 ro
 UNSAFE_OPTIMIZERS = "row_group_pruner"  # DuckDB 1.5.5 counts deleted rows when it picks row groups for ORDER BY … LIMIT
 
 
+OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 Prepared = tuple[list[maintain.Statement], dict[str, frozenset[str]]]
 
 
 class WarehouseInUse(TidemarkError):
     exit_code = 3
-
-
-class EngineFailure(TidemarkError):
-    """A statement failed in the engine; the batch was rolled back."""
 
 
 class DuckDBEngine:
@@ -155,6 +153,12 @@ class DuckDBEngine:
         self.con.execute(f"DROP TABLE IF EXISTS state.{ident(name).sql('duckdb')}")
         self.con.execute("DELETE FROM meta.states WHERE name = ?", [name])
 
+    def set_aside(self, states: set[str]) -> None:
+        """Give up states that can no longer be maintained."""
+        for name in states:
+            self.drop_state(name)
+        self.programs.clear()
+
     def create_view(self, plan: ViewPlan) -> None:
         sql = maintain.read_select(DUCKDB, plan.top, plan.outputs)
         self.con.execute(f"CREATE OR REPLACE VIEW main.{ident(plan.view).sql('duckdb')} AS\n{sql}")
@@ -166,8 +170,9 @@ class DuckDBEngine:
         try:
             self.con.execute(s.sql)
         except duckdb.Error as e:
+            blamed = s.state if isinstance(e, OF_A_STATE) else ""
             raise EngineFailure(f'{s.kind} of "{s.target}" failed', detail=str(e).split("\n")[0], code="engine",
-                                hint="tidemark explain shows the statement; scripts/inspect prints all of them.") from e
+                                hint="tidemark explain shows the statement; scripts/inspect prints all of them.", state=blamed) from e
 
     # -- batches
 
@@ -212,22 +217,26 @@ class DuckDBEngine:
 
     # -- reading
 
-    def read(self, plan: ViewPlan) -> pa.Table:
+    def _reading(self, view: str, query: str) -> duckdb.DuckDBPyConnection:
         con = self.con.cursor()
         con.execute("SET TimeZone = 'UTC'")
-        return con.execute(f"SELECT * FROM main.{ident(plan.view).sql('duckdb')}").to_arrow_table()
+        try:
+            return con.execute(query)
+        except duckdb.Error as e:
+            raise EngineFailure(f'reading view "{view}" failed', detail=str(e).split("\n")[0]) from e
+
+    def read(self, plan: ViewPlan) -> pa.Table:
+        return self._reading(plan.view, f"SELECT * FROM main.{ident(plan.view).sql('duckdb')}").to_arrow_table()
 
     def count(self, view: str) -> int:
-        row = self.con.cursor().execute(f"SELECT count(*) FROM main.{ident(view).sql('duckdb')}").fetchone()
+        row = self._reading(view, f"SELECT count(*) FROM main.{ident(view).sql('duckdb')}").fetchone()
         return int(row[0]) if row else 0
 
     def export(self, plan: ViewPlan, path: Path, fmt: str) -> None:
-        con = self.con.cursor()
-        con.execute("SET TimeZone = 'UTC'")
         options = "FORMAT parquet" if fmt == "parquet" else "FORMAT csv, HEADER true"
         target = str(path).replace("'", "''")
         items = ", ".join(_exported(n, c.type) for n, c in plan.outputs) or "*"
-        con.execute(f"COPY (SELECT {items} FROM main.{ident(plan.view).sql('duckdb')}) TO '{target}' ({options})")
+        self._reading(plan.view, f"COPY (SELECT {items} FROM main.{ident(plan.view).sql('duckdb')}) TO '{target}' ({options})")
 
 
 def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:

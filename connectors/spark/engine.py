@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation, Scan, Temp, walk
 from compiler.maintenance import Merge, Program
 from compiler.state import StateDef, ViewPlan
-from connectors.duckdb.engine import EngineFailure
+from connectors.engine import EngineFailure
 from connectors.spark import mirror
 from connectors.spark.landing import typed_base, typed_events
 from connectors.spark.session import start
@@ -35,6 +35,8 @@ from dialects.spark import SPARK
 
 COMPACT_SHARE = 0.2
 COMPACT_FILES = 40
+OF_A_STATE = ("ArithmeticException", "DateTimeException", "NumberFormatException", "SparkRuntimeException", "AnalysisException",
+              "ParseException", "[DIVIDE_BY_ZERO]", "[NUMERIC_VALUE_OUT_OF_RANGE", "[CAST_", "[ARITHMETIC_OVERFLOW]")
 
 
 class SparkEngine:
@@ -107,10 +109,11 @@ class SparkEngine:
         except Exception as e:
             raise self._failure("a statement", e) from e
 
-    def _failure(self, what: str, e: Exception) -> TidemarkError:
+    def _failure(self, what: str, e: Exception, state: str = "") -> TidemarkError:
+        """`state` is blamed only for what its data or text can cause, not for a lost executor or a full disk."""
         lines = [x for x in str(e).split("\n") if x.strip()]
         return EngineFailure(f"{what} failed on Spark", detail=lines[0][:300] if lines else type(e).__name__, code="engine",
-                             hint="scripts/inspect prints the statement.")
+                             hint="scripts/inspect prints the statement.", state=state if any(x in str(e) for x in OF_A_STATE) else "")
 
     def _text(self, tree: exp.Expr) -> str:
         """SQL with the design's table names replaced by where the tables are."""
@@ -188,6 +191,17 @@ class SparkEngine:
     def drop_state(self, name: str) -> None:
         shutil.rmtree(self.path / "state" / name, ignore_errors=True)
         self._put("states.json", sorted(self.states() - {name}))
+
+    def set_aside(self, states: set[str]) -> None:
+        for folder in (self.path / "pending").glob("*"):
+            if (folder / "DONE").exists():
+                manifest = json.loads((folder / "manifest.json").read_text())
+                manifest["merges"] = [m for m in manifest["merges"] if m["state"] not in states]
+                temp = folder / "manifest.json.new"
+                temp.write_text(json.dumps(manifest))
+                temp.replace(folder / "manifest.json")
+        for name in states:
+            self.drop_state(name)
 
     def create_view(self, plan: ViewPlan) -> None:
         """Views are queries over states, made when read; this checks that the query can be made."""
@@ -274,17 +288,20 @@ class SparkEngine:
     def _compute(self, p: Program, batches: dict[str, str], folder: Path, session: Any) -> list[dict[str, str]]:
         """Phase one: every step stored as Parquet, independent ones side by side. Gives the merges of phase two."""
         steps: list[tuple[str, Relation, bool]] = [(s.name, s.relation, s.signed) for s in p.steps]
+        owners = {s.name: s.state for s in p.steps}
         merges: list[dict[str, str]] = []
         for m in p.merges:
             name = m.source.name if isinstance(m.source, Temp) else f"change_{m.state.name}"
             if not isinstance(m.source, Temp):
                 steps.append((name, m.source, False))
+                owners[name] = m.state.name
             merges.append({"state": m.state.name, "sql": self._merge(m, folder / name)})
         self._views([r for _, r, _ in steps], batches, session)
         left = {n: (r, signed) for n, r, signed in steps}
         while left:
             ready = [n for n, (r, _) in left.items() if not any(isinstance(x, Temp) and x.name in left for x in walk(r))]
-            jobs = [self.pool.submit(self._store, n, *left[n], folder / n, session) for n in ready]
+            jobs = [self.pool.submit(self._store, n, *left[n], folder / n, session, owners[n]) for n in ready]
+            wait(jobs)
             for j in jobs:
                 j.result()
             for n in ready:
@@ -292,7 +309,7 @@ class SparkEngine:
                 del left[n]
         return merges
 
-    def _store(self, name: str, r: Relation, signed: bool, target: Path, session: Any) -> None:
+    def _store(self, name: str, r: Relation, signed: bool, target: Path, session: Any, state: str) -> None:
         text = self._text(Lower(SPARK).query(r, weight=signed))
         casts = [(c.name, c.type) for c in r.schema]
         items = ", ".join(f"CAST({mirror.q(n)} AS {SPARK.type_sql(t)}) AS {mirror.q(n)}" for n, t in casts)
@@ -300,7 +317,7 @@ class SparkEngine:
         try:
             session.sql(f"SELECT {items} FROM ({text})").coalesce(1).write.mode("overwrite").parquet(str(target))
         except Exception as e:
-            raise self._failure(f'step "{name}"', e) from e
+            raise self._failure(f'step "{name}"', e, state) from e
 
     def _merge(self, m: Merge, source: Path) -> str:
         text = maintain.merge_sql(SPARK, m, f"parquet.`{source}`")
@@ -334,6 +351,7 @@ class SparkEngine:
 
         jobs = [self.pool.submit(append, x) for x in manifest["tables"].items()]
         jobs += [self.pool.submit(self._tagged, m["sql"], f"state/{m['state']}", lsn) for m in manifest["merges"]]
+        wait(jobs)
         for j in jobs:
             j.result()
 
@@ -345,7 +363,7 @@ class SparkEngine:
             session.conf.set("spark.databricks.delta.write.txnVersion", str(lsn))
             session.sql(text)
         except Exception as e:
-            raise self._failure(f"the commit to {application}", e) from e
+            raise self._failure(f"the commit to {application}", e, application.removeprefix("state/")) from e
         finally:
             session.conf.unset("spark.databricks.delta.write.txnAppId")
             session.conf.unset("spark.databricks.delta.write.txnVersion")
