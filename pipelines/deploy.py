@@ -250,6 +250,8 @@ def _again(config: Config, old: Deployment, views: list[Compiled], catalog: Cata
 
 def _stale(config: Config, d: Deployment) -> frozenset[str]:
     """States that only views set aside read: nothing has maintained them since."""
+    if not any(v.error for v in d.views):
+        return frozenset()
     warehouse = Warehouse(config, d)
     kept = {s.name for e in warehouse.used_engines() for p in warehouse.plans(e) for s in p.states}
     aside = (warehouse.view(v.name)[1] for v in d.views if v.error)
