@@ -24,7 +24,9 @@ def reason_of(plan: ViewPlan) -> dict[str, str] | None:
                          "of its rows, or adds floating point numbers, whose addition cannot be undone.", "")
     for n in nodes:
         if isinstance(n, Window | TopK):
-            return _said("window", "Partitions that change are computed again.", "")
+            return _said("window", "Partitions that change are computed again.", "") if n.partition else _said(
+                "ordered_rows", "A window or LIMIT over all rows, below another operator, is computed again from the rows "
+                "that are kept for it.", "Add PARTITION BY, or move it to the top of the view, where it is evaluated when read.")
     for n in nodes:
         if isinstance(n, Aggregate) and any(a.fn in ("min", "max") for _, a in n.aggs):
             return _said("extremum", "MIN and MAX take inserts as they come; a group that loses its extremum is computed "

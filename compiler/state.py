@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from compiler.ir.relation import (
@@ -26,6 +27,9 @@ from compiler.ir.relation import (
 )
 from compiler.ir.scalar import Col
 from compiler.ir.types import INT8
+from compiler.simplify.projects import fuse_projects
+from compiler.simplify.prune import prune
+from compiler.temporal import split_filters, timed
 
 COUNT = "_count"
 WEIGHT = "_weight"
@@ -75,7 +79,7 @@ def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]]) -> ViewPlan:
 
     def keep(n: Relation) -> Relation:
         if isinstance(n, Aggregate):
-            d = group_state(n)
+            d = group_state(Aggregate(transform(n.input, ordered), n.keys, n.aggs))
             states.setdefault(d.name, d)
             raw = State(d.name, d.definition.schema, d.key)
             return Project(raw, tuple((c.name, c if c.name in raw.names else Col(COUNT, INT8)) for c in n.schema))
@@ -85,22 +89,53 @@ def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]]) -> ViewPlan:
             return State(name, n.schema, ("",))
         return n
 
-    from compiler.simplify.projects import fuse_projects
+    def rows(n: Relation, name: str) -> State:
+        states[name] = StateDef(name, "bag", n, ())
+        return State(name, n.schema, ("",))
 
-    body = fuse_projects(transform(rel, keep))
-    ops: list[Relation] = []
-    rest = body
-    while readable(rest):
-        ops.append(rest)
-        rest = rest.inputs[0]
-    if not isinstance(rest, State):
-        rest, ops = _settle(body)
-        name = f"{_slug([view])}_rows"
-        states[name] = StateDef(name, "bag", rest, ())
-        rest = State(name, rest.schema, ("",))
-    for op in reversed(ops):
-        rest = op.rebuild((rest,))
-    return ViewPlan(view, list(states.values()), rest, outputs, tables)
+    def settled(n: Relation, name: str) -> Relation:
+        """n over states alone: what is readable stays above the last of them."""
+        body = fuse_projects(transform(n, keep))
+        ops: list[Relation] = []
+        rest = body
+        while readable(rest):
+            ops.append(rest)
+            rest = rest.inputs[0]
+        if not isinstance(rest, State):
+            rest, ops = _settle(body)
+            rest = rows(transform(rest, ordered), name)
+        for op in reversed(ops):
+            rest = op.rebuild((rest,))
+        return rest
+
+    def ordered(n: Relation) -> Relation:
+        """Below other operators, a window or LIMIT over all rows reads rows that are kept for it."""
+        if not isinstance(n, Window | TopK) or n.partition or not any(isinstance(x, Scan) for x in walk(n.input)):
+            return n
+        return n.rebuild((rows(n.input, f"{_slug([view])}_ordered_{digest(n.input)}"),))
+
+    notes: list[str] = []
+    moving = timed(rel)
+    if moving:
+        notes.append("it reads the time: what depends on it is finished when the view is read, over rows that are maintained")
+        top = _timed_top(split_filters(prune(rel), timed(prune(rel))), settled, view)
+    else:
+        top = settled(rel, f"{_slug([view])}_rows")
+    return ViewPlan(view, list(states.values()), top, outputs, tables, notes)
+
+
+def _timed_top(r: Relation, settled: Callable[[Relation, str], Relation], view: str) -> Relation:
+    """The part of a view that depends on the time, over states of the part that does not."""
+    moving = timed(r)
+
+    def cut(n: Relation) -> Relation:
+        if n in moving:
+            return n.rebuild(tuple(cut(i) for i in n.inputs)) if n.inputs else n
+        if not any(isinstance(x, Scan) for x in walk(n)):
+            return n
+        return settled(n, f"{_slug([view])}_rows_{digest(n)}")
+
+    return cut(r)
 
 
 def readable(r: Relation) -> bool:

@@ -381,7 +381,7 @@ def _json_get(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 FUNCTIONS: dict[str, str | Emit] = {
     "/": _divide, "%": _modulo, "+": _plus, "-": _plus, "*": _times, "cast": _cast, "extract": _extract,
-    "date_trunc": _date_trunc, "round": _round, "trunc": _round, "at_zone": _at_zone,
+    "date_trunc": _date_trunc, "round": _round, "trunc": _round, "at_zone": _at_zone, "now": "pg.now()",
     "||": "$1 || $2", "like": _like, "ilike": _like, "similar": _similar,
     "regex": "REGEXP_MATCHES($1, $2)", "iregex": "REGEXP_MATCHES($1, $2, 'i')", "regexp_like": "REGEXP_MATCHES($1, $2)",
     "regexp_replace": lambda d, e, a: exp.Anonymous(this="regexp_replace", expressions=a),
@@ -424,6 +424,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "string_to_array": "STRING_SPLIT($1, $2)", "array_contains_all": "LIST_HAS_ALL($1, $2)",
     "array_overlap": "LIST_HAS_ANY($1, $2)",
     "json_get": _json_get, "json_text": _json_get, "json_step": _json_step,
+    "json_quote": "CAST(TO_JSON($1) AS VARCHAR)",
     "json_contains": "JSON_CONTAINS($1, $2)", "json_array_length": _typed("JSON_ARRAY_LENGTH($1)"),
     "json_has_key": "JSON_EXISTS($1, '$.\"' || $2 || '\"')",
     "json_typeof": "pg.json_typeof($1)",
@@ -467,6 +468,7 @@ MACROS = {
     # the quotient to 8 digits from doubles, then the remainder exactly: right to 18 digits
     "refine(a, b, q)": "CAST(q AS DECIMAL(38,18)) + CAST(CAST(a - q * b AS DOUBLE) / CAST(b AS DOUBLE) AS DECIMAL(38,18))",
     "divide(a, b)": "pg.refine(a, b, CAST(CAST(a AS DOUBLE) / NULLIF(CAST(b AS DOUBLE), 0) AS DECIMAL(38,8)))",
+    "now()": "coalesce(CAST(getvariable('tidemark_now') AS TIMESTAMPTZ), now())",
     "exact(x)": "printf('%.15g', x)",
     "float_text(x)": "regexp_replace(CAST(x AS VARCHAR), '\\.0($|e)', '\\1')",
     "timestamp_text(x)": "CAST(x AS VARCHAR)",

@@ -351,7 +351,7 @@ def _concat(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 FUNCTIONS: dict[str, str | Emit] = {
     "/": _divide, "%": _modulo, "+": _plus, "-": _plus, "*": _times, "cast": _cast, "extract": _extract,
-    "date_trunc": _date_trunc, "round": _round, "trunc": _round, "at_zone": _at_zone,
+    "date_trunc": _date_trunc, "round": _round, "trunc": _round, "at_zone": _at_zone, "now": "CURRENT_TIMESTAMP()",
     "||": "$1 || $2", "like": _like, "ilike": _like, "similar": _refused("SIMILAR TO"),
     "regex": "$1 RLIKE $2", "regexp_like": "$1 RLIKE $2", "iregex": "$1 RLIKE ('(?i)' || $2)",
     "regexp_replace": _refused("regexp_replace"), "regexp_substr": _refused("substring with a regular expression"),
@@ -395,6 +395,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "string_to_array": _refused("string_to_array"),
     "array_contains_all": lambda d, e, a: _t(d, "SIZE($1) = 0", exp.Anonymous(this="array_except", expressions=[a[1], a[0]])),
     "array_overlap": _fn("arrays_overlap"),
+    "json_quote": "SUBSTRING(TO_JSON(NAMED_STRUCT('x', $1)), 6, LENGTH(TO_JSON(NAMED_STRUCT('x', $1))) - 6)",
     "json_get": _json_get, "json_text": _json_get, "json_step": _json_step, "json_array_length": _fn("json_array_length"),
     "literal:interval": _interval, "literal:timestamptz": _literal_ts, "literal:timestamp": _literal_ts,
     "literal:date": _literal_ts,

@@ -7,7 +7,6 @@ import os
 import secrets
 import socket
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -133,4 +132,3 @@ def _ipc(t: pa.Table) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-_ = time

@@ -11,7 +11,6 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql
 
-from compiler.errors import TidemarkError
 from compiler.ir.types import Type
 from compiler.parse import parse_view
 from compiler.state import ViewPlan
@@ -105,10 +104,11 @@ def _compare(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: st
             conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             conn.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)))
             body = _inlined(warehouse, v)
+            now = conn.execute("SELECT now()::text").fetchone()
             chunks = list(copy_query(conn, sql.SQL(body), len(plan.outputs)))
     except psycopg.Error as e:
         return Verified(v.name, 0, 0, 0, error=str(e).split("\n")[0])
-    ours = warehouse.engine(v.engine).read(plan)
+    ours = warehouse.engine(v.engine).read(plan, now[0] if now else None)
     return difference(v.name, plan, chunks, ours)
 
 
@@ -212,4 +212,3 @@ def _close(missing: list[dict[str, Any]], extra: list[dict[str, Any]]) -> tuple[
     return left, [r for rs in pool.values() for r in rs]
 
 
-_ = TidemarkError

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from compiler.bind import json_values
 from compiler.bind.functions import coerce
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order, WindowCall
-from compiler.ir.scalar import Call, Lit, Scalar, cast, conj, is_null, negate
+from compiler.ir.scalar import Lit, Scalar, cast
 from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
 
 Bind = Callable[[exp.Expr], Scalar]
@@ -110,6 +111,11 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         raise InvalidSql(f"function {name} does not exist with {len(args)} arguments", code="undefined_function")
     if fn in ("percentile_cont", "percentile_disc", "mode") and not order:
         raise InvalidSql(f"WITHIN GROUP is required for ordered-set aggregate {name}", code="syntax_error")
+    if fn in json_values.AGGREGATES:
+        if distinct:
+            raise UnsupportedSql(f"{fn}(DISTINCT …) is not supported", code="unsupported_function",
+                                 hint="Take DISTINCT in a subquery.")
+        fn, args = "string_agg", [json_values.element(args[0], json_values.AGGREGATES[fn]), Lit(", ", TEXT)]
     if fn in ("bool_and", "bool_or"):
         args = [coerce(args[0], BOOL)]
     elif fn == "string_agg":
@@ -145,8 +151,16 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
     return Agg(fn, tuple(args), t, keep, distinct, order if fn not in ("count", "sum", "avg", "min", "max") else ())
 
 
-def finish(agg: Agg, col: Scalar) -> Scalar:
-    return col
+def finish(e: exp.Expr, col: Scalar, bind: Bind) -> Scalar:
+    """What the call means, over the column of what is aggregated for it."""
+    call = e.this if isinstance(e, exp.Filter) else e
+    name = call.this.lower() if isinstance(call, exp.Anonymous) and isinstance(call.this, str) else call.name.lower()
+    if name not in json_values.AGGREGATES:
+        return col
+    arg = call.expressions[0]
+    while isinstance(arg, (exp.Order, exp.Distinct)):
+        arg = arg.this if isinstance(arg, exp.Order) else arg.expressions[0]
+    return json_values.array_of(json_values.AGGREGATES[name], col, bind(arg).type)
 
 
 def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, condition: Bind,
@@ -227,4 +241,3 @@ def _frame(spec: exp.Expr | None, bind: Bind, name: str):  # type: ignore[no-unt
             bound("end", ("current row", None)), exclude.name.lower() if exclude is not None else "")
 
 
-_ = (Call, Lit, conj, is_null, negate)

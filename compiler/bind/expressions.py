@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from compiler.bind import aggregates
-from compiler.bind.functions import RULES, bind_function, coerce, extract, unify
-from compiler.bind.operators import COMPARE, binary, compare, concat, meet, number
+from compiler.bind import aggregates, json_values
+from compiler.bind.functions import bind_function, coerce, extract, unify
+from compiler.bind.operators import binary, compare, concat, meet, number
 from compiler.bind.scope import Scope
 from compiler.catalog import parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order, Relation, WindowCall
-from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, call, case, cast, conj, is_null, negate
+from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, case, cast, conj, is_null, negate
 from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, JSONB, TEXT, Type
 
 if TYPE_CHECKING:
     from compiler.bind.query import Binder
 
-NOW = {"now", "current_timestamp", "transaction_timestamp", "localtimestamp", "current_date", "current_time",
-       "localtime"}
+NOW = {"now": types.TIMESTAMPTZ, "current_timestamp": types.TIMESTAMPTZ, "transaction_timestamp": types.TIMESTAMPTZ,
+       "statement_timestamp": types.TIMESTAMPTZ, "localtimestamp": types.TIMESTAMP, "current_date": types.DATE, "localtime": types.TIME}
+JSON_FUNCTIONS = {form.format(kind.name): (make, kind) for kind in (types.JSON, JSONB) for form, make in (
+    ("to_{}", json_values.to_json), ("{}_build_array", json_values.build_array), ("{}_build_object", json_values.build_object))}
 COMPARISONS: dict[type, str] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 ARITHMETIC: dict[type, str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "/"}
 
@@ -86,9 +88,11 @@ class Expressions:
         return c.scope.resolve(alias, name)
 
     def now(self, name: str) -> Scalar:
-        raise UnsupportedSql(f"the view reads {name}", code="time_dependent",
-                             detail="It changes as time passes, also when nothing is written; that is not maintained yet.",
-                             hint="Filter by time in the query that reads the view.")
+        """The time of the transaction that reads; dates are UTC's."""
+        at = Call("now", (), types.TIMESTAMPTZ)
+        if name not in NOW:
+            raise UnsupportedSql(f"{name} is not supported", code="unsupported_function", hint="Use now() or localtime.")
+        return at if NOW[name] == types.TIMESTAMPTZ else cast(at, NOW[name])
 
     def literal(self, e: Any, c: Clause) -> Scalar:
         if e.is_string:
@@ -439,7 +443,11 @@ class Expressions:
                     "json_array_elements", "regexp_split_to_table", "string_to_table", "generate_subscripts",
                     "jsonb_object_keys", "jsonb_each", "jsonb_each_text"):
             return self.set_returning(name, e, c)
-        return bind_function(name, [self.bind(x, c) for x in e.expressions])
+        args = [self.bind(x, c) for x in e.expressions]
+        if name in JSON_FUNCTIONS:
+            make, kind = JSON_FUNCTIONS[name]
+            return make(kind, args)
+        return bind_function(name, args)
 
     def set_returning(self, name: str, e: exp.Expr, c: Clause) -> Scalar:
         if c.srfs is None:
@@ -469,7 +477,7 @@ class Expressions:
         agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
         if agg not in c.aggs:
             c.aggs[agg] = Col(self.binder.fresh(agg.fn), agg.type)
-        return aggregates.finish(agg, c.aggs[agg])
+        return aggregates.finish(e, c.aggs[agg], lambda x: self.bind(x, inner))
 
     def window(self, e: Any, c: Clause) -> Scalar:
         if c.windows is None:
@@ -529,4 +537,3 @@ METHODS: dict[type, Callable[[Expressions, Any, Clause], Scalar]] = {
     exp.BitwiseAnd: Expressions.bit, exp.BitwiseOr: Expressions.bit, exp.BitwiseXor: Expressions.bit,
     exp.BitwiseLeftShift: Expressions.bit, exp.BitwiseRightShift: Expressions.bit,
 }
-_ = (call, RULES, COMPARE)

@@ -12,9 +12,8 @@ from compiler.bind.from_clause import bind_from
 from compiler.bind.query import limits, order_by
 from compiler.bind.scope import Bound, Env, Scope
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.ir import types
-from compiler.ir.relation import Agg, Aggregate, Filter, Order, Project, Relation, TopK, Union, Unnest, Values, Window, WindowCall
-from compiler.ir.scalar import TRUE, Col, Lit, Outer, Scalar, Sub, cast, columns, transform
+from compiler.ir.relation import Agg, Aggregate, Filter, Order, Project, Relation, TopK, Union, Unnest, Window, WindowCall
+from compiler.ir.scalar import Col, Lit, Outer, Scalar, Sub, cast, columns, transform
 from compiler.ir.types import INT4, TEXT
 
 if TYPE_CHECKING:
@@ -358,4 +357,3 @@ def _swap_outer(q: Relation, mapping: dict[Scalar, Scalar]) -> Relation:
     return map_scalars(q, lambda s: transform(s, swap))
 
 
-_ = (TRUE, Values, types)

@@ -13,7 +13,7 @@ from compiler.delta.bilinear import only_keys
 from compiler.delta.linear import plus
 from compiler.delta.restrict import equalities, keys_of, restrict
 from compiler.delta.times import after, before
-from compiler.ir.relation import Aggregate, Fixpoint, LeftJoin, Relation, Semi, TopK, Weigh, Window, is_empty
+from compiler.ir.relation import Aggregate, Fixpoint, LeftJoin, Relation, Scan, Semi, TopK, Weigh, Window, is_empty, walk
 from compiler.ir.scalar import Col, Lit, Scalar, columns, substitute
 from compiler.ir.types import INT4
 
@@ -34,8 +34,8 @@ def aggregate(q: Aggregate, deltas: Deltas) -> Relation:
 
 
 def partitioned(q: Window | TopK, deltas: Deltas) -> Relation:
-    """The same with K the PARTITION BY; without one the whole is computed twice."""
-    deltas.used.add("keyed" if q.partition else "whole")
+    """The same with K the PARTITION BY; without one the whole is one key, computed from the rows kept for it."""
+    deltas.used.add("keyed" if q.partition or not any(isinstance(n, Scan) for n in walk(q.input)) else "whole")
     return _difference(q, list(q.partition), deltas)
 
 

@@ -16,7 +16,8 @@ PRODUCT_SCALE_LIMIT = 24
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A Postgres type. `name` is the catalog name (int4, numeric, timestamptz, …); arrays are `array` of `element`."""
+    """A Postgres type. `name` is the catalog name (int4, numeric, timestamptz, …); arrays are `array` of `element`,
+    and JSON that is known to be an array has the type of its elements there."""
 
     name: str
     precision: int | None = None
@@ -139,7 +140,7 @@ def common(types: list[Type]) -> Type | None:
     if all(t.name in TEMPORALS for t in known):
         return TIMESTAMPTZ if any(t.name == "timestamptz" for t in known) else TIMESTAMP
     if all(t.name in ("json", "jsonb") for t in known):
-        return JSONB
+        return JSON if all(t.name == "json" for t in known) else JSONB
     if all(t.name == "array" for t in known):
         inner = common([t.element or TEXT for t in known])
         return array(inner) if inner else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from compiler.errors import CompilerBug, UnsupportedSql
-from compiler.ir import types
+from compiler.ir.parts import scalars
 from compiler.ir.relation import (
     Agg,
     Aggregate,
@@ -50,7 +50,7 @@ from compiler.ir.scalar import (
 )
 from compiler.ir.scalar import transform as map_scalar
 from compiler.ir.types import BOOL, INT8
-from compiler.normalize.outers import free, map_node, scalars
+from compiler.normalize.outers import free, map_node
 
 ZERO = Lit(0, INT8)
 
@@ -496,4 +496,3 @@ def pick_like(r: Relation, like: Relation) -> Relation:
     return Project(r, tuple((c.name, c) for c in like.schema))
 
 
-_ = types

@@ -16,6 +16,7 @@ from compiler.ir.relation import (
 )
 from compiler.ir.scalar import TRUE, Call, Col, Scalar, columns, conj, conjuncts, substitute
 from compiler.ir.scalar import walk as walk_scalar
+from compiler.temporal import reads_time
 
 
 def push_filters(r: Relation) -> Relation:
@@ -23,7 +24,7 @@ def push_filters(r: Relation) -> Relation:
 
 
 def _join(n: Relation) -> Relation:
-    if isinstance(n, Join) and n.on != TRUE:
+    if isinstance(n, Join) and n.on != TRUE and not reads_time(n.on):
         return _into_join(n, [])
     return n
 
@@ -32,6 +33,9 @@ def _place(r: Relation, parts: list[Scalar]) -> Relation:
     """σ_parts(r) with every part as deep as it may go."""
     if not parts:
         return r
+    moving = [p for p in parts if reads_time(p)]
+    if moving:  # what does not read the time is maintained: keep what does as high as it is
+        return _keep(_place(r, [p for p in parts if p not in moving]), moving)
     if isinstance(r, Filter):
         return _place(r.input, conjuncts(r.predicate) + parts)
     if isinstance(r, Project):

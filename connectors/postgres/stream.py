@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from psycopg import pq
 
 from compiler.errors import TidemarkError
-from connectors.postgres.connection import SourceUnreachable, describe, format_lsn, parse_lsn, replication_dsn
+from connectors.postgres.connection import SourceUnreachable, describe, format_lsn, replication_dsn
 
 BUSY = 2000  # changes after which a batch waits for more, instead of leaving at once
 EPOCH = 946684800  # 2000-01-01, where Postgres' clock starts
@@ -169,4 +169,3 @@ def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-_ = parse_lsn

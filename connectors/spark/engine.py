@@ -22,9 +22,11 @@ from sqlglot import exp
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation, Scan, Temp, walk
+from compiler.ir.types import Type
 from compiler.maintenance import Merge, Program
 from compiler.state import StateDef, ViewPlan
 from connectors.engine import EngineFailure
+from connectors.exported import arrow_type, export_batch, is_json
 from connectors.spark import mirror
 from connectors.spark.landing import typed_base, typed_events
 from connectors.spark.session import start
@@ -388,20 +390,23 @@ class SparkEngine:
 
     # -- reading
 
-    def _read_sql(self, plan: ViewPlan) -> str:
+    def _read_sql(self, plan: ViewPlan, now: str | None = None) -> str:
         tree = maintain.read_tree(SPARK, plan.top, plan.outputs)
+        if now is not None:
+            fixed = exp.Cast(this=exp.Literal.string(now), to=exp.DataType.build("TIMESTAMP", dialect="spark"))
+            tree = tree.transform(lambda n: fixed.copy() if isinstance(n, exp.CurrentTimestamp) else n)
         return self._text(tree)
 
-    def frame(self, plan: ViewPlan) -> Any:
-        return self.sql(self._read_sql(plan))
+    def frame(self, plan: ViewPlan, now: str | None = None) -> Any:
+        return self.sql(self._read_sql(plan, now))
 
-    def read(self, plan: ViewPlan) -> pa.Table:
+    def read(self, plan: ViewPlan, now: str | None = None) -> pa.Table:
         """The view as Arrow, by way of Parquet, so that types are the engine's own."""
         import tempfile
 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "view.parquet"
-            self.export(plan, path, "parquet")
+            self._write(plan, self.frame(plan, now), path, "parquet")
             con = duckdb.connect()
             con.execute("SET TimeZone = 'UTC'")
             return con.execute(f"SELECT * FROM read_parquet('{path}/*.parquet')").to_arrow_table()
@@ -410,7 +415,21 @@ class SparkEngine:
         return int(self.frame(self.plans[view]).count())
 
     def export(self, plan: ViewPlan, path: Path, fmt: str) -> None:
-        writer = self.frame(plan).coalesce(1).write.mode("overwrite")
+        frame = self.frame(plan)
+        types = [c.type for _, c in plan.outputs]
+        if fmt == "parquet" and any(map(is_json, types)):
+            frame = frame.mapInArrow(lambda batches: (export_batch(b, types) for b in batches), self._exported(frame, types))
+        self._write(plan, frame, path, fmt)
+
+    def _exported(self, frame: Any, kinds: list[Type]) -> Any:
+        from pyspark.sql.pandas.types import from_arrow_type
+        from pyspark.sql.types import StructField, StructType
+
+        return StructType([StructField(f.name, from_arrow_type(arrow_type(t)) if is_json(t) else f.dataType)
+                           for f, t in zip(frame.schema.fields, kinds, strict=True)])
+
+    def _write(self, plan: ViewPlan, frame: Any, path: Path, fmt: str) -> None:
+        writer = frame.coalesce(1).write.mode("overwrite")
         try:
             if fmt == "parquet":
                 writer.parquet(str(path.absolute()))

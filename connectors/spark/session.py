@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import shutil
-import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,7 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
     if home is not None:
         os.environ["JAVA_HOME"] = home
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("tidemark").master(master)
     for k, v in {**SETTINGS, **extra}.items():
         builder = builder.config(k, v)
@@ -90,4 +91,3 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
     return session
 
 
-_ = subprocess

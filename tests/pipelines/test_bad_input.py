@@ -24,8 +24,6 @@ BAD_SQL = {
     "unknown-qualified-column": ("SELECT x.zz FROM t x", 'column "x.zz" does not exist', ""),
     "repeated-column": ("SELECT a, a FROM t", 'column "a" specified more than once', "hint:"),
     "random": ("SELECT random() AS r FROM t", "random()", "hint:"),
-    "now": ("SELECT now() AS r FROM t", "the view reads now", "hint:"),
-    "current-date": ("SELECT current_date AS r FROM t", "current_date", "hint:"),
     "uuid": ("SELECT gen_random_uuid() AS r FROM t", "gen_random_uuid()", "hint:"),
     "tablesample": ("SELECT a FROM t TABLESAMPLE SYSTEM (10)", "TABLESAMPLE", ""),
     "unknown-function": ("SELECT frobnicate(a) AS f FROM t", "frobnicate", ""),

@@ -1,0 +1,97 @@
+"""JSON values made from SQL's: to_json, build functions and the pieces of JSON aggregates, as text in Postgres' form.
+
+A jsonb value is kept as the text Postgres prints for it. An array made by an aggregate remembers the type of its elements.
+"""
+
+from __future__ import annotations
+
+import json
+
+from compiler.bind.functions import coerce
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir import types
+from compiler.ir.scalar import Call, Lit, Scalar, cast
+from compiler.ir.types import JSON, JSONB, TEXT, Type
+
+NULL = Lit("null", TEXT)
+AGGREGATES = {"json_agg": JSON, "jsonb_agg": JSONB}
+
+
+def text(*parts: Scalar | str) -> Scalar:
+    """The parts joined; NULL when one is."""
+    out: Scalar | None = None
+    for p in parts:
+        x = Lit(p, TEXT) if isinstance(p, str) else p
+        out = x if out is None else Call("||", (out, x), TEXT)
+    assert out is not None
+    return out
+
+
+def element(e: Scalar, kind: Type) -> Scalar:
+    """A value as JSON text; 'null' for NULL."""
+    return Call("coalesce", (value(e, kind), NULL), TEXT)
+
+
+def value(e: Scalar, kind: Type) -> Scalar:
+    """A value as JSON text; NULL for NULL."""
+    e = coerce(e, TEXT)
+    t = e.type
+    if types.is_number(t) or t.name == "bool":
+        return cast(e, TEXT)
+    if t.name in ("json", "jsonb"):
+        if t.name == "json" and kind.name == "jsonb":
+            raise UnsupportedSql("json within jsonb is not supported", code="unsupported_function", hint="Cast the column in the source.")
+        return cast(e, TEXT)
+    if t.name == "timestamp":
+        return text('"', Call("replace", (cast(e, TEXT), Lit(" ", TEXT), Lit("T", TEXT)), TEXT), '"')
+    if t.name == "timestamptz":
+        return text('"', Call("replace", (cast(e, TEXT), Lit(" ", TEXT), Lit("T", TEXT)), TEXT), ':00"')
+    if t.name == "array":
+        if t.element is None or not types.is_exact(t.element):
+            raise UnsupportedSql(f"{t} as JSON is not supported", code="unsupported_function")
+        inner = Call("array_to_string", (e, Lit(", " if kind.name == "jsonb" else ",", TEXT), NULL), TEXT)
+        return text("[", inner, "]")
+    return Call("json_quote", (cast(e, TEXT),), TEXT)
+
+
+def to_json(kind: Type, args: list[Scalar]) -> Scalar:
+    (x,) = args
+    return cast(value(x, kind), kind)
+
+
+def build_array(kind: Type, args: list[Scalar]) -> Scalar:
+    parts: list[Scalar | str] = ["["]
+    for i, a in enumerate(args):
+        parts += [", "] * (i > 0) + [element(a, kind)]
+    return cast(text(*parts, "]"), Type(kind.name, element=_common(args)))
+
+
+def build_object(kind: Type, args: list[Scalar]) -> Scalar:
+    """Keys are constants: jsonb orders them by length and then by bytes, and keeps the last of equal ones."""
+    if len(args) % 2:
+        raise InvalidSql("argument list must have even number of elements", code="invalid_parameter_value")
+    pairs: list[tuple[str, Scalar]] = []
+    for k, v in zip(args[::2], args[1::2], strict=True):
+        if not isinstance(k, Lit) or k.value is None:
+            raise UnsupportedSql("a JSON object needs constant keys", code="unsupported_function")
+        pairs.append((str(k.value), v))
+    if kind.name == "jsonb":
+        pairs = sorted(dict(pairs).items(), key=lambda p: (len(p[0].encode()), p[0].encode()))
+    between = ": " if kind.name == "jsonb" else " : "
+    parts: list[Scalar | str] = ["{"]
+    for i, (key, v) in enumerate(pairs):
+        parts += [(", " if i else "") + _quoted(key) + between, element(v, kind)]
+    return cast(text(*parts, "}"), kind)
+
+
+def array_of(kind: Type, items: Scalar, of: Type) -> Scalar:
+    """The array whose elements' texts are joined in `items`; NULL when that is."""
+    return cast(text("[", items, "]"), Type(kind.name, element=of))
+
+
+def _common(args: list[Scalar]) -> Type | None:
+    return args[0].type if args and all(a.type == args[0].type for a in args) else None
+
+
+def _quoted(key: str) -> str:
+    return json.dumps(key, ensure_ascii=False)

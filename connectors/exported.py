@@ -1,0 +1,61 @@
+"""JSON in exported files: objects with their keys in order, arrays of known elements as lists.
+
+jsonb has no order of keys; written in one order, equal values are equal text.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from compiler.ir.types import Type, is_float, is_integer, is_number
+
+
+def is_json(t: Type) -> bool:
+    return t.name in ("json", "jsonb")
+
+
+def arrow_type(t: Type) -> pa.DataType:
+    """What a JSON column becomes: text, or a list when its elements' type is known."""
+    return pa.string() if t.element is None else pa.list_(_element(t.element))
+
+
+def _element(t: Type) -> pa.DataType:
+    if is_integer(t):
+        return pa.int64()
+    if t.name == "bool":
+        return pa.bool_()
+    return pa.float64() if is_number(t) or is_float(t) else pa.string()
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def converted(column: pa.Array | pa.ChunkedArray, t: Type) -> pa.Array:
+    """A column of JSON text in the form of `arrow_type`."""
+    out: list[Any] = []
+    kind = arrow_type(t)
+    for text in column.to_pylist():
+        value = None if text is None else json.loads(text)
+        if value is None:
+            out.append(text)
+        elif t.element is None:
+            out.append(canonical(value))
+        else:
+            out.append([_item(x, kind.value_type) for x in value])
+    return pa.array(out, type=kind)
+
+
+def _item(x: Any, kind: pa.DataType) -> Any:
+    if x is None or not pa.types.is_string(kind):
+        return x
+    return x if isinstance(x, str) else canonical(x)
+
+
+def export_batch(batch: pa.RecordBatch, types: list[Type]) -> pa.RecordBatch:
+    """A batch with its JSON columns converted."""
+    columns = [converted(c, t) if is_json(t) else c for c, t in zip(batch.columns, types, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
