@@ -69,6 +69,32 @@ class Provided:
         return [(equal if f in self.strict else same)(Col(f, c.type), c) for f, c in self.cols.items()]
 
 
+def lift(q: Relation, rel: Relation) -> tuple[Relation, list[Scalar]] | None:
+    """A subquery without its correlated conditions, and these as a join condition with `rel`; its own columns come first.
+
+    None where columns of `rel` are used in any other way.
+    """
+    if isinstance(q, Project):
+        got = lift(q.input, rel) if not any(isinstance(x, Outer) for _, e in q.exprs for x in walk(e)) else None
+        if got is None:
+            return None
+        inner, on = got
+        kept = [inner.col(c) for c in inner.names if c in columns(*on)]
+        if {c.name for c in kept} & set(q.names):
+            return None
+        return Project(inner, (*q.exprs, *((c.name, c) for c in kept))), on
+    if isinstance(q, Filter):
+        bound = {c: Col(c, rel.col(c).type) for c in rel.names}
+        parts = conjuncts(q.predicate)
+        tied = [p for p in parts if any(isinstance(x, Outer) for x in walk(p))]
+        if free(q.input) or any(o.name not in bound for p in tied for o in walk(p) if isinstance(o, Outer)) or set(q.names) & set(bound):
+            return None
+        rest = [p for p in parts if p not in tied]
+        return (Filter(q.input, conj(rest)) if rest else q.input,
+                [map_scalar(p, lambda x: bound[x.name] if isinstance(x, Outer) else None) for p in tied])
+    return None if free(q) or set(q.names) & set(rel.names) else (q, [])
+
+
 def unnest(r: Relation) -> Relation:
     """Remove every `Sub`, `Apply` and `Outer`."""
     return _Unnest().run(r)
@@ -111,8 +137,13 @@ class _Unnest:
     # -- where subqueries stand
 
     def filter(self, n: Filter) -> Relation:
-        rel, rest = n.input, []
-        for p in conjuncts(n.predicate):
+        every = conjuncts(n.predicate)
+        plain = [p for p in every if not any(isinstance(x, Sub) for x in walk(p))]
+        rel: Relation = Filter(n.input, conj(plain)) if plain else n.input
+        rest = []
+        for p in every:
+            if p in plain:
+                continue
             positive, inner = True, p
             while isinstance(inner, Call) and inner.fn == "not":
                 positive, inner = not positive, inner.args[0]
@@ -152,8 +183,13 @@ class _Unnest:
             box = [rel]
             value = self.attach(s, box)
             return pick_like(Filter(box[0], value if positive else negate(value)), rel)
-        query, p = self.push(self.run(s.query), rel)
-        on = p.on()
+        query = self.run(s.query)
+        lifted = lift(query, rel)
+        if lifted is not None:
+            query, on = lifted
+        else:
+            query, p = self.push(query, rel)
+            on = p.on()
         if s.kind == "exists":
             return Semi(rel, self.only(query, on), conj(on), anti=not positive)
         y = query.schema[:len(s.args)]
