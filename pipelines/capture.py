@@ -38,6 +38,7 @@ class Capture:
         self.stream = Stream(warehouse.config.source.dsn, d.slot, d.publication, min(self.frontiers.values(), default=0))
         self.tables = {e: {(t.schema, t.name): t for t in map(d.table, d.tables[e])} for e in self.engines}
         self.acknowledged = 0
+        self.fresh_at = dict.fromkeys(self.engines, time.time())  # engine → when it was last known to hold all there was
         slower = [e for e in self.engines if e != "duckdb"] if len(self.engines) > 1 else []
         self.workers = {e: Worker(functools.partial(self._apply_later, e, Decoder())) for e in slower}
 
@@ -70,10 +71,11 @@ class Capture:
         return BatchDone(got.changes, rows, time.perf_counter() - start, got.end)
 
     def _apply(self, engine: str, decoder: Decoder, decoded: Decoded, end: int) -> int:
-        target, tables = self.warehouse.engine(engine), self.tables[engine]
+        target, tables, begun = self.warehouse.engine(engine), self.tables[engine], time.time()
         staged = stage(tables, decoded, decoder.relations, self.frontiers[engine])
         rows = self._applied(target, staged, end)
         self.frontiers[engine] = end
+        self.fresh_at[engine] = begun
         target.compact(list(tables.values()))
         return rows
 
@@ -93,6 +95,9 @@ class Capture:
 
     def _idle(self, got: Received) -> None:
         """Nothing for us up to `got.end`: say so, so that the server can let go of WAL."""
+        for e in self.engines:
+            if self.stream.carry is None and (e not in self.workers or self.workers[e].idle):
+                self.fresh_at[e] = time.time()
         if got.end > self.frontier and self.stream.carry is None:
             if any(not w.idle for w in self.workers.values()):
                 return

@@ -73,6 +73,9 @@ class RemoteReader:
     def frontiers(self) -> dict[str, int]:
         return dict(self.ask("frontiers")[0]["frontiers"])
 
+    def fresh_at(self) -> dict[str, float]:
+        return dict(self.ask("fresh_at")[0]["fresh_at"])
+
     def wait(self, lsn: int) -> None:
         self.ask("wait", lsn=lsn)
 

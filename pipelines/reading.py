@@ -24,6 +24,10 @@ class Reader(Protocol):
 
     def frontiers(self) -> dict[str, int]: ...
 
+    def fresh_at(self) -> dict[str, float]:
+        """Per engine, the time (seconds since the epoch) at which it last held all that the source had."""
+        ...
+
 
 class LocalReader:
     """Reads a warehouse that nobody else has open."""
@@ -48,6 +52,9 @@ class LocalReader:
 
     def frontiers(self) -> dict[str, int]:
         return {e: self.warehouse.engine(e).frontier() for e in self.warehouse.used_engines()}
+
+    def fresh_at(self) -> dict[str, float]:
+        return {e: self.warehouse.engine(e).moved() for e in self.warehouse.used_engines()}
 
 
 def set_aside(v: DeployedView) -> TidemarkError:

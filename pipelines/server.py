@@ -105,6 +105,8 @@ class Server:
             return {"counts": self.reader.counts()}, b""
         if op == "frontiers":
             return {"frontiers": dict(self.capture.frontiers)}, b""
+        if op == "fresh_at":
+            return {"fresh_at": dict(self.capture.fresh_at)}, b""
         if op == "wait":
             while self.capture.frontier < args["lsn"] and not self.stopping:
                 self._later(lambda: self.capture.catch_up(args["lsn"]))

@@ -48,10 +48,9 @@ def status(config: Config) -> Status:
     if running is not None:
         running.sock.close()
     with reader(config, d) as r:
-        counts, frontiers = r.counts(), r.frontiers()
+        counts, frontiers, fresh = r.counts(), r.frontiers(), r.fresh_at()
     with connect(config.source.dsn) as c:
-        now, last = c.execute("SELECT pg_current_wal_lsn()::text, (SELECT max(extract(epoch FROM ts)) FROM (SELECT "
-                              "now() AS ts) x)").fetchone()  # type: ignore[misc]
+        (now,) = c.execute("SELECT pg_current_wal_lsn()::text").fetchone()  # type: ignore[misc]
         slot = c.execute("SELECT active, (pg_current_wal_lsn() - restart_lsn)::bigint, confirmed_flush_lsn::text FROM "
                          "pg_replication_slots WHERE slot_name = %s", (d.slot,)).fetchone()
     source = parse_lsn(now)
@@ -59,17 +58,9 @@ def status(config: Config) -> Status:
     for v in d.views:
         f = frontiers.get(v.engine, 0)
         behind = max(source - f, 0)
-        age = 0.0 if behind == 0 else _age(config, f)
+        age = round(max(time.time() - fresh.get(v.engine, 0.0), 0.0), 1) if behind else 0.0
         views.append(ViewStatus(v.name, v.engine, v.maintenance, counts.get(v.name, 0), format_lsn(f), behind, age, v.error))
-    _ = last
     return Status(views, d.slot, bool(slot and slot[0]), int(slot[1]) if slot else 0, now, running is not None)
-
-
-def _age(config: Config, frontier: int) -> float:
-    """Seconds since the warehouse's files last moved; 0 for one that is read through a running pipeline."""
-    paths = [config.warehouse_path / "tidemark.duckdb", config.warehouse_path / "delta" / "frontier.json"]
-    times = [p.stat().st_mtime for p in paths if p.exists()]
-    return round(max(time.time() - max(times), 0.0), 1) if times else 0.0
 
 
 def plain(s: Status) -> str:

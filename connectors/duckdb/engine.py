@@ -101,6 +101,10 @@ class DuckDBEngine:
         row = self.con.execute("SELECT lsn FROM meta.frontier").fetchone()
         return int(row[0]) if row else 0
 
+    def moved(self) -> float:
+        row = self.con.execute("SELECT epoch(moved) FROM meta.frontier").fetchone()
+        return float(row[0]) if row else 0.0
+
     def set_frontier(self, lsn: int) -> None:
         self.con.execute("UPDATE meta.frontier SET lsn = ?, moved = now()", [lsn])
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -55,6 +56,7 @@ class SparkEngine:
         self._sessions: list[Any] = []
         self.tables: dict[str, Table] = {}
         self.plans: dict[str, ViewPlan] = {}
+        self.timings: dict[str, float] = {}  # state → seconds of its jobs in the last batch that touched it
         self.pool = ThreadPoolExecutor(4)
 
     @property
@@ -62,7 +64,6 @@ class SparkEngine:
         """The session, started when first needed."""
         if self._session is None:
             self._session = start(self.master, self.jars, self.settings)
-            self._recover()
         return self._session
 
     def close(self) -> None:
@@ -93,8 +94,11 @@ class SparkEngine:
         self._finish_pending()
         return int(self._file("frontier.json", {"lsn": 0})["lsn"])
 
+    def moved(self) -> float:
+        return float(self._file("frontier.json", {}).get("moved", 0.0))
+
     def set_frontier(self, lsn: int) -> None:
-        self._put("frontier.json", {"lsn": lsn})
+        self._put("frontier.json", {"lsn": lsn, "moved": time.time()})
 
     def states(self) -> set[str]:
         return set(self._file("states.json", []))
@@ -316,8 +320,10 @@ class SparkEngine:
         casts = [(c.name, c.type) for c in r.schema]
         items = ", ".join(f"CAST({mirror.q(n)} AS {SPARK.type_sql(t)}) AS {mirror.q(n)}" for n, t in casts)
         items += (", " if items and signed else "") + ("CAST(_weight AS BIGINT) AS _weight" if signed else "")
+        begun = time.perf_counter()
         try:
             session.sql(f"SELECT {items} FROM ({text})").coalesce(1).write.mode("overwrite").parquet(str(target))
+            self.timings[state] = time.perf_counter() - begun
         except Exception as e:
             raise self._failure(f'step "{name}"', e, state) from e
 
@@ -363,16 +369,16 @@ class SparkEngine:
         try:
             session.conf.set("spark.databricks.delta.write.txnAppId", f"tidemark/{application}")
             session.conf.set("spark.databricks.delta.write.txnVersion", str(lsn))
+            begun = time.perf_counter()
             session.sql(text)
+            state = application.removeprefix("state/")
+            self.timings[state] = self.timings.get(state, 0.0) + time.perf_counter() - begun
         except Exception as e:
             raise self._failure(f"the commit to {application}", e, application.removeprefix("state/")) from e
         finally:
             session.conf.unset("spark.databricks.delta.write.txnAppId")
             session.conf.unset("spark.databricks.delta.write.txnVersion")
             self._sessions.append(session)
-
-    def _recover(self) -> None:
-        return None
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]:
         """Rewrite mirrors whose log has grown into many files; one Delta commit each."""
