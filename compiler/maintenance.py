@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from compiler.delta.keyed import negative
+from compiler.delta.recursive import fixpoint, monotone
 from compiler.delta.restrict import keys_of, restrict
 from compiler.delta.rules import Deltas
 from compiler.delta.times import after
@@ -16,6 +17,7 @@ from compiler.ir.relation import (
     Agg,
     Aggregate,
     Filter,
+    Fixpoint,
     LeftJoin,
     Net,
     Project,
@@ -280,8 +282,12 @@ class _Builder:
     # -- bags
 
     def bag(self, s: StateDef, deltas: Deltas) -> None:
-        change = deltas.of(s.definition)
         rule = "rows + Δq"
+        if isinstance(s.definition, Fixpoint) and monotone(s.definition):
+            change = fixpoint(s.definition, State(s.name, s.definition.schema, ("",), "before"), deltas)
+            rule = "semi-naive: ΔF = fix(ΔB + ΔS(F⁻) + S⁺); where rows leave, fix(B⁺ + S⁺) − F⁻"
+        else:
+            change = deltas.of(s.definition)
         if "whole" in deltas.used:
             old = State(s.name, s.definition.schema, ("",), "before")
             change = Union((after(s.definition), negative(old)))

@@ -18,6 +18,9 @@ def reason_of(plan: ViewPlan) -> dict[str, str] | None:
             return got
     if kind == "recompute":
         return _said("whole", "A part of the view has no key to recompute by.", "")
+    if any(isinstance(n, Fixpoint) for n in nodes):
+        return _said("recursion", "Rows that arrive extend the recursion round by round (semi-naive); when rows leave, the recursive "
+                     "part alone is computed again and compared: one deleted row may take any number of derived rows with it.", "")
     for s in plan.states:
         if s.kind == "keyed":
             return _said("ordered_aggregate", "Groups that change are computed again: an aggregate depends on the order "
