@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.dialects.postgres import Postgres
 
 from compiler.errors import InvalidSql
@@ -27,12 +27,24 @@ def _typed_literal(parser: Any, this: exp.Expr, to: exp.DataType) -> exp.Expr:
 class PostgresSource(Postgres):
     """Postgres, but no function is given another's name: what a name means is decided by `bind`."""
 
+    INDEX_OFFSET = 0  # subscripts stay as they were written
+
     class Parser(Postgres.Parser):  # type: ignore[misc, valid-type]
+        LAMBDAS: ClassVar[dict[Any, Any]] = {}  # `->` is JSON's
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
         FUNCTION_PARSERS = {k: v for k, v in Postgres.Parser.FUNCTION_PARSERS.items()
                             if k in ("CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION", "OVERLAY")}
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
         TYPE_LITERAL_PARSERS = {t: _typed_literal for t in exp.DType}
+
+        def _parse_interval(self, *args: Any, **kwargs: Any) -> Any:
+            """The text of an interval is left whole: sqlglot keeps one number and unit of it."""
+            start = self._index
+            got = super()._parse_interval(*args, **kwargs)
+            text = self._tokens[start + 1] if start + 1 < len(self._tokens) else None
+            if isinstance(got, exp.Interval) and text is not None and text.token_type == TokenType.STRING and self._index == start + 2:
+                return exp.Interval(this=exp.Literal.string(text.text))
+            return got
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from compiler.errors import UnsupportedSql
+from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit
 from compiler.ir.types import Type
+from dialects import json_text, patterns
 from dialects.dialect import Dialect, Emit
 from dialects.times import to_strftime
 
@@ -54,7 +55,7 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_float(s) and types.is_exact(t):
         if types.is_integer(t):
             return d.cast(_t(d, "ROUND_EVEN($1, 0)", x), t)
-        return d.cast(_t(d, "pg.exact($1)", x), t) if (t.scale or 0) > 0 else d.cast(x, t)
+        return d.cast(_t(d, "pg.exact_real($1)" if s.name == "float4" else "pg.exact($1)", x), t) if (t.scale or 0) > 0 else d.cast(x, t)
     if types.is_numeric(s) and types.is_integer(t):
         return d.cast(_t(d, "ROUND($1, 0)", x), t)
     if types.is_string(t):
@@ -102,6 +103,9 @@ def _to_text(d: Dialect, e: Call, x: exp.Expr) -> exp.Expr:
     elif s.name == "numeric" and (s.scale or 0) >= types.QUOTIENT_SCALE - 2:
         raise UnsupportedSql("the text of a quotient depends on how Postgres scales it", code="unsupported_cast",
                              hint="Round it first: round(x, 2)::text.")
+    elif s == types.numeric():
+        raise UnsupportedSql("the text of a numeric without a scale depends on how each value was written", code="unsupported_cast",
+                             hint="Round it first: round(x, 2)::text, or give the column a scale: numeric(12, 2).")
     elif types.is_string(s):
         out = x
     else:
@@ -151,17 +155,54 @@ def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _literal_json(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    import json
-
     lit = e.args[0]
     assert isinstance(lit, Lit)
     if e.type.name == "json":
         return a[0]
-    return exp.Literal.string(json.dumps(json.loads(str(lit.value)), ensure_ascii=False))
+    try:
+        return exp.Literal.string(json_text.canonical(str(lit.value)))
+    except ValueError as x:
+        raise InvalidSql(f'invalid input syntax for type json: "{lit.value}"', code="invalid_text") from x
 
 
-def _temporal(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr | None:
-    return None
+def _literal_bytea(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    text = str(e.args[0].value)  # type: ignore[attr-defined]
+    if not text.startswith("\\x"):
+        raise UnsupportedSql("a bytea literal is read in hex format only", code="unsupported_literal", hint="Write '\\x0aff'.")
+    return _t(d, "UNHEX($1)", exp.Literal.string(text[2:]))
+
+
+def _regex(flags: str) -> Emit:
+    """A dot matches a line's end too, as in Postgres."""
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        if len(a) > 2:
+            raise UnsupportedSql("regexp_like with flags is not supported", code="unsupported_function", hint="Use ~ or ~*.")
+        return exp.Anonymous(this="regexp_matches", expressions=[a[0], _pattern(a[1]), exp.Literal.string(flags)])
+
+    return emit
+
+
+def _pattern(p: exp.Expr) -> exp.Expr:
+    return exp.Literal.string(patterns.translated(p.this)) if isinstance(p, exp.Literal) else p
+
+
+def _regexp_substr(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """What the first group matched, or the whole match where the pattern has none."""
+    if not isinstance(a[1], exp.Literal):
+        raise UnsupportedSql("substring with a pattern that is not a constant is not supported", code="unsupported_function")
+    p = _pattern(a[1])
+    group = exp.Literal.number(1 if patterns.groups(p.this) else 0)
+    return _t(d, "CASE WHEN REGEXP_MATCHES($1, $2, 's') THEN REGEXP_EXTRACT($1, $2, $3, 's') END", a[0], p, group)
+
+
+def _regexp_replace(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    new = exp.Literal.string(patterns.replacement(a[2].this)) if isinstance(a[2], exp.Literal) else a[2]
+    flags: exp.Expr = exp.Literal.string("s")
+    if len(a) > 3:
+        if not isinstance(a[3], exp.Literal) or set(a[3].this) - set("gi"):
+            raise UnsupportedSql("regexp_replace takes the flags g and i here", code="unsupported_function")
+        flags = exp.Literal.string(a[3].this + "s")
+    return exp.Anonymous(this="regexp_replace", expressions=[a[0], _pattern(a[1]), new, flags])
 
 
 def _plus(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -179,7 +220,7 @@ def _plus(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         return _t(d, "TO_MICROSECONDS(EPOCH_US($1 - $2))" if False else "$1 - $2", *a)
     if types.is_float(e.type) and e.type.name == "float4":
         return d.cast(_t(d, f"$1 {op} $2", *a), e.type)
-    return _t(d, f"$1 {op} $2", *a)
+    return _t(d, f"$1 {op} $2", *widened(d, e, a))
 
 
 def _times(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -187,8 +228,18 @@ def _times(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         return _t(d, "pg.interval_times($1, CAST($2 AS DOUBLE))", *a)
     if types.is_numeric(e.type):
         p = [as_decimal(d, x, y) for x, y in zip(a, e.args, strict=True)]
+        (w1, s1), (w2, s2) = (types.digits(y.type) for y in e.args)
+        if w1 + s1 <= 18 and w2 + s2 <= 18 < w1 + s1 + w2 + s2:  # DuckDB gives such products 18 digits
+            p[0] = d.cast(p[0], types.numeric(19, s1))
         return _t(d, "$1 * $2", *p)
-    return _t(d, "$1 * $2", *a)
+    return _t(d, "$1 * $2", *widened(d, e, a))
+
+
+def widened(d: Dialect, e: Call, a: list[exp.Expr]) -> list[exp.Expr]:
+    """Operands narrower than the result are cast to it: DuckDB computes SMALLINT with a small constant in 2 bytes."""
+    if not types.is_integer(e.type):
+        return a
+    return [d.cast(x, e.type) if types.is_integer(y.type) and y.type != e.type else x for x, y in zip(a, e.args, strict=True)]
 
 
 def as_decimal(d: Dialect, x: exp.Expr, e) -> exp.Expr:  # type: ignore[no-untyped-def]
@@ -356,7 +407,7 @@ def _json_step(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
     if re.fullmatch(r"-?\d+", key):
         out = _t(d, f"CASE WHEN JSON_TYPE($1) = 'ARRAY' THEN $1 {text} {int(key)} ELSE $1 {text} '{key}' END", a[0])
-        return out if text == "->>" else d.cast(out, types.TEXT)
+        return out if text == "->>" else _t(d, "pg.spaced($1)", d.cast(out, types.TEXT))
     return _json_get_key(d, text, a[0], a[1])
 
 
@@ -366,16 +417,22 @@ def _json_get_key(d: Dialect, op: str, x: exp.Expr, key: exp.Expr) -> exp.Expr:
         path: exp.Expr = exp.Literal.string('$."' + key.this.replace('"', '\\"') + '"')
     else:
         path = _t(d, "'$.\"' || $1 || '\"'", key)
-    out = exp.Anonymous(this=fn, expressions=[x, path])
-    return out if op == "->>" else d.cast(out, types.TEXT)
+    return _json_out(d, op, x, path, exp.Anonymous(this=fn, expressions=[x, path]))
+
+
+def _json_out(d: Dialect, op: str, x: exp.Expr, path: exp.Expr, out: exp.Expr) -> exp.Expr:
+    """Objects and arrays with the blanks that jsonb prints; a string's own text is left alone."""
+    if op == "->":
+        return _t(d, "pg.spaced($1)", d.cast(out, types.TEXT))
+    return _t(d, "CASE WHEN JSON_TYPE($1, $2) IN ('OBJECT', 'ARRAY') THEN pg.spaced($3) ELSE $3 END", x, path, out)
 
 
 def _json_get(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     op = "->>" if e.fn == "json_text" else "->"
     if types.is_integer(e.args[1].type):
         fn = "JSON_EXTRACT_STRING" if op == "->>" else "JSON_EXTRACT"
-        out = exp.Anonymous(this=fn, expressions=[a[0], _t(d, "CASE WHEN $1 >= 0 THEN '$[' || $1 || ']' ELSE '$[#' || $1 || ']' END", a[1])])
-        return out if op == "->>" else d.cast(out, types.TEXT)
+        path = _t(d, "CASE WHEN $1 >= 0 THEN '$[' || $1 || ']' ELSE '$[#' || $1 || ']' END", a[1])
+        return _json_out(d, op, a[0], path, exp.Anonymous(this=fn, expressions=[a[0], path]))
     return _json_get_key(d, op, a[0], a[1])
 
 
@@ -383,9 +440,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "/": _divide, "%": _modulo, "+": _plus, "-": _plus, "*": _times, "cast": _cast, "extract": _extract,
     "date_trunc": _date_trunc, "round": _round, "trunc": _round, "at_zone": _at_zone, "now": "pg.now()",
     "||": "$1 || $2", "like": _like, "ilike": _like, "similar": _similar,
-    "regex": "REGEXP_MATCHES($1, $2)", "iregex": "REGEXP_MATCHES($1, $2, 'i')", "regexp_like": "REGEXP_MATCHES($1, $2)",
-    "regexp_replace": lambda d, e, a: exp.Anonymous(this="regexp_replace", expressions=a),
-    "regexp_substr": "NULLIF(REGEXP_EXTRACT($1, $2), '')",
+    "regex": _regex("s"), "iregex": _regex("is"), "regexp_like": _regex("s"), "regexp_replace": _regexp_replace,
+    "regexp_substr": _regexp_substr,
     "upper": "UPPER($1)", "lower": "LOWER($1)", "reverse": "REVERSE($1)", "length": _typed("LENGTH($1)"),
     "octet_length": _typed("STRLEN($1)"), "initcap": "pg.initcap($1)",
     "substring": lambda d, e, a: _t(d, "pg.substring_from($1, $2)", *a) if len(a) == 2
@@ -421,7 +477,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "array_remove": "LIST_FILTER($1, lambda v: v IS DISTINCT FROM $2)",
     "array_to_string": lambda d, e, a: _t(d, "ARRAY_TO_STRING($1, $2)", a[0], a[1]) if len(a) == 2 else _t(
         d, "ARRAY_TO_STRING(LIST_TRANSFORM($1, lambda v: COALESCE(CAST(v AS VARCHAR), $3)), $2)", *a),
-    "string_to_array": "STRING_SPLIT($1, $2)", "array_contains_all": "LIST_HAS_ALL($1, $2)",
+    "string_to_array": "CASE WHEN $1 = '' THEN CAST([] AS VARCHAR[]) ELSE STRING_SPLIT($1, $2) END", "array_contains_all": "LIST_HAS_ALL($1, $2)",
     "array_overlap": "LIST_HAS_ANY($1, $2)",
     "json_get": _json_get, "json_text": _json_get, "json_step": _json_step,
     "json_quote": "CAST(TO_JSON($1) AS VARCHAR)",
@@ -430,7 +486,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "json_typeof": "pg.json_typeof($1)",
     "literal:interval": _literal_interval, "literal:timestamptz": _literal_tz, "literal:timestamp": _literal_ts,
     "literal:date": _literal_ts, "literal:array": _literal_array, "literal:json": _literal_json,
-    "literal:jsonb": _literal_json,
+    "literal:jsonb": _literal_json, "literal:bytea": _literal_bytea,
     "agg:min": "MIN($1)", "agg:max": "MAX($1)", "agg:bool_and": "BOOL_AND($1)", "agg:bool_or": "BOOL_OR($1)",
     "agg:bit_and": "BIT_AND($1)", "agg:bit_or": "BIT_OR($1)", "agg:bit_xor": "BIT_XOR($1)", "agg:sum": _sum,
     "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
@@ -456,11 +512,11 @@ UNNEST = {
     "unnest": "SELECT UNNEST($1) AS x, GENERATE_SUBSCRIPTS($1, 1) AS o",
     "series": "SELECT x, ROW_NUMBER() OVER () AS o FROM GENERATE_SERIES(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT)) AS s(x)",
     "series_time": "SELECT UNNEST(GENERATE_SERIES($1, $2, $3)) AS x, UNNEST(RANGE(1, LEN(GENERATE_SERIES($1, $2, $3)) + 1)) AS o",
-    "json_elements": "SELECT CAST(UNNEST(CAST($1 AS JSON[])) AS VARCHAR) AS x, UNNEST(RANGE(1, CAST(JSON_ARRAY_LENGTH($1) AS BIGINT) + 1)) AS o",
-    "json_elements_text": "SELECT UNNEST(CAST($1 AS JSON[])) ->> '$' AS x, UNNEST(RANGE(1, CAST(JSON_ARRAY_LENGTH($1) AS BIGINT) + 1)) AS o",
+    "json_elements": "SELECT pg.spaced(CAST(UNNEST(CAST($1 AS JSON[])) AS VARCHAR)) AS x, UNNEST(RANGE(1, pg.json_size($1) + 1)) AS o",
+    "json_elements_text": "SELECT pg.json_shown(UNNEST(CAST($1 AS JSON[]))) AS x, UNNEST(RANGE(1, pg.json_size($1) + 1)) AS o",
     "json_keys": "SELECT UNNEST(JSON_KEYS($1)) AS x, UNNEST(RANGE(1, LEN(JSON_KEYS($1)) + 1)) AS o",
-    "json_each": "SELECT UNNEST(JSON_KEYS($1)) AS key, CAST(JSON_EXTRACT($1, '$.\"' || UNNEST(JSON_KEYS($1)) || '\"') AS VARCHAR) AS value",
-    "json_each_text": "SELECT UNNEST(JSON_KEYS($1)) AS key, JSON_EXTRACT_STRING($1, '$.\"' || UNNEST(JSON_KEYS($1)) || '\"') AS value",
+    "json_each": "SELECT UNNEST(JSON_KEYS($1)) AS key, pg.spaced(CAST(pg.json_member($1, UNNEST(JSON_KEYS($1))) AS VARCHAR)) AS value",
+    "json_each_text": "SELECT UNNEST(JSON_KEYS($1)) AS key, pg.json_shown(pg.json_member($1, UNNEST(JSON_KEYS($1)))) AS value",
 }
 
 # Postgres' meaning where DuckDB's own function differs; created in each warehouse, readable there.
@@ -469,6 +525,11 @@ MACROS = {
     "refine(a, b, q)": "CAST(q AS DECIMAL(38,18)) + CAST(CAST(a - q * b AS DOUBLE) / CAST(b AS DOUBLE) AS DECIMAL(38,18))",
     "divide(a, b)": "pg.refine(a, b, CAST(CAST(a AS DOUBLE) / NULLIF(CAST(b AS DOUBLE), 0) AS DECIMAL(38,8)))",
     "now()": "coalesce(CAST(getvariable('tidemark_now') AS TIMESTAMPTZ), now())",
+    "spaced(x)": "rtrim(regexp_replace(x, '((?:\"(?:[^\"\\\\]|\\\\.)*\"|[^\",:])+)([,:]|$)', '\\1\\2 ', 'g'), ' ')",
+    "json_size(x)": "CAST(json_array_length(x) AS BIGINT)",
+    "json_member(x, k)": "json_extract(x, '$.\"' || k || '\"')",
+    "json_shown(x)": "CASE WHEN json_type(x) IN ('OBJECT', 'ARRAY') THEN pg.spaced(CAST(x AS VARCHAR)) ELSE x ->> '$' END",
+    "exact_real(x)": "printf('%.6g', x)",
     "exact(x)": "printf('%.15g', x)",
     "float_text(x)": "regexp_replace(CAST(x AS VARCHAR), '\\.0($|e)', '\\1')",
     "timestamp_text(x)": "CAST(x AS VARCHAR)",

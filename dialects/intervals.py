@@ -25,6 +25,10 @@ def parse_interval(text: str) -> tuple[int, int, int]:
     pattern = re.compile(r"\s*(?:([+-]?\d+):(\d+)(?::(\d+(?:\.\d+)?))?|([+-]?\d*\.?\d+)\s*([a-z]+)?)")
     at = 0
     while at < len(rest):
+        if ym := re.compile(r"\s*([+-]?)(\d+)-(\d+)(?=\s|$)").match(rest, at):  # years-months
+            months += (-1 if ym[1] == "-" else 1) * (int(ym[2]) * 12 + int(ym[3]))
+            at = ym.end()
+            continue
         m = pattern.match(rest, at)
         if not m or m.end() == at:
             raise InvalidSql(f'invalid input syntax for type interval: "{text}"', code="invalid_text")

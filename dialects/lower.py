@@ -517,10 +517,16 @@ class Lower:
                           partition_by=[self.scalars.emit(p, f.cols) for p in r.partition],
                           order=exp.Order(expressions=order) if order else None)
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(rank, ident("_rank"))]
-        inner = self.step("ranked", self.attach(exp.Select(expressions=items), f), (*r.names, "_rank"), False)
+        place = rank.copy()
+        place.set("this", exp.Anonymous(this="row_number"))
+        tied = bool(r.with_ties and r.skip)  # rows to skip are counted, ties belong to the end alone
+        items += [exp.alias_(place, ident("_place"))] if tied else []
+        names = (*r.names, "_rank", *(["_place"] if tied else []))
+        inner = self.step("ranked", self.attach(exp.Select(expressions=items), f), names, False)
         n = inner.cols.pop("_rank")
         if r.skip:
-            inner.where.append(exp.GT(this=n.copy(), expression=exp.Literal.number(r.skip)))
+            skipped = inner.cols.pop("_place") if tied else n
+            inner.where.append(exp.GT(this=skipped.copy(), expression=exp.Literal.number(r.skip)))
         if r.limit is not None:
             inner.where.append(exp.LTE(this=n.copy(), expression=exp.Literal.number(r.skip + r.limit)))
         return inner

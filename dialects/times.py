@@ -15,6 +15,8 @@ def to_strftime(pattern: str) -> str:
     """A to_char pattern as strftime's; raises UnsupportedSql for what has no exact counterpart."""
     out, at = "", 0
     while at < len(pattern):
+        if pattern.startswith("SSSS", at):
+            raise UnsupportedSql("to_char with the pattern SSSS is not supported", code="unsupported_function")
         key = next((k for k in sorted(CHARS, key=len, reverse=True) if pattern.startswith(k, at)), None)
         if key is not None:
             out, at = out + CHARS[key], at + len(key)

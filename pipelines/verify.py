@@ -15,6 +15,7 @@ from compiler.ir.types import Type
 from compiler.parse import parse_view
 from compiler.state import ViewPlan
 from connectors.duckdb.text import from_text
+from connectors.engine import EngineFailure
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import ExportedSnapshot, copy_query
 from connectors.typed import typed
@@ -108,8 +109,14 @@ def _compare(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: st
             chunks = list(copy_query(conn, sql.SQL(body), len(plan.outputs)))
     except psycopg.Error as e:
         return Verified(v.name, 0, 0, 0, error=str(e).split("\n")[0])
-    ours = warehouse.engine(v.engine).read(plan, now[0] if now else None)
-    return difference(v.name, plan, chunks, ours)
+    try:
+        ours = warehouse.engine(v.engine).read(plan, now[0] if now else None)
+    except EngineFailure as e:
+        return Verified(v.name, 0, 0, 0, error=f"{e.message}: {e.detail}")
+    try:
+        return difference(v.name, plan, chunks, ours)
+    except (duckdb.Error, pa.ArrowInvalid) as e:
+        return Verified(v.name, 0, 0, 0, error=f"cannot be compared: {str(e).splitlines()[0]}")
 
 
 def _inlined(warehouse: Warehouse, v: DeployedView) -> str:

@@ -8,10 +8,11 @@ from sqlglot import exp
 
 from compiler.bind import json_values
 from compiler.bind.functions import coerce
+from compiler.bind.operators import ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order, WindowCall
-from compiler.ir.scalar import Lit, Scalar, cast
+from compiler.ir.scalar import Call, Lit, Scalar, cast
 from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
 
 Bind = Callable[[exp.Expr], Scalar]
@@ -60,8 +61,6 @@ def result_type(fn: str, args: list[Scalar]) -> Type:
 def orders(e: exp.Expr | None, bind: Bind) -> tuple[Order, ...]:
     out = []
     for o in e.expressions if e is not None else []:
-        from compiler.bind.operators import ordinal
-
         x = bind(o.this) if isinstance(o, exp.Ordered) else bind(o)
         x = ordinal(cast(x, TEXT) if x.type.name == "unknown" else x)
         desc = bool(isinstance(o, exp.Ordered) and o.args.get("desc"))
@@ -115,7 +114,8 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         if distinct:
             raise UnsupportedSql(f"{fn}(DISTINCT …) is not supported", code="unsupported_function",
                                  hint="Take DISTINCT in a subquery.")
-        fn, args = "string_agg", [json_values.element(args[0], json_values.AGGREGATES[fn]), Lit(", ", TEXT)]
+        between = ", \n " if args[0].type == json_values.ROW else ", "
+        fn, args = "string_agg", [json_values.element(args[0], json_values.AGGREGATES[fn]), Lit(between, TEXT)]
     if fn in ("bool_and", "bool_or"):
         args = [coerce(args[0], BOOL)]
     elif fn == "string_agg":
@@ -124,13 +124,16 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         args = list(args)
     elif fn in ("sum", "avg", *STATISTICS.values()):
         a = coerce(args[0], FLOAT8)
-        if not types.is_number(a.type) and a.type.name != "interval":
+        if a.type.name == "interval":
+            raise UnsupportedSql(f"{fn} of intervals is not supported", code="unsupported_function",
+                                 hint="Aggregate extract(epoch FROM …) and make an interval of it when reading.")
+        if not types.is_number(a.type):
             raise InvalidSql(f"function {name}({a.type}) does not exist", code="undefined_function")
         args = [a]
     elif fn in ("min", "max"):
         if args[0].type.name in ("bool", "json", "jsonb", "uuid", "bytea"):
             raise InvalidSql(f"function {name}({args[0].type}) does not exist", code="undefined_function")
-        args = [coerce(args[0], TEXT)]
+        args = [ordinal(coerce(args[0], TEXT))]
     else:
         args = [coerce(a, TEXT) for a in args]
     if fn in ("percentile_cont", "percentile_disc"):
@@ -151,10 +154,21 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
     return Agg(fn, tuple(args), t, keep, distinct, order if fn not in ("count", "sum", "avg", "min", "max") else ())
 
 
+def label(place: Scalar, t: Type) -> Scalar:
+    """The label at a place of an enum's declared order."""
+    return cast(Call("array_get", (Call("array", tuple(Lit(x, TEXT) for x in t.labels), types.array(TEXT)), place), TEXT), t)
+
+
 def finish(e: exp.Expr, col: Scalar, bind: Bind) -> Scalar:
     """What the call means, over the column of what is aggregated for it."""
     call = e.this if isinstance(e, exp.Filter) else e
+    within = call if isinstance(call, exp.WithinGroup) else None
+    call = within.this if within is not None else call
     name = call.this.lower() if isinstance(call, exp.Anonymous) and isinstance(call.this, str) else call.name.lower()
+    if name in ("min", "max", "mode", "percentile_disc") and col.type == INT4:
+        raw = within.expression.expressions[0] if within is not None else call.expressions[0]
+        t = bind(raw.this if isinstance(raw, (exp.Ordered, exp.Distinct)) else raw).type if isinstance(raw, exp.Expr) else col.type
+        return label(col, t) if t.name == "enum" else col
     if name not in json_values.AGGREGATES:
         return col
     arg = call.expressions[0]

@@ -139,6 +139,8 @@ class Expressions:
         return negate(self.condition(e.this, c))
 
     def comparison(self, op: str, left: exp.Expr, right: exp.Expr, c: Clause) -> Scalar:
+        if isinstance(right, exp.Anonymous) and str(right.this).upper() == "ALL" and len(right.expressions) == 1:
+            right = exp.All(this=right.expressions[0])
         if isinstance(right, (exp.Any, exp.All)):
             return self.quantified(op, left, right, c)
         l, r = left.unnest(), right.unnest()
@@ -197,6 +199,8 @@ class Expressions:
 
     def in_(self, e: Any, c: Clause) -> Scalar:
         query = e.args.get("query")
+        if query is None and len(e.expressions) == 1 and isinstance(e.expressions[0].unnest(), exp.Values):
+            query = e.expressions[0]
         if query is not None:
             return self.any_subquery("=", e.this, query.unnest(), c)
         if isinstance(e.this.unnest(), exp.Tuple):
@@ -249,6 +253,12 @@ class Expressions:
         right, escape = e.expression, None
         if isinstance(right, exp.Escape):
             right, escape = right.this, right.expression.this
+        items = right.this.unnest() if isinstance(right, exp.Any) else None
+        if isinstance(items, exp.Array):
+            text = cast(self.bind(e.this, c), TEXT)
+            parts = tuple(Call(fn, (text, cast(self.bind(x, c), TEXT)), BOOL) for x in items.expressions)
+            any_of: Scalar = Call("or", parts, BOOL) if len(parts) > 1 else parts[0]
+            return negate(any_of) if e.args.get("negate") else any_of
         if isinstance(right, (exp.Any, exp.All)):
             raise UnsupportedSql(f"{fn.upper()} ANY is not supported", code="unsupported_syntax",
                                  hint="Write the alternatives with OR.")
@@ -349,7 +359,11 @@ class Expressions:
         t = TEXT if as_text else x.type
         path = e.expression
         if isinstance(e, (exp.JSONBExtract, exp.JSONBExtractScalar)):
-            steps = path.this.strip("{}").split(",") if isinstance(path, exp.Literal) else None
+            steps: list[str] | None = None
+            if isinstance(path, exp.Literal):
+                steps = path.this.strip("{}").split(",")
+            elif isinstance(path, exp.Array) and all(isinstance(x, exp.Literal) for x in path.expressions):
+                steps = [x.this for x in path.expressions]
             if steps is None:
                 raise UnsupportedSql("#> with a path that is not a constant", code="unsupported_syntax")
             for i, s in enumerate(steps):
@@ -370,7 +384,7 @@ class Expressions:
 
     def contains(self, e: Any, c: Clause) -> Scalar:
         a, b = self.bind(e.this, c), self.bind(e.expression, c)
-        if isinstance(e, exp.ArrayContainedBy) if hasattr(exp, "ArrayContainedBy") else False:
+        if isinstance(e, exp.ArrayContainedBy):
             a, b = b, a
         a, b = meet(a, b)
         if a.type.name == "jsonb":
@@ -382,7 +396,34 @@ class Expressions:
         return Call("array_overlap", (a, b), BOOL)
 
     def json_exists(self, e: Any, c: Clause) -> Scalar:
-        return Call("json_has_key", (coerce(self.bind(e.this, c), JSONB), cast(self.bind(e.expression, c), TEXT)), BOOL)
+        x = coerce(self.bind(e.this, c), JSONB)
+        if isinstance(e, exp.JSONBContainsTopKey | exp.JSONBContains):
+            return Call("json_has_key", (x, cast(self.bind(e.expression, c), TEXT)), BOOL)
+        keys = e.expression.unnest()
+        if not isinstance(keys, exp.Array) or not keys.expressions:
+            raise UnsupportedSql("?| and ?& with keys that are not listed", code="unsupported_syntax")
+        parts = tuple(Call("json_has_key", (x, cast(self.bind(k, c), TEXT)), BOOL) for k in keys.expressions)
+        return conj(parts) if isinstance(e, exp.JSONBContainsAllTopKeys) else Call("or", parts, BOOL) if len(parts) > 1 else parts[0]
+
+    def collate(self, e: Any, c: Clause) -> Scalar:
+        """Text is ordered by code point everywhere, which is what these collations say."""
+        name = e.expression.name.strip('"')
+        if name not in ("C", "POSIX", "ucs_basic"):
+            raise UnsupportedSql(f'collation "{name}" is not supported', code="unsupported_syntax",
+                                 detail="Text is ordered by code point.")
+        return self.bind(e.this, c)
+
+    def text_literal(self, e: Any, c: Clause) -> Scalar:
+        return Lit(str(e.this), types.UNKNOWN)
+
+    def bit_not(self, e: Any, c: Clause) -> Scalar:
+        return binary("-", Lit(-1, INT4), self.bind(e.this, c))
+
+    def square_root(self, e: Any, c: Clause) -> Scalar:
+        return bind_function("sqrt", [self.bind(e.this, c)])
+
+    def starts_with(self, e: Any, c: Clause) -> Scalar:
+        return bind_function("starts_with", [self.bind(e.this, c), self.bind(e.expression, c)])
 
     def array_(self, e: Any, c: Clause) -> Scalar:
         if len(e.expressions) == 1 and isinstance(e.expressions[0].unnest(), exp.Query):
@@ -409,14 +450,19 @@ class Expressions:
         return Call("coalesce", (Sub("scalar", agg, (), "", t), empty), t)
 
     def bracket(self, e: Any, c: Clause) -> Scalar:
+        """Positions count from 1; there is nothing at 0 and below, nor beyond the end."""
         x = self.bind(e.this, c)
+        if x.type.name == "jsonb" and len(e.expressions) == 1:
+            return Call("json_get", (x, self.json_key(e.expressions[0], c)), JSONB)
         if x.type.name != "array" or len(e.expressions) != 1:
             raise UnsupportedSql("subscripts are supported on one-dimensional arrays", code="unsupported_syntax")
-        i = self.bind(e.expressions[0], c)
-        shift = 1 - int(e.args.get("offset") or 0) if e.args.get("offset") is not None else 0
-        if shift == 0 and isinstance(i, Lit) and e.args.get("offset") == 1:
-            i = Lit(int(str(i.value)) + 1, INT4) if _rebased(e) else i
-        return Call("array_get", (x, i), x.type.element or TEXT)
+        if isinstance(e.expressions[0], exp.Slice):
+            raise UnsupportedSql("a slice of an array is not supported", code="unsupported_syntax")
+        i = coerce(self.bind(e.expressions[0], c), INT4)
+        got = Call("array_get", (x, i), x.type.element or TEXT)
+        if isinstance(i, Lit) and int(str(i.value)) > 0:
+            return got
+        return case([(Call(">", (i, Lit(0, INT4)), BOOL), got)], Lit(None, got.type), got.type)
 
     def exists(self, e: Any, c: Clause) -> Scalar:
         return Sub("exists", self.subquery(e.this.unnest(), c.scope), (), "", BOOL)
@@ -431,6 +477,13 @@ class Expressions:
         name = str(e.this).lower() if not isinstance(e.this, exp.Expr) else e.this.name.lower()
         if name in NOW:
             return self.now(name)
+        if name == "array" and len(e.expressions) == 1 and isinstance(e.expressions[0], exp.Query):
+            query = e.expressions[0].copy()
+            if query.args.get("order") is not None and query.args.get("limit") is None:
+                query.set("limit", exp.Limit(expression=exp.Literal.number(2**31 - 1)))  # so that the order is kept
+            return self.array_subquery(self.subquery(query, c.scope))
+        if name == "age" and len(e.expressions) == 1:
+            return bind_function("age", [self.now("current_date"), self.bind(e.expressions[0], c)])
         if name == "grouping":
             if c.grouping is None:
                 raise InvalidSql("GROUPING is not allowed here", code="grouping_error")
@@ -443,11 +496,22 @@ class Expressions:
                     "json_array_elements", "regexp_split_to_table", "string_to_table", "generate_subscripts",
                     "jsonb_object_keys", "jsonb_each", "jsonb_each_text"):
             return self.set_returning(name, e, c)
+        if name in ("to_json", "to_jsonb", "row_to_json") and len(e.expressions) == 1 and (whole := self.whole_row(e.expressions[0], c)):
+            return json_values.row(JSONB if name == "to_jsonb" else types.JSON, whole)
         args = [self.bind(x, c) for x in e.expressions]
         if name in JSON_FUNCTIONS:
             make, kind = JSON_FUNCTIONS[name]
             return make(kind, args)
         return bind_function(name, args)
+
+    def whole_row(self, e: exp.Expr, c: Clause) -> list[tuple[str, Scalar]]:
+        """The columns of the table that a bare name stands for; none when it is a column."""
+        if not isinstance(e, exp.Column) or e.args.get("table") is not None or not isinstance(e.this, exp.Identifier):
+            return []
+        name = e.this.this if e.this.args.get("quoted") else e.this.this.lower()
+        if c.scope.local(None, name) is not None:
+            return []
+        return next(([(n, col) for n, col in s.columns] for s in c.scope.sources if s.alias == name), [])
 
     def set_returning(self, name: str, e: exp.Expr, c: Clause) -> Scalar:
         if c.srfs is None:
@@ -474,10 +538,24 @@ class Expressions:
         if c.aggs is None:
             raise InvalidSql(f"aggregate functions are not allowed in {c.name}", code="grouping_error")
         inner = Clause(c.scope, "an aggregate's arguments")
+        e = self.rows_as_json(e, inner)
         agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
         if agg not in c.aggs:
             c.aggs[agg] = Col(self.binder.fresh(agg.fn), agg.type)
         return aggregates.finish(e, c.aggs[agg], lambda x: self.bind(x, inner))
+
+    def rows_as_json(self, e: Any, c: Clause) -> Any:
+        """json_agg of a table's name aggregates its rows as objects."""
+        call = e.this if isinstance(e, exp.Filter) else e
+        if not isinstance(call, exp.Anonymous) or str(call.this).lower() not in json_values.AGGREGATES or not call.expressions:
+            return e
+        arg = call.expressions[0].this if isinstance(call.expressions[0], exp.Order) else call.expressions[0]
+        if self.whole_row(arg, c):
+            e = e.copy()
+            call = e.this if isinstance(e, exp.Filter) else e
+            arg = call.expressions[0].this if isinstance(call.expressions[0], exp.Order) else call.expressions[0]
+            arg.replace(exp.Anonymous(this="to_jsonb" if str(call.this).lower() == "jsonb_agg" else "to_json", expressions=[arg.copy()]))
+        return e
 
     def window(self, e: Any, c: Clause) -> Scalar:
         if c.windows is None:
@@ -489,11 +567,6 @@ class Expressions:
         if key not in c.windows:
             c.windows[key] = Col(self.binder.fresh(spec.fn), spec.type)
         return c.windows[key]
-
-
-def _rebased(e: exp.Bracket) -> bool:
-    """sqlglot rebases constant subscripts to count from 0 when it parses a dialect that counts from 1."""
-    return True
 
 
 def explicit_cast(x: Scalar, t: Type) -> Scalar:
@@ -529,7 +602,11 @@ METHODS: dict[type, Callable[[Expressions, Any, Clause], Scalar]] = {
     exp.JSONExtract: Expressions.json_get, exp.JSONExtractScalar: Expressions.json_get,
     exp.JSONBExtract: Expressions.json_get, exp.JSONBExtractScalar: Expressions.json_get,
     exp.ArrayContainsAll: Expressions.contains, exp.ArrayOverlaps: Expressions.overlaps,
-    exp.JSONBContains: Expressions.json_exists,
+    exp.ArrayContainedBy: Expressions.contains, exp.JSONBContains: Expressions.json_exists,
+    exp.JSONBContainsTopKey: Expressions.json_exists, exp.JSONBContainsAnyTopKeys: Expressions.json_exists,
+    exp.JSONBContainsAllTopKeys: Expressions.json_exists, exp.Collate: Expressions.collate,
+    exp.ByteString: Expressions.text_literal, exp.RawString: Expressions.text_literal,
+    exp.BitwiseNot: Expressions.bit_not, exp.Sqrt: Expressions.square_root, exp.StartsWith: Expressions.starts_with,
     exp.Array: Expressions.array_, exp.Bracket: Expressions.bracket, exp.Exists: Expressions.exists,
     exp.Subquery: Expressions.scalar_subquery, exp.Select: Expressions.scalar_subquery,
     exp.Anonymous: Expressions.function, exp.Filter: Expressions.aggregate, exp.WithinGroup: Expressions.aggregate,

@@ -113,7 +113,7 @@ class _From:
         label = _ident(alias.this) if alias is not None and alias.this is not None else name
         names = [_ident(c) for c in alias.args.get("columns") or []] if alias is not None else []
         if not names and len(out) == 1 and alias is not None and alias.this is not None and out[0][0] in (
-                "unnest", "generate_series", "string_to_table", "jsonb_object_keys"):
+                "unnest", "generate_series", "string_to_table", "jsonb_object_keys", "value"):
             names = [label]
         offset = f.args.get("offset") or t.args.get("ordinality")
         cols = [(names[i] if i < len(names) else n, Col(self.binder.fresh(names[i] if i < len(names) else n), ty))

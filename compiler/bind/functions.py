@@ -15,7 +15,7 @@ from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
 Rule = Callable[[list[Scalar]], Scalar]
 
 VOLATILE = {"random", "clock_timestamp", "timeofday", "nextval", "currval", "lastval", "setval", "gen_random_uuid",
-            "uuid_generate_v4", "uuidv4", "uuidv7", "txid_current", "pg_current_xact_id", "statement_timestamp",
+            "uuid_generate_v4", "uuidv4", "uuidv7", "txid_current", "pg_current_xact_id",
             "pg_sleep", "setseed", "random_normal", "pg_backend_pid", "inet_client_addr", "current_setting",
             "set_config", "pg_current_wal_lsn"}
 
@@ -111,6 +111,8 @@ def unify(args: list[Scalar], what: str) -> tuple[list[Scalar], Type]:
 
 def _variadic(fn: str) -> Rule:
     def rule(args: list[Scalar]) -> Scalar:
+        if fn != "coalesce" and any(a.type.name == "enum" for a in args):
+            raise UnsupportedSql(f"{fn} of an enum is not supported", code="unsupported_function")
         got, t = unify(args, fn.upper())
         return got[0] if len(got) == 1 else Call(fn, tuple(got), t)
 
@@ -124,6 +126,8 @@ def _nullif(args: list[Scalar]) -> Scalar:
 
 
 def _date_trunc(args: list[Scalar]) -> Scalar:
+    if isinstance(args[0], Lit) and str(args[0].value).lower() in ("century", "millennium"):
+        raise UnsupportedSql(f"date_trunc('{args[0].value}') is not supported", code="unsupported_function")
     a = coerce(args[1], types.TIMESTAMPTZ)
     t = types.TIMESTAMPTZ if a.type.name == "date" else a.type
     if not isinstance(args[0], Lit):
@@ -161,11 +165,18 @@ def _date_part(args: list[Scalar]) -> Scalar:
 
 
 def _concat(args: list[Scalar]) -> Scalar:
-    return Call("concat", tuple(cast(a, TEXT) for a in args), TEXT)
+    return Call("concat", tuple(map(_printed, args)), TEXT)
 
 
 def _concat_ws(args: list[Scalar]) -> Scalar:
-    return Call("concat_ws", tuple(cast(a, TEXT) for a in args), TEXT)
+    return Call("concat_ws", tuple(map(_printed, args)), TEXT)
+
+
+def _printed(a: Scalar) -> Scalar:
+    """A value as its type's output function has it: a boolean is t or f."""
+    if a.type.name != "bool":
+        return cast(a, TEXT)
+    return case([(a, Lit("t", TEXT)), (Call("not", (a,), BOOL), Lit("f", TEXT))], Lit(None, TEXT), TEXT)
 
 
 def _mod(args: list[Scalar]) -> Scalar:
@@ -281,8 +292,6 @@ RULES: dict[str, Rule] = {
     "make_interval": _make("make_interval", types.INTERVAL),
     "to_timestamp": lambda a: Call("to_timestamp", (cast(a[0], FLOAT8),), types.TIMESTAMPTZ)
     if len(a) == 1 else _to_number_like("to_timestamp")(a),
-    "justify_days": _fixed("justify_days", types.INTERVAL), "justify_hours": _fixed("justify_hours", types.INTERVAL),
-    "justify_interval": _fixed("justify_interval", types.INTERVAL),
     "to_char": _to_char, "date_bin": lambda a: Call(
         "date_bin", (coerce(a[0], types.INTERVAL), coerce(a[1], types.TIMESTAMP),
                      cast(coerce(a[2], a[1].type), a[1].type)), a[1].type),
@@ -296,7 +305,7 @@ RULES: dict[str, Rule] = {
     "array_remove": _array_element("array_remove"), "array_position": _array_element("array_position"),
     "array_cat": _array_fn("array_cat", None),
     "string_to_array": _fixed("string_to_array", types.array(TEXT), TEXT),
-    "jsonb_array_length": _fixed("json_array_length", INT4), "json_array_length": _fixed("json_array_length", INT4),
+    "jsonb_array_length": _fixed("json_array_length", INT4, types.JSONB), "json_array_length": _fixed("json_array_length", INT4, types.JSON),
     "jsonb_typeof": _text("json_typeof", types.JSONB), "json_typeof": _text("json_typeof", types.JSON),
     "jsonb_extract_path_text": _text("json_path_text"), "json_extract_path_text": _text("json_path_text"),
 }

@@ -14,6 +14,7 @@ from compiler.ir.scalar import Call, Lit, Scalar, cast
 from compiler.ir.types import JSON, JSONB, TEXT, Type
 
 NULL = Lit("null", TEXT)
+ROW = Type("json", labels=("row",))  # a whole row: json_agg breaks the line between two of them
 AGGREGATES = {"json_agg": JSON, "jsonb_agg": JSONB}
 
 
@@ -36,6 +37,9 @@ def value(e: Scalar, kind: Type) -> Scalar:
     """A value as JSON text; NULL for NULL."""
     e = coerce(e, TEXT)
     t = e.type
+    if t == types.numeric() or (types.is_numeric(t) and (t.scale or 0) >= types.QUOTIENT_SCALE - 2):
+        raise UnsupportedSql("the digits of a numeric without a scale in JSON depend on how each value was written",
+                             code="unsupported_cast", hint="Round it first: round(x, 2), or give the column a scale: numeric(12, 2).")
     if types.is_number(t) or t.name == "bool":
         return cast(e, TEXT)
     if t.name in ("json", "jsonb"):
@@ -82,6 +86,16 @@ def build_object(kind: Type, args: list[Scalar]) -> Scalar:
     for i, (key, v) in enumerate(pairs):
         parts += [(", " if i else "") + _quoted(key) + between, element(v, kind)]
     return cast(text(*parts, "}"), kind)
+
+
+def row(kind: Type, columns: list[tuple[str, Scalar]]) -> Scalar:
+    """A row of a table as an object."""
+    if kind.name == "jsonb":
+        return build_object(kind, [x for n, c in columns for x in (Lit(n, TEXT), c)])
+    parts: list[Scalar | str] = []
+    for i, (n, c) in enumerate(columns):
+        parts += [("," if i else "{") + _quoted(n) + ":", element(c, kind)]
+    return cast(text(*parts, "}"), ROW)
 
 
 def array_of(kind: Type, items: Scalar, of: Type) -> Scalar:

@@ -29,7 +29,8 @@ from compiler.ir.relation import (
     Values,
     Weigh,
 )
-from compiler.ir.scalar import Call, Col, Lit, Scalar, cast, conj
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, cast, conj
+from compiler.ir.scalar import walk as walk_scalar
 from compiler.ir.types import BOOL, INT8, TEXT
 
 ViewLookup = Callable[[str], exp.Expr | None]
@@ -143,8 +144,8 @@ class Binder:
         if len(left.outputs) != len(right.outputs):
             raise InvalidSql(f"each {e.key.upper()} query must have the same number of columns", code="syntax_error")
         names, l_exprs, r_exprs = [], [], []
-        for (n, a), (_, b) in zip(left.outputs, right.outputs, strict=True):
-            got, t = unify([a, b], e.key.upper())
+        for i, ((n, a), (_, b)) in enumerate(zip(left.outputs, right.outputs, strict=True)):
+            got, t = unify([_untyped(e.left, i, a), _untyped(e.right, i, b)], e.key.upper())
             c = self.fresh(n)
             names.append((n, Col(c, t)))
             l_exprs.append((c, got[0]))
@@ -193,6 +194,10 @@ class Binder:
             raise InvalidSql("VALUES lists must all be the same length", code="syntax_error")
         by_column = [unify([r[i] for r in rows], "VALUES") for i in range(len(rows[0]))]
         cols = tuple(Col(self.fresh(f"column{i + 1}"), t) for i, (_, t) in enumerate(by_column))
+        if any(isinstance(x, Outer) for got, _ in by_column for s in got for x in walk_scalar(s)):  # LATERAL (VALUES …)
+            parts = tuple(Project(Values((), ((),)), tuple((c.name, by_column[i][0][j]) for i, c in enumerate(cols)))
+                          for j in range(len(rows)))
+            return Bound(parts[0] if len(parts) == 1 else Union(parts), [(f"column{i + 1}", c) for i, c in enumerate(cols)])
         out = tuple(tuple(by_column[i][0][j] for i in range(len(cols))) for j in range(len(rows)))
         return Bound(Values(cols, out), [(f"column{i + 1}", c) for i, c in enumerate(cols)])
 
@@ -294,6 +299,19 @@ def _ident(e: exp.Expr | str | None) -> str:
     if isinstance(e, exp.Identifier):
         return str(e.this if e.args.get("quoted") else e.this.lower())
     return str(e or "")
+
+
+def _untyped(e: exp.Expr, i: int, c: Col) -> Scalar:
+    """A branch's column, or the literal without a type that it is: the other branch gives it one."""
+    while isinstance(e, exp.Subquery):
+        e = e.this
+    items = e.expressions if isinstance(e, exp.Select) else []
+    if i >= len(items) or any(isinstance(x, exp.Star) or (isinstance(x, exp.Column) and isinstance(x.this, exp.Star)) for x in items):
+        return c
+    x = items[i].unalias()
+    if isinstance(x, exp.Null):
+        return Lit(None, types.UNKNOWN)
+    return Lit(x.this, types.UNKNOWN) if isinstance(x, exp.Literal) and x.is_string else c
 
 
 def _typed(c: Scalar) -> Scalar:

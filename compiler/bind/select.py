@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,12 @@ from sqlglot import exp
 
 from compiler.bind.expressions import Clause, Expressions
 from compiler.bind.from_clause import bind_from
+from compiler.bind.operators import ordinal
 from compiler.bind.query import limits, order_by
 from compiler.bind.scope import Bound, Env, Scope
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Agg, Aggregate, Filter, Order, Project, Relation, TopK, Union, Unnest, Window, WindowCall
-from compiler.ir.scalar import Col, Lit, Outer, Scalar, Sub, cast, columns, transform
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, cast, columns, transform
 from compiler.ir.types import INT4, TEXT
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ class _Select:
         clause = Clause(self.scope, "SELECT", self.aggs, self.windows, named, self.grouping, self.srfs)
         items = self.select_items(clause)
         outputs = [(n, Col(f"\0{i}", s.type)) for i, (n, s) in enumerate(items)]
-        order = order_by(e.args.get("order"), outputs, lambda x: self.expressions.bind(x, clause))
+        order = [replace(o, expr=_label_of(o.expr)) for o in order_by(e.args.get("order"), outputs, lambda x: self.expressions.bind(x, clause))]
         on = self.distinct_on(clause, outputs)
         having = e.args.get("having")
         keep = self.expressions.condition(having.this, Clause(self.scope, "HAVING", self.aggs, None, named, self.grouping)
@@ -62,6 +64,9 @@ class _Select:
         on = every[n + len(order):n + len(order) + len(on)]
         if keep is not None:
             rel = Filter(rel, every[-1])
+        if len(self.srfs) > 1:
+            raise UnsupportedSql("several set-returning functions in one SELECT list are not supported", code="unsupported_syntax",
+                                 hint="Call them in FROM, with LATERAL.")
         for fn, args, col in self.srfs:
             rel = Unnest(rel, fn, args, (col,))
         rel, every = self.window(rel, [*exprs, *orders, *on])
@@ -104,7 +109,7 @@ class _Select:
         on = d.args["on"]
         parts = on.expressions if isinstance(on, exp.Tuple) else [on.unnest()]
         holder = exp.Order(expressions=[exp.Ordered(this=p) for p in parts])
-        return [o.expr for o in order_by(holder, outputs, lambda x: self.expressions.bind(x, clause))]
+        return [_label_of(o.expr) for o in order_by(holder, outputs, lambda x: self.expressions.bind(x, clause))]
 
     # -- GROUP BY
 
@@ -272,7 +277,7 @@ class _Select:
             return c
 
         wanted = limit is not None or skip or on
-        sort = tuple(Order(place(o.expr), o.desc, o.nulls_first) for o in order) if wanted else ()
+        sort = tuple(Order(ordinal(place(o.expr)), o.desc, o.nulls_first) for o in order) if wanted else ()
         partition = tuple(place(x) for x in on)
         if e.args.get("distinct") is not None and hidden and not on:
             raise InvalidSql("for SELECT DISTINCT, ORDER BY expressions must appear in select list",
@@ -281,12 +286,17 @@ class _Select:
         if e.args.get("distinct") is not None and not on:
             rel = Aggregate(rel, tuple((c.name, c) for c in rel.schema), ())
         if on:
-            rel = TopK(rel, partition, tuple(o for o in sort if o.expr not in partition), 1)
+            rel = TopK(rel, partition, tuple(o for o in sort if not columns(o.expr) <= {p.name for p in partition if isinstance(p, Col)}), 1)
         if limit is not None or skip:
             rel = TopK(rel, (), sort, limit, skip, ties)
         if hidden:
             rel = Project(rel, tuple((c.name, c) for _, c in outputs))
         return Bound(rel, outputs)
+
+
+def _label_of(x: Scalar) -> Scalar:
+    """An enum's place in an order back to the value, until it is known which column that is."""
+    return x.args[0] if isinstance(x, Call) and x.fn == "enum_ordinal" else x
 
 
 def _output_name(item: exp.Expr) -> str:

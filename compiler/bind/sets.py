@@ -16,6 +16,9 @@ def set_function(name: str, args: list[Scalar]) -> tuple[str, tuple[Scalar, ...]
     if name == "generate_series":
         return _series(args)
     if name == "unnest":
+        if len(args) > 1:
+            raise UnsupportedSql("unnest of several arrays at once is not supported", code="unsupported_function",
+                                 hint="Unnest one WITH ORDINALITY and subscript the others by it.")
         a = args[0]
         if a.type.name != "array":
             raise InvalidSql(f"function unnest({a.type}) does not exist", code="undefined_function")

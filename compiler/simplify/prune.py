@@ -80,7 +80,7 @@ def _kept(r: Project, need: set[str]) -> tuple[tuple[str, Scalar], ...]:
 
 
 def _places(r: Union, need: set[str]) -> list[int]:
-    return [i for i, n in enumerate(r.names) if n in need] or [0]
+    return [i for i, n in enumerate(r.names) if n in need] or [0][:len(r.names)]
 
 
 def _aggs(r: Aggregate, need: set[str]) -> tuple[tuple[str, Agg], ...]:

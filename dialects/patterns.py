@@ -1,0 +1,44 @@
+"""Postgres' regular expressions in RE2's and Java's spelling; what has no counterpart is refused."""
+
+from __future__ import annotations
+
+import re
+
+from compiler.errors import UnsupportedSql
+
+WORD_EDGES = {"y": r"\b", "m": r"\b", "M": r"\b", "A": r"\A", "Z": r"\z"}
+
+
+def translated(pattern: str) -> str:
+    """A constant pattern; raises UnsupportedSql for look-around, back references and embedded options."""
+    out, at = "", 0
+    while at < len(pattern):
+        two = pattern[at:at + 2]
+        if two[0] == "\\" and len(two) == 2:
+            if two[1].isdigit():
+                raise _no("a back reference")
+            out, at = out + WORD_EDGES.get(two[1], two), at + 2
+        elif re.match(r"\(\?[=!<]", pattern[at:]):
+            raise _no("look-around")
+        elif pattern.startswith("***", at) or (at == 0 and re.match(r"\(\?[a-z]", pattern)):
+            raise _no("an embedded option")
+        else:
+            out, at = out + pattern[at], at + 1
+    return out
+
+
+def groups(pattern: str) -> int:
+    """How many groups a pattern captures."""
+    try:
+        return re.compile(pattern).groups
+    except re.error:
+        return 0
+
+
+def replacement(text: str) -> str:
+    r"""`\&` is the whole match."""
+    return re.sub(r"\\(.)", lambda m: r"\0" if m[1] == "&" else m[0], text)
+
+
+def _no(what: str) -> UnsupportedSql:
+    return UnsupportedSql(f"{what} in a regular expression has no counterpart in the engines", code="unsupported_function")

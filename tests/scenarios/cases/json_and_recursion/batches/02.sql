@@ -1,0 +1,1 @@
+BEGIN; DELETE FROM o WHERE c = 3; UPDATE o SET c = c + 1 WHERE id % 2 = 0; UPDATE w SET up = NULL WHERE k = 4; COMMIT;

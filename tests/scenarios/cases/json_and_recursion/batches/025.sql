@@ -1,0 +1,1 @@
+UPDATE w SET up = 302 WHERE k = 2; UPDATE w SET up = 300 WHERE k = 201;

@@ -1,0 +1,1 @@
+TRUNCATE o; DELETE FROM w WHERE k > 5;

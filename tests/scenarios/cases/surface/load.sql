@@ -1,0 +1,2 @@
+INSERT INTO a SELECT i, i%5, (i*300)::smallint, i*1.5, i*12345678.91, 'tab x'||i||chr(10)||'ż', 'ab', i*0.1, i/3.0, (ARRAY['sad','ok','happy'])[1+i%3]::mood, jsonb_build_object('items', jsonb_build_array(i, jsonb_build_object('d','x,y')), 'k', i, 'o', jsonb_build_object('zz', 1, 'a', i)), ARRAY[i,i+1,NULL], ARRAY['p','q'||i], '\x00ff10', '2025-01-01'::date+i, '2025-01-01 10:00:00.6'::timestamp + i*interval '1 hour', i%2=0 FROM generate_series(1,40) i;
+INSERT INTO b SELECT i, i%4, i, 'w'||i FROM generate_series(1,20) i;

@@ -1,0 +1,62 @@
+-- view: subscripts
+SELECT id, ia[1] AS a, ia[2] AS b, ia[0] AS z, ia[x] AS dyn, (string_to_array(t, ' '))[1] AS w FROM a;
+-- view: subscript_of_aggregate
+SELECT x, (array_agg(id ORDER BY m DESC))[1] AS top FROM a GROUP BY x;
+-- view: interval_literals
+SELECT id, ts + interval '1 day 02:03:04' AS p, ts - interval '1-2' AS q FROM a;
+-- view: enum_aggregates
+SELECT x, min(md) AS lo, max(md) AS hi, mode() WITHIN GROUP (ORDER BY md) AS mo, percentile_disc(0.5) WITHIN GROUP (ORDER BY md) AS pd FROM a GROUP BY x;
+-- view: top_by_enum
+SELECT id, md FROM a ORDER BY md DESC, id LIMIT 7;
+-- view: distinct_on_enum
+SELECT DISTINCT ON (md) md, id FROM a ORDER BY md, id DESC;
+-- view: json_steps
+SELECT id, j -> 'items' AS i, (j -> 'o')::text AS o, j ->> 'items' AS it, j -> 'items' -> 1 ->> 'd' AS dd FROM a;
+-- view: json_in_calls
+SELECT id, jsonb_array_length(j -> 'items') AS n, jsonb_typeof(j -> 'k') AS ty, coalesce(j -> 'nope', '{"b": 1, "a": 2}'::jsonb)::text AS c FROM a;
+-- view: json_elements_alias
+SELECT a.id, e FROM a, jsonb_array_elements_text(a.j -> 'items') e;
+-- view: key_and_array_operators
+SELECT id FROM a WHERE j ? 'k' AND j ?| array['zz','o'] AND ia && ARRAY[3,4,5] OR ARRAY[1] <@ ia;
+-- view: null_branch
+SELECT NULL AS d, id FROM a UNION ALL SELECT y, id FROM b;
+-- view: untyped_branches
+SELECT d, 'a' AS k FROM a UNION SELECT '2024-01-01', NULL;
+-- view: all_and_like_any
+SELECT id, x <> ALL (ARRAY[1,2]) AS p, t LIKE ANY (ARRAY['tab%', 'z%']) AS q FROM a;
+-- view: escaped_strings
+SELECT id, E'a\tb' || t AS e, $$it's$$ AS q FROM a;
+-- view: array_subquery
+SELECT b.id, ARRAY(SELECT a.id FROM a WHERE a.x = b.x ORDER BY a.id) AS ids FROM b;
+-- view: smallint_products
+SELECT id, s * 100 AS p, s + 1000 AS q, s * 2 - 5 AS r FROM a;
+-- view: wide_products
+SELECT sum(m * m) AS mm, sum(id * m) AS im FROM a;
+-- view: concat_booleans
+SELECT concat(b, '|', x) AS c, concat_ws(',', b, id) AS d FROM a;
+-- view: regular_expressions
+SELECT id, substring(t from 'x([0-9]+)') AS g, substring(t from 'z*') AS e, t ~ 'x.*ż' AS dot, regexp_replace(t, 'x([0-9]+)', '<\1>\&') AS r FROM a;
+-- view: split_of_nothing
+SELECT id, cardinality(string_to_array('', ',')) AS n FROM a;
+-- view: bytea_literal
+SELECT id FROM a WHERE by = '\x00ff10';
+-- view: row_to_json
+SELECT id, row_to_json(b)::text AS r, to_jsonb(b)::text AS j FROM b;
+-- view: rows_as_json
+SELECT x, json_agg(b ORDER BY b.id) AS all_rows, jsonb_agg(b ORDER BY b.id)::text AS txt, json_agg(b ORDER BY b.id)::text AS jt FROM b GROUP BY x;
+-- view: lateral_values
+SELECT a.id, v.k, v.val FROM a CROSS JOIN LATERAL (VALUES ('x', a.x), ('s', a.s::int)) v(k, val);
+-- view: max_of_values
+SELECT id, (SELECT max(v) FROM (VALUES (x), (s::int)) t(v)) AS mx FROM a;
+-- view: ties_after_offset
+SELECT x FROM b WHERE x IS NOT NULL ORDER BY x DESC OFFSET 2 FETCH FIRST 5 ROWS WITH TIES;
+-- view: in_values
+SELECT id FROM b WHERE t IN (VALUES ('w1'), ('w5'));
+-- view: exists_without_from
+SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM a WHERE x = 2);
+-- view: real_to_numeric
+SELECT id, f4::numeric = 0.1 AS e, f4::numeric(10,3) AS n FROM a;
+-- view: age_of_today
+SELECT id, age(d) = age(current_date, d) AS same FROM a;
+-- view: order_by_enum_key
+SELECT md, count(*) AS n FROM a WHERE md > 'sad' GROUP BY md ORDER BY md;
