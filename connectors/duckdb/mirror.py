@@ -35,12 +35,23 @@ def same_row(t: Table, left: str, right: str) -> str:
     return " AND ".join(f"{left}.{q(c.name)} IS NOT DISTINCT FROM {right}.{q(c.name)}" for c in t.columns)
 
 
+def table(t: Table, name: str) -> str:
+    stored = ", ".join(f"{q(c.name)} {type_name(c.type)}{storage(c.type)}" for c in t.columns)
+    return f"CREATE TABLE base.{name} ({stored}{'' if t.key else ', _weight BIGINT'})"
+
+
+def rewrite(t: Table) -> list[str]:
+    """The same rows in a new table: deleted ones leave the file, and scans are as fast as after the first copy."""
+    name, new = q(t.mirror), q(f"{t.mirror} rewritten")
+    return [table(t, new), f"INSERT INTO base.{new} SELECT * FROM base.{name}", f"DROP TABLE base.{name}",
+            f"ALTER TABLE base.{new} RENAME TO {name}"]
+
+
 def create(t: Table) -> list[str]:
     """Statements that make a table's mirror."""
     name, cols = q(t.mirror), columns(t)
     body = ", ".join(f"{q(c.name)} {type_name(c.type)}" for c in t.columns)
-    stored = ", ".join(f"{q(c.name)} {type_name(c.type)}{storage(c.type)}" for c in t.columns)
-    return [f"CREATE TABLE base.{name} ({stored}{'' if t.key else ', _weight BIGINT'})",
+    return [table(t, name),
             f"CREATE OR REPLACE TEMP TABLE {batch(t)} ({body}, _weight BIGINT)",
             f"CREATE VIEW before.{name} AS SELECT {cols}, {'1' if t.key else '_weight'} AS _weight FROM base.{name} "
             f"UNION ALL SELECT {cols}, -_weight FROM {batch(t)}",
