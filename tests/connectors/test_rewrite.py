@@ -28,7 +28,7 @@ def test_rewriting_changes_no_answer(database: str, tmp_path: Path) -> None:
         engine.con.execute("INSERT INTO base.t SELECT i, i % 7, i FROM range(401, 501) r(i)")
         tables = [d.table(t) for t in d.tables["duckdb"]]
         assert engine.compact(tables) == []  # too few to be worth it
-        assert set(engine.compact(tables, force=True)) == {"t"}
+        assert set(engine.compact(tables, force=True)) >= {"t"}
         assert engine.con.execute("SELECT max(rowid) + 1, count(*) FROM base.t").fetchone() == (500, 500)
         assert engine.compact(tables, force=True) == []
     finally:
