@@ -28,6 +28,7 @@ class Dialect:
     unnest: Mapping[str, str]  # set-returning functions: template of a SELECT giving columns x (or key, value) and o
     mirrors: Mapping[tuple[str, bool], tuple[str, bool]]  # (time, no negative weights) → schema, whether it has weights
     deep_recursion: bool = True
+    hashes_comparisons: bool = False  # outer and anti joins are hashed only if every condition compares the two sides
     storage: Callable[[Type], str] = lambda t: ""  # what a stored column says after its type
 
     def type_sql(self, t: Type) -> str:

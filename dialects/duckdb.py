@@ -565,6 +565,7 @@ DUCKDB = Dialect(
     sqlglot="duckdb",
     types=type_name,
     storage=storage,
+    hashes_comparisons=True,
     functions=FUNCTIONS,
     atomic_tables=True,
     copies="UNNEST(RANGE($1))",

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from compiler.catalog import mirror_name
+from compiler.delta.restrict import equalities
 from compiler.errors import CompilerBug
 from compiler.ir.relation import (
     Agg,
@@ -42,6 +43,7 @@ from compiler.ir.relation import (
     is_empty,
 )
 from compiler.ir.scalar import TRUE, Col, Lit, Scalar, conjuncts, walk
+from compiler.ir.scalar import columns as columns_of
 from compiler.ir.types import INT8, Type
 from dialects.dialect import Dialect, ident
 from dialects.scalars import Scalars
@@ -324,9 +326,25 @@ class Lower:
         l = self.sourced(r.left, self.frame(r.left, positive))
         rr = self.as_table(r.right, self.frame(r.right, True))
         cols = {**l.cols, **rr.cols}
-        on = _and([self.scalars.predicate(p, cols) for p in conjuncts(r.on)]) if r.on != TRUE else exp.true()
+        on = self.condition(r, cols)
         weights = [*l.weights, *[exp.Coalesce(this=w, expressions=[exp.Literal.number(1)]) for w in rr.weights]]
         return Frame(l.source, cols, weights, [*l.joins, exp.Join(this=rr.source, side="LEFT", on=on)], l.where)
+
+    def condition(self, r: LeftJoin | Semi, cols: dict[str, exp.Expr]) -> exp.Expr:
+        """ON. Where an engine hashes comparisons of both sides alone, a condition of the left side is made one."""
+        if r.on == TRUE:
+            return exp.true()
+        pairs = equalities(r.on, r.left, r.right) if self.dialect.hashes_comparisons and not (isinstance(r, Semi) and not r.anti) else []
+        out = []
+        for p in conjuncts(r.on):
+            e = self.scalars.predicate(p, cols)
+            if pairs and columns_of(p) <= set(r.left.names):
+                key = self.scalars.emit(pairs[0][1], cols)
+                null = exp.Is(this=_paren(key), expression=exp.Null())
+                always = exp.Or(this=null, expression=exp.Not(this=null.copy()))
+                e = exp.EQ(this=exp.Paren(this=e), expression=exp.Paren(this=always))
+            out.append(e)
+        return _and(out)
 
     def sourced(self, r: Relation, f: Frame) -> Frame:
         if f.source is not None:
@@ -340,7 +358,7 @@ class Lower:
         rr = self.frame(r.right, True)
         rr = self.as_table(r.right, rr, tuple(n for n in r.right.names if _reads(r.on, n)) or r.right.names[:1])
         cols = {**l.cols, **rr.cols}
-        on = _and([self.scalars.predicate(p, cols) for p in conjuncts(r.on)]) if r.on != TRUE else exp.true()
+        on = self.condition(r, cols)
         assert rr.source is not None
         join = exp.Join(this=rr.source, kind="ANTI" if r.anti else "SEMI", on=on)
         if self.dialect.sqlglot != "duckdb":

@@ -60,3 +60,9 @@ SELECT id, f4::numeric = 0.1 AS e, f4::numeric(10,3) AS n FROM a;
 SELECT id, age(d) = age(current_date, d) AS same FROM a;
 -- view: order_by_enum_key
 SELECT md, count(*) AS n FROM a WHERE md > 'sad' GROUP BY md ORDER BY md;
+-- view: left_join_on_a_left_condition
+SELECT a.id, b.id AS bid FROM a LEFT JOIN b ON b.x = a.x AND a.b AND a.t LIKE 'tab%';
+-- view: not_exists_on_an_outer_condition
+SELECT a.id FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND a.s > 3000);
+-- view: full_join_on_a_left_condition
+SELECT a.id, b.id AS bid FROM a FULL JOIN b ON b.id = a.id AND a.b;
