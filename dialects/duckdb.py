@@ -289,7 +289,14 @@ def _round(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _typed(text: str) -> Emit:
-    return lambda d, e, a: d.cast(_t(d, text, *a), e.type)
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        out = _t(d, text, *[x for x in a if not isinstance(x, exp.Distinct)])
+        if any(isinstance(x, exp.Distinct) for x in a):
+            for f in out.find_all(exp.AggFunc):
+                f.set("this", exp.Distinct(expressions=[f.this]))
+        return d.cast(out, e.type)
+
+    return emit
 
 
 def _many(name: str) -> Emit:
@@ -340,7 +347,14 @@ def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _agg_cast(text: str) -> Emit:
-    return lambda d, e, a: d.cast(_t(d, text, *a), e.type)
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        out = _t(d, text, *[x for x in a if not isinstance(x, exp.Distinct)])
+        if any(isinstance(x, exp.Distinct) for x in a):
+            for f in out.find_all(exp.AggFunc):
+                f.set("this", exp.Distinct(expressions=[f.this]))
+        return d.cast(out, e.type)
+
+    return emit
 
 
 def _sum(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -469,8 +483,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "to_timestamp": "TO_TIMESTAMP($1)", "isfinite": "ISFINITE($1)",
     "enum_ordinal": lambda d, e, a: _t(d, "LIST_POSITION($1, $2)", exp.Array(expressions=a[1:]), a[0]),
     "array": lambda d, e, a: d.cast(exp.Array(expressions=a), e.type) if not a else exp.Array(expressions=a),
-    "array_get": "LIST_EXTRACT($1, $2)", "array_has": lambda d, e, a: _t(
-        d, "CASE WHEN LIST_CONTAINS($1, $2) THEN TRUE WHEN $2 IS NULL OR LEN($1) <> LIST_COUNT($1) THEN NULL ELSE LIST_CONTAINS($1, $2) END", *a),
+    "array_get": "LIST_EXTRACT($1, $2)", "array_has": "pg.array_has($1, $2)",
     "array_length": "CASE WHEN LEN($1) = 0 THEN NULL ELSE LEN($1) END", "cardinality": _typed("LEN($1)"),
     "array_append": "LIST_APPEND($1, $2)", "array_prepend": "LIST_PREPEND($1, $2)",
     "array_cat": "LIST_CONCAT($1, $2)", "array_position": _typed("LIST_POSITION($1, $2)"),
@@ -526,6 +539,8 @@ MACROS = {
     "divide(a, b)": "pg.refine(a, b, CAST(CAST(a AS DOUBLE) / NULLIF(CAST(b AS DOUBLE), 0) AS DECIMAL(38,8)))",
     "now()": "coalesce(CAST(getvariable('tidemark_now') AS TIMESTAMPTZ), now())",
     "spaced(x)": "rtrim(regexp_replace(x, '((?:\"(?:[^\"\\\\]|\\\\.)*\"|[^\",:])+)([,:]|$)', '\\1\\2 ', 'g'), ' ')",
+    "array_has(l, x)": "CASE WHEN list_contains(l, x) THEN TRUE WHEN len(l) > 0 AND x IS NULL OR len(l) <> list_count(l) THEN NULL "
+                       "WHEN len(l) = 0 THEN FALSE ELSE list_contains(l, x) END",
     "json_size(x)": "CAST(json_array_length(x) AS BIGINT)",
     "json_member(x, k)": "json_extract(x, '$.\"' || k || '\"')",
     "json_shown(x)": "CASE WHEN json_type(x) IN ('OBJECT', 'ARRAY') THEN pg.spaced(CAST(x AS VARCHAR)) ELSE x ->> '$' END",

@@ -133,8 +133,10 @@ class Scalars:
         if fn is None:
             raise UnsupportedSql(f"aggregate {a.fn} has no counterpart in {self.dialect.name}",
                                  code="unsupported_function")
+        if a.distinct and len(args) > 1 and a.fn != "string_agg":
+            raise UnsupportedSql(f"{a.fn}(DISTINCT …) of two arguments is not supported", code="unsupported_function")
         if isinstance(fn, str):
-            out = self.dialect.template(fn, args)
+            out = self.dialect.template(fn, [exp.Distinct(expressions=args)] if a.distinct else args)
         else:
             out = fn(self.dialect, call, [*args, *order, *([exp.Distinct()] if a.distinct else [])])
         return out

@@ -205,7 +205,14 @@ def _at_zone(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _typed(text: str) -> Emit:
-    return lambda d, e, a: d.cast(_t(d, text, *a), e.type)
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        out = _t(d, text, *[x for x in a if not isinstance(x, exp.Distinct)])
+        if any(isinstance(x, exp.Distinct) for x in a):
+            for f in out.find_all(exp.AggFunc):
+                f.set("this", exp.Distinct(expressions=[f.this]))
+        return d.cast(out, e.type)
+
+    return emit
 
 
 def _fn(name: str, cast: bool = False) -> Emit:

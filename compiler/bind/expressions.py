@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from compiler.bind import aggregates, json_values
-from compiler.bind.functions import bind_function, coerce, extract, unify
+from compiler.bind.functions import bind_function, coerce, extract, padded, unify
 from compiler.bind.operators import binary, compare, concat, meet, number
 from compiler.bind.scope import Scope
 from compiler.catalog import parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order, Relation, WindowCall
-from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, case, cast, conj, is_null, negate
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, negate
+from compiler.ir.scalar import walk as scalar_walk
 from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, JSONB, TEXT, Type
 
 if TYPE_CHECKING:
@@ -195,6 +196,8 @@ class Expressions:
         args = [meet(a, col)[0] for a, col in zip(args, rel.schema, strict=True)]
         for a, col in zip(args, rel.schema, strict=True):
             compare(op, a, col)  # raises where there is no such operator
+            if a.type.name == "enum" and op not in ("=", "<>"):
+                raise UnsupportedSql(f"{op} ANY or ALL over enums is not supported", code="unsupported_syntax")
         return Sub("any", rel, tuple(args), op, BOOL)
 
     def in_(self, e: Any, c: Clause) -> Scalar:
@@ -255,14 +258,14 @@ class Expressions:
             right, escape = right.this, right.expression.this
         items = right.this.unnest() if isinstance(right, exp.Any) else None
         if isinstance(items, exp.Array):
-            text = cast(self.bind(e.this, c), TEXT)
+            text = cast(padded(self.bind(e.this, c)), TEXT)
             parts = tuple(Call(fn, (text, cast(self.bind(x, c), TEXT)), BOOL) for x in items.expressions)
             any_of: Scalar = Call("or", parts, BOOL) if len(parts) > 1 else parts[0]
             return negate(any_of) if e.args.get("negate") else any_of
         if isinstance(right, (exp.Any, exp.All)):
             raise UnsupportedSql(f"{fn.upper()} ANY is not supported", code="unsupported_syntax",
                                  hint="Write the alternatives with OR.")
-        args = [cast(self.bind(e.this, c), TEXT), cast(self.bind(right, c), TEXT)]
+        args = [cast(padded(self.bind(e.this, c)), TEXT), cast(self.bind(right, c), TEXT)]
         args += [Lit(escape, TEXT)] if escape is not None else []
         got: Scalar = Call(fn, tuple(args), BOOL)
         return negate(got) if e.args.get("negate") else got
@@ -540,6 +543,10 @@ class Expressions:
         inner = Clause(c.scope, "an aggregate's arguments")
         e = self.rows_as_json(e, inner)
         agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
+        read = [x for s in agg.scalars for x in scalar_walk(s)]
+        if any(isinstance(x, Outer) for x in read) and not any(isinstance(x, Col) for x in read):
+            raise UnsupportedSql("an aggregate over columns of the enclosing query alone belongs to that query", code="unsupported_syntax",
+                                 hint="Compute it in the enclosing query's SELECT list.")
         if agg not in c.aggs:
             c.aggs[agg] = Col(self.binder.fresh(agg.fn), agg.type)
         return aggregates.finish(e, c.aggs[agg], lambda x: self.bind(x, inner))

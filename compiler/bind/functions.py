@@ -172,8 +172,16 @@ def _concat_ws(args: list[Scalar]) -> Scalar:
     return Call("concat_ws", tuple(map(_printed, args)), TEXT)
 
 
+def padded(e: Scalar) -> Scalar:
+    """A char(n) with the blanks that LIKE and output see; other values as they are."""
+    if e.type.name != "bpchar" or not e.type.precision:
+        return e
+    return Call("rpad", (Call("cast", (e,), TEXT), Lit(e.type.precision, INT4), Lit(" ", TEXT)), TEXT)
+
+
 def _printed(a: Scalar) -> Scalar:
     """A value as its type's output function has it: a boolean is t or f."""
+    a = padded(a)
     if a.type.name != "bool":
         return cast(a, TEXT)
     return case([(a, Lit("t", TEXT)), (Call("not", (a,), BOOL), Lit("f", TEXT))], Lit(None, TEXT), TEXT)

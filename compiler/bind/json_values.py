@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from compiler.bind.functions import coerce
+from compiler.bind.functions import coerce, padded
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, cast
@@ -35,7 +35,7 @@ def element(e: Scalar, kind: Type) -> Scalar:
 
 def value(e: Scalar, kind: Type) -> Scalar:
     """A value as JSON text; NULL for NULL."""
-    e = coerce(e, TEXT)
+    e = padded(coerce(e, TEXT))
     t = e.type
     if t == types.numeric() or (types.is_numeric(t) and (t.scale or 0) >= types.QUOTIENT_SCALE - 2):
         raise UnsupportedSql("the digits of a numeric without a scale in JSON depend on how each value was written",

@@ -186,12 +186,13 @@ class _Select:
         for kind in ("rollup", "cube", "grouping_sets"):
             for x in group.args.get(kind) or []:
                 factors.append(self.element(x, items))
-        out = []
+        out: list[list[Scalar]] = []
         for combo in product(*factors):
             keys: list[Scalar] = []
             for part in combo:
                 keys += [k for k in part if k not in keys]
-            out.append(keys)
+            if group.args.get("all") is not False or set(keys) not in map(set, out):  # GROUP BY DISTINCT
+                out.append(keys)
         return out
 
     def element(self, x: exp.Expr, items: list[tuple[str, Scalar]]) -> list[list[Scalar]]:

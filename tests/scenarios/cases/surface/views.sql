@@ -66,3 +66,11 @@ SELECT a.id, b.id AS bid FROM a LEFT JOIN b ON b.x = a.x AND a.b AND a.t LIKE 't
 SELECT a.id FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND a.s > 3000);
 -- view: full_join_on_a_left_condition
 SELECT a.id, b.id AS bid FROM a FULL JOIN b ON b.id = a.id AND a.b;
+-- view: distinct_statistics
+SELECT x, stddev(DISTINCT s) AS sd, bit_xor(DISTINCT s::int) AS bx, string_agg(DISTINCT t, ',' ORDER BY t) AS ts FROM a GROUP BY x;
+-- view: padded_like
+SELECT id, ch LIKE 'ab' AS p, ch LIKE 'ab   ' AS q, concat(ch, '|') AS c, length(ch) AS n FROM a;
+-- view: any_of_nothing
+SELECT id, x = ANY ('{}'::int[]) AS none, x = ANY (ia) AS some FROM a;
+-- view: distinct_grouping_sets
+SELECT x, b, count(*) AS n FROM a GROUP BY DISTINCT ROLLUP (x), ROLLUP (x, b);
