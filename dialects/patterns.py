@@ -40,5 +40,17 @@ def replacement(text: str) -> str:
     return re.sub(r"\\(.)", lambda m: r"\0" if m[1] == "&" else m[0], text)
 
 
+def java_replacement(text: str, whole: int) -> str:
+    r"""`\1` and `\&` in Java's spelling, where the whole match is group number `whole`."""
+    def one(m: re.Match[str]) -> str:
+        if m[0] == "$":
+            return r"\$"
+        if m[1] == "&":
+            return f"${whole}"
+        return f"${int(m[1]) + whole}" if m[1].isdigit() else m[0] if m[1] == "\\" else m[1]
+
+    return re.sub(r"\$|\\(.)", one, text)
+
+
 def _no(what: str) -> UnsupportedSql:
     return UnsupportedSql(f"{what} in a regular expression has no counterpart in the engines", code="unsupported_function")

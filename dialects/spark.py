@@ -8,6 +8,7 @@ from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit
 from compiler.ir.types import Type
+from dialects import patterns
 from dialects.dialect import Dialect, Emit
 
 NAMES = {"bool": "BOOLEAN", "int2": "SMALLINT", "int4": "INT", "int8": "BIGINT", "float4": "FLOAT", "float8": "DOUBLE",
@@ -356,12 +357,59 @@ def _concat(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return exp.Anonymous(this="concat", expressions=[exp.Coalesce(this=x, expressions=[exp.Literal.string("")]) for x in a])
 
 
+def _regex(options: str) -> Emit:
+    """A dot matches a line's end too, as in Postgres."""
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        if len(a) > 2:
+            raise UnsupportedSql("regexp_like with flags is not supported", code="unsupported_function", hint="Use ~ or ~*.")
+        return _t(d, "$1 RLIKE $2", a[0], _pattern(d, a[1], options))
+
+    return emit
+
+
+def _pattern(d: Dialect, p: exp.Expr, options: str) -> exp.Expr:
+    if isinstance(p, exp.Literal):
+        return exp.Literal.string(options + patterns.translated(p.this))
+    return _t(d, "CONCAT($1, $2)", exp.Literal.string(options), p)
+
+
+def _constants(a: list[exp.Expr]) -> list[str]:
+    if not all(isinstance(x, exp.Literal) for x in a):
+        raise UnsupportedSql("regular expressions that are not constants are not supported here", code="unsupported_function")
+    return [x.this for x in a]
+
+
+def _regexp_substr(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """What the first group matched, or the whole match where the pattern has none."""
+    (p,) = _constants(a[1:])
+    pattern, group = exp.Literal.string("(?s)" + patterns.translated(p)), exp.Literal.number(1 if patterns.groups(p) else 0)
+    return _t(d, "CASE WHEN $1 RLIKE $2 THEN REGEXP_EXTRACT($1, $2, $3) END", a[0], pattern, group)
+
+
+def _regexp_replace(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """Spark replaces every match: for the first alone, what stands before it is part of the match."""
+    p, new, *flags = _constants(a[1:])
+    if set("".join(flags)) - set("gi"):
+        raise UnsupportedSql("regexp_replace takes the flags g and i here", code="unsupported_function")
+    every, options = "g" in "".join(flags), "(?is)" if "i" in "".join(flags) else "(?s)"
+    text = patterns.java_replacement(new, 0 if every else 2)
+    pattern = patterns.translated(p)
+    whole = options + pattern if every else f"{options}^(.*?)({pattern})"
+    return exp.Anonymous(this="regexp_replace", expressions=[a[0], exp.Literal.string(whole), exp.Literal.string(text if every else "$1" + text)])
+
+
 FUNCTIONS: dict[str, str | Emit] = {
     "/": _divide, "%": _modulo, "+": _plus, "-": _plus, "*": _times, "cast": _cast, "extract": _extract,
     "date_trunc": _date_trunc, "round": _round, "trunc": _round, "at_zone": _at_zone, "now": "CURRENT_TIMESTAMP()",
     "||": "$1 || $2", "like": _like, "ilike": _like, "similar": _refused("SIMILAR TO"),
-    "regex": "$1 RLIKE $2", "regexp_like": "$1 RLIKE $2", "iregex": "$1 RLIKE ('(?i)' || $2)",
-    "regexp_replace": _refused("regexp_replace"), "regexp_substr": _refused("substring with a regular expression"),
+    "regex": _regex("(?s)"), "iregex": _regex("(?is)"), "regexp_like": _regex("(?s)"), "regexp_replace": _regexp_replace,
+    "regexp_substr": _regexp_substr,
+    "string_to_array": "CASE WHEN $1 = '' THEN CAST(ARRAY() AS ARRAY<STRING>) ELSE SPLIT($1, CONCAT('\\\\Q', $2, '\\\\E')) END",
+    "json_typeof": "CASE WHEN SCHEMA_OF_VARIANT(PARSE_JSON($1)) LIKE 'OBJECT%' THEN 'object' WHEN SCHEMA_OF_VARIANT(PARSE_JSON($1)) LIKE "
+                   "'ARRAY%' THEN 'array' WHEN SCHEMA_OF_VARIANT(PARSE_JSON($1)) = 'STRING' THEN 'string' WHEN SCHEMA_OF_VARIANT("
+                   "PARSE_JSON($1)) = 'BOOLEAN' THEN 'boolean' WHEN SCHEMA_OF_VARIANT(PARSE_JSON($1)) = 'VOID' THEN 'null' "
+                   "WHEN $1 IS NOT NULL THEN 'number' END",
+    "json_has_key": "COALESCE(ARRAY_CONTAINS(JSON_OBJECT_KEYS($1), $2), FALSE)",
     "upper": "UPPER($1)", "lower": "LOWER($1)", "reverse": _fn("reverse"), "length": _fn("length"),
     "octet_length": _fn("octet_length"), "initcap": _refused("initcap"),
     "substring": lambda d, e, a: exp.Anonymous(this="substring", expressions=[
@@ -399,7 +447,6 @@ FUNCTIONS: dict[str, str | Emit] = {
     "array_cat": _fn("concat"), "array_position": lambda d, e, a: d.cast(_t(
         d, "NULLIF($1, 0)", exp.Anonymous(this="array_position", expressions=a)), e.type),
     "array_remove": _fn("array_remove"), "array_to_string": _fn("array_join"),
-    "string_to_array": _refused("string_to_array"),
     "array_contains_all": lambda d, e, a: _t(d, "SIZE($1) = 0", exp.Anonymous(this="array_except", expressions=[a[1], a[0]])),
     "array_overlap": _fn("arrays_overlap"),
     "json_quote": "SUBSTRING(TO_JSON(NAMED_STRUCT('x', $1)), 6, LENGTH(TO_JSON(NAMED_STRUCT('x', $1))) - 6)",
