@@ -13,6 +13,7 @@ from compiler.bind import aggregates, json_values
 from compiler.bind.functions import bind_function, coerce, extract, padded, unify
 from compiler.bind.operators import binary, compare, concat, meet, number
 from compiler.bind.scope import Scope
+from compiler.bind.similar import regex_of
 from compiler.catalog import parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
@@ -265,9 +266,15 @@ class Expressions:
         if isinstance(right, (exp.Any, exp.All)):
             raise UnsupportedSql(f"{fn.upper()} ANY is not supported", code="unsupported_syntax",
                                  hint="Write the alternatives with OR.")
+        if fn == "similar":
+            if not isinstance(right, exp.Literal):
+                raise UnsupportedSql("SIMILAR TO with a pattern that is not a constant is not supported", code="unsupported_syntax")
+            pattern = Lit(regex_of(right.this, escape if escape is not None else "\\"), TEXT)
+            got = Call("regex", (cast(padded(self.bind(e.this, c)), TEXT), pattern), BOOL)
+            return negate(got) if e.args.get("negate") else got
         args = [cast(padded(self.bind(e.this, c)), TEXT), cast(self.bind(right, c), TEXT)]
         args += [Lit(escape, TEXT)] if escape is not None else []
-        got: Scalar = Call(fn, tuple(args), BOOL)
+        got = Call(fn, tuple(args), BOOL)
         return negate(got) if e.args.get("negate") else got
 
     def escape(self, e: Any, c: Clause) -> Scalar:

@@ -74,3 +74,5 @@ SELECT id, ch LIKE 'ab' AS p, ch LIKE 'ab   ' AS q, concat(ch, '|') AS c, length
 SELECT id, x = ANY ('{}'::int[]) AS none, x = ANY (ia) AS some FROM a;
 -- view: distinct_grouping_sets
 SELECT x, b, count(*) AS n FROM a GROUP BY DISTINCT ROLLUP (x), ROLLUP (x, b);
+-- view: similar_to
+SELECT id, t SIMILAR TO 'tab x(1|2)%' AS p, ch NOT SIMILAR TO '[a-c]+' AS q, t SIMILAR TO '%x_' AS r, md::text SIMILAR TO '(sad|ok)' AS s FROM a;
