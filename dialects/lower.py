@@ -361,8 +361,8 @@ class Lower:
         on = self.condition(r, cols)
         assert rr.source is not None
         join = exp.Join(this=rr.source, kind="ANTI" if r.anti else "SEMI", on=on)
-        if self.dialect.sqlglot != "duckdb":
-            join.set("side", "LEFT")
+        if self.dialect.semi_side:
+            join.set("side", self.dialect.semi_side)
         return Frame(l.source, l.cols, l.weights, [*l.joins, join], l.where)
 
     def logged(self, r: Relation) -> bool:

@@ -88,8 +88,7 @@ def merge_sql(d: Dialect, m: Merge, source: str | None = None) -> str:
         source = m.source.name if isinstance(m.source, Temp) else (
             f"(\n{d.sql(Lower(d).query(m.source, weight=False))}\n)")
     keys = s.key if s.kind != "bag" else s.definition.names
-    same = "<=>" if q == "spark" else "IS NOT DISTINCT FROM"
-    on = " AND ".join(f"s.{i} {same} d.{i}" for i in (ident(k).sql(q) for k in keys)) or "TRUE"
+    on = " AND ".join(f"s.{i} {d.null_safe} d.{i}" for i in (ident(k).sql(q) for k in keys)) or "TRUE"
     names = [c.name for c in s.columns]
     quoted = [ident(n).sql(q) for n in names]
     insert = f"INSERT ({', '.join(quoted)}) VALUES ({', '.join(f'd.{n}' for n in quoted)})"

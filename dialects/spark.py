@@ -479,6 +479,8 @@ SPARK = Dialect(
     atomic_tables=False,
     copies="EXPLODE(SEQUENCE(1, CAST($1 AS INT)))",
     unnest=UNNEST,
+    null_safe="<=>",
+    semi_side="LEFT",
     mirrors={("after", True): ("after_rows", False), ("after", False): ("after", True), ("before", True): ("before_rows", False),
              ("before", False): ("before", True)},
 )
