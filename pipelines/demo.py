@@ -195,13 +195,13 @@ def _table(warehouse: Warehouse, capture: Capture, dsn: str, window: list[tuple[
     span = max(window[-1][0] - window[0][0], 0.001)
     rate = (window[-1][1] - window[0][1]) / span
     t = Table(title=f"{rate:,.0f} rows/s captured; source at {format_lsn(now)}")
-    for name in ("view", "engine", "kind", "frontier", "stale bytes", "stale s", "refresh ms"):
-        t.add_column(name, justify="right" if name in ("stale bytes", "stale s", "refresh ms") else "left", no_wrap=True)
+    for name in ("view", "engine", "frontier", "stale bytes", "stale s", "refresh ms"):
+        t.add_column(name, justify="left" if name in ("view", "engine", "frontier") else "right", no_wrap=True)
     for v in warehouse.deployment.views:
         _, plan = warehouse.view(v.name)
         timings = getattr(warehouse.engine(v.engine), "timings", {})
         spent = sum(timings.get(s.name, 0.0) for s in plan.states) * 1000
         f = capture.frontiers[v.engine]
-        t.add_row(v.name, v.engine, v.maintenance, format_lsn(f), f"{max(now - f, 0):,}",
+        t.add_row(v.name, v.engine, format_lsn(f), f"{max(now - f, 0):,}",
                   f"{time.time() - capture.fresh_at[v.engine]:.1f}", f"{spent:,.1f}")
     return t
