@@ -20,8 +20,6 @@ from pipelines.warehouse import Warehouse
 from tests.connectors.fresh import fresh_database
 from tests.project import Project
 
-pytestmark = pytest.mark.slow  # many deployments, each verified after every commit
-
 TABLES = ("CREATE TABLE r (id int PRIMARY KEY, k int, g text, x int, p numeric(10,2))", "CREATE TABLE s (id int PRIMARY KEY, k int, y int)",
           "CREATE TABLE t (id int PRIMARY KEY, k int, z int)", "CREATE TABLE dup (a int, b int)", "ALTER TABLE dup REPLICA IDENTITY FULL")
 VIEWS = {
