@@ -312,4 +312,3 @@ def maintenance_of(plan: ViewPlan) -> str:
 def rules_of(plan: ViewPlan) -> set[str]:
     p = program([plan], plan.tables)
     return {r for rules in p.rules.values() for r in rules}
-

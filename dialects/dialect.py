@@ -73,6 +73,18 @@ def fill(text: str, dialect: str, args: list[exp.Expr]) -> exp.Expr:
     return tree.transform(put, copy=False)
 
 
+def typed(text: str) -> Emit:
+    """A template whose result is cast to the call's type; in an aggregate of it, DISTINCT goes to the argument."""
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        out = d.template(text, [x for x in a if not isinstance(x, exp.Distinct)])
+        if any(isinstance(x, exp.Distinct) for x in a):
+            for f in out.find_all(exp.AggFunc):
+                f.set("this", exp.Distinct(expressions=[f.this]))
+        return d.cast(out, e.type)
+
+    return emit
+
+
 def wrap(e: exp.Expr) -> exp.Expr:
     """Parentheses where an operand needs them."""
     if isinstance(e, (exp.Binary, exp.Not, exp.Between, exp.In, exp.Is, exp.Case, exp.Neg, exp.Interval)) and not isinstance(

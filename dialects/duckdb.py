@@ -9,7 +9,7 @@ from compiler.ir import types
 from compiler.ir.scalar import Call, Lit
 from compiler.ir.types import Type
 from dialects import json_text, patterns
-from dialects.dialect import Dialect, Emit
+from dialects.dialect import Dialect, Emit, typed
 from dialects.times import to_strftime
 
 NAMES = {"bool": "BOOLEAN", "int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT", "float4": "FLOAT",
@@ -288,17 +288,6 @@ def _round(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(_t(d, "$1 - $1 % $2", a[0], unit), e.type)
 
 
-def _typed(text: str) -> Emit:
-    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-        out = _t(d, text, *[x for x in a if not isinstance(x, exp.Distinct)])
-        if any(isinstance(x, exp.Distinct) for x in a):
-            for f in out.find_all(exp.AggFunc):
-                f.set("this", exp.Distinct(expressions=[f.this]))
-        return d.cast(out, e.type)
-
-    return emit
-
-
 def _many(name: str) -> Emit:
     return lambda d, e, a: exp.Anonymous(this=name, expressions=a)
 
@@ -344,17 +333,6 @@ def _within(name: str) -> Emit:
 def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """The most frequent value; of several, Postgres takes the first in the order."""
     return exp.Anonymous(this="mode", expressions=[exp.Order(this=a[0].this.copy(), expressions=[a[0]])])
-
-
-def _agg_cast(text: str) -> Emit:
-    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-        out = _t(d, text, *[x for x in a if not isinstance(x, exp.Distinct)])
-        if any(isinstance(x, exp.Distinct) for x in a):
-            for f in out.find_all(exp.AggFunc):
-                f.set("this", exp.Distinct(expressions=[f.this]))
-        return d.cast(out, e.type)
-
-    return emit
 
 
 def _sum(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -456,8 +434,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "||": "$1 || $2", "like": _like, "ilike": _like, "similar": _similar,
     "regex": _regex("s"), "iregex": _regex("is"), "regexp_like": _regex("s"), "regexp_replace": _regexp_replace,
     "regexp_substr": _regexp_substr,
-    "upper": "UPPER($1)", "lower": "LOWER($1)", "reverse": "REVERSE($1)", "length": _typed("LENGTH($1)"),
-    "octet_length": _typed("STRLEN($1)"), "initcap": "pg.initcap($1)",
+    "upper": "UPPER($1)", "lower": "LOWER($1)", "reverse": "REVERSE($1)", "length": typed("LENGTH($1)"),
+    "octet_length": typed("STRLEN($1)"), "initcap": "pg.initcap($1)",
     "substring": lambda d, e, a: _t(d, "pg.substring_from($1, $2)", *a) if len(a) == 2
     else _t(d, "pg.substring_for($1, $2, $3)", *a),
     "left": "LEFT($1, $2)", "right": "RIGHT($1, $2)",
@@ -465,16 +443,16 @@ FUNCTIONS: dict[str, str | Emit] = {
     "translate": "TRANSLATE($1, $2, $3)",
     "btrim": "TRIM($1, $2)", "ltrim": "LTRIM($1, $2)", "rtrim": "RTRIM($1, $2)",
     "lpad": "pg.pad_left($1, $2, $3)", "rpad": "pg.pad_right($1, $2, $3)",
-    "strpos": _typed("INSTR($1, $2)"), "split_part": "SPLIT_PART($1, $2, $3)", "starts_with": "STARTS_WITH($1, $2)",
+    "strpos": typed("INSTR($1, $2)"), "split_part": "SPLIT_PART($1, $2, $3)", "starts_with": "STARTS_WITH($1, $2)",
     "ascii": "CASE WHEN $1 = '' THEN 0 ELSE ORD($1) END", "chr": "CHR($1)", "md5": "MD5($1)", "concat": _concat,
     "concat_ws": lambda d, e, a: exp.Anonymous(this="concat_ws", expressions=a),
     "to_hex": "LOWER(TO_HEX($1))", "num_nulls": lambda d, e, a: _count_nulls(d, a, True),
     "num_nonnulls": lambda d, e, a: _count_nulls(d, a, False),
-    "abs": _typed("ABS($1)"), "sign": _typed("SIGN($1)"), "floor": _typed("FLOOR($1)"), "ceil": _typed("CEIL($1)"),
+    "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "floor": typed("FLOOR($1)"), "ceil": typed("CEIL($1)"),
     "power": "POW($1, $2)", "sqrt": "SQRT($1)", "cbrt": "CBRT($1)", "exp": "EXP($1)", "ln": "LN($1)",
     "log10": "LOG10($1)", "logb": "LN($2) / LN($1)", "sin": "SIN($1)", "cos": "COS($1)", "tan": "TAN($1)",
     "asin": "ASIN($1)", "acos": "ACOS($1)", "atan": "ATAN($1)", "atan2": "ATAN2($1, $2)", "degrees": "DEGREES($1)",
-    "radians": "RADIANS($1)", "pi": "PI()", "gcd": _typed("GCD($1, $2)"), "lcm": _typed("LCM($1, $2)"),
+    "radians": "RADIANS($1)", "pi": "PI()", "gcd": typed("GCD($1, $2)"), "lcm": typed("LCM($1, $2)"),
     "greatest": _many("greatest"), "least": _many("least"),
     "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "XOR($1, $2)", "shift_left": "$1 << $2", "shift_right": "$1 >> $2",
     "age": "pg.age($1, $2)", "make_date": "MAKE_DATE($1, $2, $3)",
@@ -484,9 +462,9 @@ FUNCTIONS: dict[str, str | Emit] = {
     "enum_ordinal": lambda d, e, a: _t(d, "LIST_POSITION($1, $2)", exp.Array(expressions=a[1:]), a[0]),
     "array": lambda d, e, a: d.cast(exp.Array(expressions=a), e.type) if not a else exp.Array(expressions=a),
     "array_get": "LIST_EXTRACT($1, $2)", "array_has": "pg.array_has($1, $2)",
-    "array_length": "CASE WHEN LEN($1) = 0 THEN NULL ELSE LEN($1) END", "cardinality": _typed("LEN($1)"),
+    "array_length": "CASE WHEN LEN($1) = 0 THEN NULL ELSE LEN($1) END", "cardinality": typed("LEN($1)"),
     "array_append": "LIST_APPEND($1, $2)", "array_prepend": "LIST_PREPEND($1, $2)",
-    "array_cat": "LIST_CONCAT($1, $2)", "array_position": _typed("LIST_POSITION($1, $2)"),
+    "array_cat": "LIST_CONCAT($1, $2)", "array_position": typed("LIST_POSITION($1, $2)"),
     "array_remove": "LIST_FILTER($1, lambda v: v IS DISTINCT FROM $2)",
     "array_to_string": lambda d, e, a: _t(d, "ARRAY_TO_STRING($1, $2)", a[0], a[1]) if len(a) == 2 else _t(
         d, "ARRAY_TO_STRING(LIST_TRANSFORM($1, lambda v: COALESCE(CAST(v AS VARCHAR), $3)), $2)", *a),
@@ -494,7 +472,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "array_overlap": "LIST_HAS_ANY($1, $2)",
     "json_get": _json_get, "json_text": _json_get, "json_step": _json_step,
     "json_quote": "CAST(TO_JSON($1) AS VARCHAR)",
-    "json_contains": "JSON_CONTAINS($1, $2)", "json_array_length": _typed("JSON_ARRAY_LENGTH($1)"),
+    "json_contains": "JSON_CONTAINS($1, $2)", "json_array_length": typed("JSON_ARRAY_LENGTH($1)"),
     "json_has_key": "JSON_EXISTS($1, '$.\"' || $2 || '\"')",
     "json_typeof": "pg.json_typeof($1)",
     "literal:interval": _literal_interval, "literal:timestamptz": _literal_tz, "literal:timestamp": _literal_ts,
@@ -503,8 +481,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "agg:min": "MIN($1)", "agg:max": "MAX($1)", "agg:bool_and": "BOOL_AND($1)", "agg:bool_or": "BOOL_OR($1)",
     "agg:bit_and": "BIT_AND($1)", "agg:bit_or": "BIT_OR($1)", "agg:bit_xor": "BIT_XOR($1)", "agg:sum": _sum,
     "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
-    "agg:stddev_samp": _agg_cast("STDDEV_SAMP(CAST($1 AS DOUBLE))"), "agg:stddev_pop": _agg_cast("STDDEV_POP(CAST($1 AS DOUBLE))"),
-    "agg:var_samp": _agg_cast("VAR_SAMP(CAST($1 AS DOUBLE))"), "agg:var_pop": _agg_cast("VAR_POP(CAST($1 AS DOUBLE))"),
+    "agg:stddev_samp": typed("STDDEV_SAMP(CAST($1 AS DOUBLE))"), "agg:stddev_pop": typed("STDDEV_POP(CAST($1 AS DOUBLE))"),
+    "agg:var_samp": typed("VAR_SAMP(CAST($1 AS DOUBLE))"), "agg:var_pop": typed("VAR_POP(CAST($1 AS DOUBLE))"),
     "agg:percentile_cont": _within("percentile_cont"), "agg:percentile_disc": _within("percentile_disc"),
     "agg:mode": _mode,
     **{f"agg:{n}": _regression(n) for n in ("corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count",

@@ -668,4 +668,3 @@ def _union_all(selects: list[exp.Expr]) -> exp.Expr:
     for s in selects[1:]:
         out = exp.Union(this=out, expression=s, distinct=False)
     return out
-

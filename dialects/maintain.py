@@ -122,4 +122,3 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
         out.append(Statement("merge", m.state.name, merge_sql(d, m), (*reads(m.source), f"state.{m.state.name}"),
                              f"state.{m.state.name}", m.rule, m.state.name))
     return out
-

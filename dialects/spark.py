@@ -9,7 +9,7 @@ from compiler.ir import types
 from compiler.ir.scalar import Call, Lit
 from compiler.ir.types import Type
 from dialects import patterns
-from dialects.dialect import Dialect, Emit
+from dialects.dialect import Dialect, Emit, typed
 
 NAMES = {"bool": "BOOLEAN", "int2": "SMALLINT", "int4": "INT", "int8": "BIGINT", "float4": "FLOAT", "float8": "DOUBLE",
          "date": "DATE", "timestamp": "TIMESTAMP_NTZ", "timestamptz": "TIMESTAMP_LTZ", "bytea": "BINARY"}
@@ -205,17 +205,6 @@ def _at_zone(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return x if utc else exp.Anonymous(this="to_utc_timestamp", expressions=[x, a[1]])
 
 
-def _typed(text: str) -> Emit:
-    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-        out = _t(d, text, *[x for x in a if not isinstance(x, exp.Distinct)])
-        if any(isinstance(x, exp.Distinct) for x in a):
-            for f in out.find_all(exp.AggFunc):
-                f.set("this", exp.Distinct(expressions=[f.this]))
-        return d.cast(out, e.type)
-
-    return emit
-
-
 def _fn(name: str, cast: bool = False) -> Emit:
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         out = exp.Anonymous(this=name, expressions=a)
@@ -321,8 +310,12 @@ def _avg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(quotient(d, total, n, wide, types.numeric(19, 0)), e.type)
 
 
-def _agg_cast(name: str) -> Emit:
-    return lambda d, e, a: d.cast(exp.Anonymous(this=name, expressions=[d.cast(x, types.FLOAT8) for x in a]), e.type)
+def _statistic(name: str) -> Emit:
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        args: list[exp.Expr] = [d.cast(x, types.FLOAT8) for x in a if not isinstance(x, exp.Distinct)]
+        return d.cast(exp.Anonymous(this=name, expressions=[exp.Distinct(expressions=args)] if len(args) < len(a) else args), e.type)
+
+    return emit
 
 
 def _json_path(key: exp.Expr, d: Dialect) -> exp.Expr:
@@ -428,7 +421,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "strpos": _fn("instr"), "split_part": _fn("split_part"), "starts_with": _fn("startswith"), "ascii": _fn("ascii"),
     "chr": _fn("chr"), "md5": _fn("md5"), "concat": _concat, "concat_ws": _fn("concat_ws"),
     "to_hex": "LOWER(HEX($1))",
-    "abs": _typed("ABS($1)"), "sign": _typed("SIGN($1)"), "floor": _typed("FLOOR($1)"), "ceil": _typed("CEIL($1)"),
+    "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "floor": typed("FLOOR($1)"), "ceil": typed("CEIL($1)"),
     "power": _fn("power"), "sqrt": "SQRT($1)", "cbrt": _fn("cbrt"), "exp": "EXP($1)", "ln": "LN($1)",
     "log10": _fn("log10"), "logb": "LN($2) / LN($1)", "sin": _fn("sin"), "cos": _fn("cos"), "tan": _fn("tan"),
     "asin": _fn("asin"), "acos": _fn("acos"), "atan": _fn("atan"), "atan2": _fn("atan2"), "degrees": _fn("degrees"),
@@ -457,7 +450,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "agg:bit_and": _fn("bit_and"), "agg:bit_or": _fn("bit_or"), "agg:bit_xor": _fn("bit_xor"), "agg:sum": _sum,
     "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
     "agg:percentile_cont": _within("percentile_cont"), "agg:percentile_disc": _within("percentile_disc"), "agg:mode": _mode,
-    **{f"agg:{n}": _agg_cast(n) for n in ("stddev_samp", "stddev_pop", "var_samp", "var_pop", "corr", "covar_pop",
+    **{f"agg:{n}": _statistic(n) for n in ("stddev_samp", "stddev_pop", "var_samp", "var_pop", "corr", "covar_pop",
                                           "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
                                           "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")},
 }

@@ -132,5 +132,3 @@ def _ipc(t: pa.Table) -> bytes:
     with pa.ipc.new_stream(sink, t.schema) as w:
         w.write_table(t)
     return bytes(sink.getvalue().to_pybytes())
-
-

@@ -217,5 +217,3 @@ def _close(missing: list[dict[str, Any]], extra: list[dict[str, Any]]) -> tuple[
         else:
             candidates.remove(hit)
     return left, [r for rs in pool.values() for r in rs]
-
-

@@ -253,5 +253,3 @@ def _frame(spec: exp.Expr | None, bind: Bind, name: str):  # type: ignore[no-unt
     exclude = spec.args.get("exclude")
     return (str(spec.args.get("kind") or "RANGE").lower(), bound("start", ("unbounded preceding", None)),
             bound("end", ("current row", None)), exclude.name.lower() if exclude is not None else "")
-
-

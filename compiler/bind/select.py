@@ -366,5 +366,3 @@ def _swap_outer(q: Relation, mapping: dict[Scalar, Scalar]) -> Relation:
         return None
 
     return map_scalars(q, lambda s: transform(s, swap))
-
-

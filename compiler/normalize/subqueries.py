@@ -530,5 +530,3 @@ def pick_like(r: Relation, like: Relation) -> Relation:
     if r.names == like.names:
         return r
     return Project(r, tuple((c.name, c) for c in like.schema))
-
-

@@ -167,5 +167,3 @@ class Stream:
 
 def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-

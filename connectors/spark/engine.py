@@ -443,4 +443,3 @@ class SparkEngine:
                 writer.option("header", "true").csv(str(path.absolute()))
         except Exception as e:
             raise self._failure(f'export of "{plan.view}"', e) from e
-

@@ -89,5 +89,3 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
                             "[spark] jars in tidemark.toml names them directly.") from e
     session.sparkContext.setLogLevel("ERROR")
     return session
-
-
