@@ -5,12 +5,13 @@ jsonb has no order of keys; written in one order, equal values are equal text.
 
 from __future__ import annotations
 
-import json
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
-from compiler.ir.types import Type, is_float, is_integer, is_number
+from compiler.ir.types import MAX_PRECISION, Type, is_float, is_integer, is_numeric
+from dialects import json_text
 
 
 def is_json(t: Type) -> bool:
@@ -27,11 +28,9 @@ def _element(t: Type) -> pa.DataType:
         return pa.int64()
     if t.name == "bool":
         return pa.bool_()
-    return pa.float64() if is_number(t) or is_float(t) else pa.string()
-
-
-def canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
+    if is_numeric(t):
+        return pa.decimal128(t.precision or MAX_PRECISION, t.scale or 0)
+    return pa.float64() if is_float(t) else pa.string()
 
 
 def converted(column: pa.Array | pa.ChunkedArray, t: Type) -> pa.Array:
@@ -39,20 +38,20 @@ def converted(column: pa.Array | pa.ChunkedArray, t: Type) -> pa.Array:
     out: list[Any] = []
     kind = arrow_type(t)
     for text in column.to_pylist():
-        value = None if text is None else json.loads(text)
+        value = None if text is None else json_text.read(text)
         if value is None:
             out.append(text)
         elif t.element is None:
-            out.append(canonical(value))
+            out.append(json_text.ordered(value))
         else:
             out.append([_item(x, kind.value_type) for x in value])
     return pa.array(out, type=kind)
 
 
 def _item(x: Any, kind: pa.DataType) -> Any:
-    if x is None or not pa.types.is_string(kind):
-        return x
-    return x if isinstance(x, str) else canonical(x)
+    if isinstance(x, json_text.Number) and not pa.types.is_string(kind):
+        return int(x) if pa.types.is_integer(kind) else Decimal(x) if pa.types.is_decimal(kind) else float(x)
+    return x if x is None or isinstance(x, bool) or type(x) is str else json_text.ordered(x)
 
 
 def export_batch(batch: pa.RecordBatch, types: list[Type]) -> pa.RecordBatch:

@@ -160,7 +160,7 @@ def _literal_json(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if e.type.name == "json":
         return a[0]
     try:
-        return exp.Literal.string(json_text.canonical(str(lit.value)))
+        return exp.Literal.string(json_text.jsonb(str(lit.value)))
     except ValueError as x:
         raise InvalidSql(f'invalid input syntax for type json: "{lit.value}"', code="invalid_text") from x
 
