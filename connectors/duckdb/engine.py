@@ -32,8 +32,6 @@ REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
 CHECKPOINT = "256MB"  # of WAL; at DuckDB's 16 MB every second batch of 1,000 rows over six views paid 90 ms for one
 UNSAFE_OPTIMIZERS = "row_group_pruner"  # DuckDB 1.5.5 counts deleted rows when it picks row groups for ORDER BY … LIMIT
-
-
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 Prepared = tuple[list[maintain.Statement], dict[str, frozenset[str]]]
 
@@ -188,7 +186,7 @@ class DuckDBEngine:
 
     def apply(self, staged: list[Staged], end: int, program: Callable[[frozenset[str]], Program]) -> int:
         """Land the changes, maintain every state, move the frontier to `end`: all of it, or nothing. Gives rows landed."""
-        con, rows = self.con, 0
+        con, rows, taken = self.con, 0, dict.fromkeys(self.dead, 0)
         changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
         con.execute("BEGIN")
         try:
@@ -200,8 +198,8 @@ class DuckDBEngine:
                 con.unregister("staged")
                 landed = con.execute(f"SELECT count(*), count(*) FILTER (WHERE _weight < 0) FROM {mirror.batch(s.table)}").fetchone()
                 rows += landed[0] if landed else 0
-                if landed and s.table.mirror in self.dead:
-                    self.dead[s.table.mirror] += landed[1]
+                if landed and s.table.mirror in taken:
+                    taken[s.table.mirror] += landed[1]
             if rows:
                 spent: dict[str, float] = {}
                 for statement in todo:
@@ -214,6 +212,8 @@ class DuckDBEngine:
         except BaseException:
             con.execute("ROLLBACK")
             raise
+        for name, n in taken.items():
+            self.dead[name] += n
         return rows
 
     def prepared(self, changed: frozenset[str], program: Callable[[frozenset[str]], Program]) -> Prepared:
