@@ -424,6 +424,9 @@ def _json_get(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_integer(e.args[1].type):
         fn = "JSON_EXTRACT_STRING" if op == "->>" else "JSON_EXTRACT"
         path = _t(d, "CASE WHEN $1 >= 0 THEN '$[' || $1 || ']' ELSE '$[#' || $1 || ']' END", a[1])
+        if e.args[0].type.name == "jsonb":  # a scalar is its own first and last element
+            scalar = _t(d, "JSON_TYPE($1) NOT IN ('ARRAY', 'OBJECT') AND $2 IN (0, -1)", a[0], a[1])
+            path = _t(d, "CASE WHEN $1 THEN '$' ELSE $2 END", scalar, path)
         return _json_out(d, op, a[0], path, exp.Anonymous(this=fn, expressions=[a[0], path]))
     return _json_get_key(d, op, a[0], a[1])
 

@@ -48,3 +48,5 @@ WITH RECURSIVE a AS (SELECT k AS leaf, up, 1 AS d FROM w WHERE k > 10 UNION ALL 
 WITH RECURSIVE t AS (SELECT k FROM w WHERE up IS NULL UNION SELECT w.k FROM w JOIN t ON w.up = t.k WHERE EXISTS (SELECT 1 FROM o WHERE o.c = w.k % 7)) SELECT k FROM t;
 -- view: rec_not
 WITH RECURSIVE t AS (SELECT k FROM w WHERE up IS NULL UNION SELECT w.k FROM w JOIN t ON w.up = t.k) SELECT k FROM w WHERE k NOT IN (SELECT k FROM t);
+-- view: scalar_subscripts
+SELECT id, to_jsonb(city) ->> 0 AS a, to_jsonb(city) ->> 1 AS b, j -> 'n' ->> 0 AS n, to_jsonb(id) -> -1 AS last FROM o;
