@@ -407,12 +407,15 @@ class SparkEngine:
         return self.sql(self._read_sql(plan, now))
 
     def read(self, plan: ViewPlan, now: str | None = None) -> pa.Table:
-        """The view as Arrow, by way of Parquet, so that types are the engine's own."""
+        return self.collect(self.frame(plan, now))
+
+    def collect(self, frame: Any) -> pa.Table:
+        """A frame as Arrow, by way of Parquet, so that types are the engine's own."""
         import tempfile
 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "view.parquet"
-            self._write(plan, self.frame(plan, now), path, "parquet")
+            self._write("a view", frame, path, "parquet")
             con = duckdb.connect()
             con.execute("SET TimeZone = 'UTC'")
             return con.execute(f"SELECT * FROM read_parquet('{path}/*.parquet')").to_arrow_table()
@@ -425,7 +428,7 @@ class SparkEngine:
         types = [c.type for _, c in plan.outputs]
         if fmt == "parquet" and any(map(is_json, types)):
             frame = frame.mapInArrow(lambda batches: (export_batch(b, types) for b in batches), self._exported(frame, types))
-        self._write(plan, frame, path, fmt)
+        self._write(plan.view, frame, path, fmt)
 
     def _exported(self, frame: Any, kinds: list[Type]) -> Any:
         from pyspark.sql.pandas.types import from_arrow_type
@@ -434,7 +437,7 @@ class SparkEngine:
         return StructType([StructField(f.name, from_arrow_type(arrow_type(t)) if is_json(t) else f.dataType)
                            for f, t in zip(frame.schema.fields, kinds, strict=True)])
 
-    def _write(self, plan: ViewPlan, frame: Any, path: Path, fmt: str) -> None:
+    def _write(self, view: str, frame: Any, path: Path, fmt: str) -> None:
         writer = frame.coalesce(1).write.mode("overwrite")
         try:
             if fmt == "parquet":
@@ -442,4 +445,4 @@ class SparkEngine:
             else:
                 writer.option("header", "true").csv(str(path.absolute()))
         except Exception as e:
-            raise self._failure(f'export of "{plan.view}"', e) from e
+            raise self._failure(f'export of "{view}"', e) from e
