@@ -30,7 +30,7 @@ class PostgresSource(Postgres):
     INDEX_OFFSET = 0  # subscripts stay as they were written
 
     class Parser(Postgres.Parser):  # type: ignore[misc, valid-type]
-        LAMBDAS: ClassVar[dict[Any, Any]] = {}  # `->` is JSON's
+        LAMBDAS = {k: v for k, v in Postgres.Parser.LAMBDAS.items() if k == TokenType.FARROW}  # `->` is JSON's
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
         FUNCTION_PARSERS = {k: v for k, v in Postgres.Parser.FUNCTION_PARSERS.items()
                             if k in ("CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION", "OVERLAY")}

@@ -73,6 +73,11 @@ def fill(text: str, dialect: str, args: list[exp.Expr]) -> exp.Expr:
     return tree.transform(put, copy=False)
 
 
+def tree(d: Dialect, text: str, *args: exp.Expr) -> exp.Expr:
+    """A template in the dialect, with its arguments."""
+    return d.template(text, list(args))
+
+
 def typed(text: str) -> Emit:
     """A template whose result is cast to the call's type; in an aggregate of it, DISTINCT goes to the argument."""
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:

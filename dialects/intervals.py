@@ -23,6 +23,7 @@ def parse_interval(text: str) -> tuple[int, int, int]:
     ago = rest.endswith(" ago")
     rest = rest.removesuffix(" ago").strip()
     pattern = re.compile(r"\s*(?:([+-]?\d+):(\d+)(?::(\d+(?:\.\d+)?))?|([+-]?\d*\.?\d+)\s*([a-z]+)?)")
+    rest = re.sub(r"([+-])\s+(?=\d)", r"\1", rest)
     at = 0
     while at < len(rest):
         if ym := re.compile(r"\s*([+-]?)(\d+)-(\d+)(?=\s|$)").match(rest, at):  # years-months

@@ -49,11 +49,15 @@ def create_state(d: Dialect, s: StateDef) -> Statement:
 
 
 def fill_select(d: Dialect, s: StateDef) -> str:
+    return d.sql(fill_tree(d, s))
+
+
+def fill_tree(d: Dialect, s: StateDef) -> exp.Expr:
     """The state's contents, from the mirrors as they are."""
     lower = Lower(d, rows=True)
     if s.kind != "bag":
-        return d.sql(lower.query(s.definition, weight=False))
-    return d.sql(lower.query(Net(s.definition), weight=True))
+        return lower.query(s.definition, weight=False)
+    return lower.query(Net(s.definition), weight=True)
 
 
 def fill_state(d: Dialect, s: StateDef) -> Statement:

@@ -9,11 +9,28 @@ from compiler.errors import UnsupportedSql
 WORD_EDGES = {"y": r"\b", "m": r"\b", "M": r"\b", "A": r"\A", "Z": r"\z"}
 
 
+CLASSES = {"alpha": r"\p{L}", "alnum": r"\p{L}\p{N}", "upper": r"\p{Lu}", "lower": r"\p{Ll}", "digit": "0-9", "space": r"\s"}
+WORD = r"\p{L}\p{N}_"
+
+
 def translated(pattern: str) -> str:
     """A constant pattern; raises UnsupportedSql for look-around, back references and embedded options."""
-    out, at = "", 0
+    out, at, inside = "", 0, False
     while at < len(pattern):
         two = pattern[at:at + 2]
+        if inside and (m := re.match(r"\[:(\w+):\]", pattern[at:])):
+            out, at = out + CLASSES.get(m[1], m[0]), at + m.end()
+            continue
+        if two in (r"\w", r"\W") and not (inside and two == r"\W"):
+            out, at = out + (WORD if inside else f"[{'^' if two[1] == 'W' else ''}{WORD}]"), at + 2
+            continue
+        if two[0] in "[]" and (two[0] == "[") != inside:
+            inside = not inside
+            if inside:
+                head = re.match(r"\[\^?\]?", pattern[at:])
+                assert head is not None
+                out, at = out + head[0].replace("]", r"\]"), at + head.end()
+                continue
         if two[0] == "\\" and len(two) == 2:
             if two[1].isdigit():
                 raise _no("a back reference")

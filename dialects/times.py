@@ -7,36 +7,15 @@ import re
 
 from compiler.errors import InvalidSql, UnsupportedSql
 
-CHARS = {"YYYY": "%Y", "YY": "%y", "MM": "%m", "DDD": "%j", "DD": "%d", "HH24": "%H", "HH12": "%I", "HH": "%I", "MI": "%M", "SS": "%S",
-         "MS": "%g", "US": "%f", "AM": "%p", "PM": "%p", "Mon": "%b", "Dy": "%a", "IYYY": "%G", "IW": "%V"}
-
-
-def to_strftime(pattern: str) -> str:
-    """A to_char pattern as strftime's; raises UnsupportedSql for what has no exact counterpart."""
-    out, at = "", 0
-    while at < len(pattern):
-        if pattern.startswith("SSSS", at):
-            raise UnsupportedSql("to_char with the pattern SSSS is not supported", code="unsupported_function")
-        key = next((k for k in sorted(CHARS, key=len, reverse=True) if pattern.startswith(k, at)), None)
-        if key is not None:
-            out, at = out + CHARS[key], at + len(key)
-        elif pattern[at] == '"' and '"' in pattern[at + 1:]:
-            end = pattern.index('"', at + 1)
-            out, at = out + pattern[at + 1:end].replace("%", "%%"), end + 1
-        elif pattern[at].isalpha():
-            raise UnsupportedSql(f"to_char with the pattern '{pattern}' is not supported", code="unsupported_function",
-                                 hint=f"Patterns that are: {', '.join(CHARS)}.")
-        else:
-            out, at = out + pattern[at].replace("%", "%%"), at + 1
-    return out
-
 
 def _parse(text: str) -> dt.datetime:
     t = text.strip().replace("T", " ")
     m = re.fullmatch(r"(\d{4,5})-(\d{1,2})-(\d{1,2})(?:\s+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?)?"
                      r"\s*(z|utc|gmt|[+-]\d{1,2}(?::?\d{2})?)?", t, re.I)
+    if t.lower() == "epoch":
+        return dt.datetime(1970, 1, 1)
     if m is None:
-        if t.lower() in ("now", "today", "tomorrow", "yesterday", "epoch", "infinity", "-infinity"):
+        if t.lower() in ("now", "today", "tomorrow", "yesterday", "infinity", "-infinity"):
             raise UnsupportedSql(f"the special timestamp '{text}' is not supported", code="unsupported_literal")
         raise InvalidSql(f'invalid input syntax for type timestamp: "{text}"', code="invalid_text",
                          hint="Write it as 2026-01-31 23:59:59.")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from compiler.bind import json_values
-from compiler.bind.functions import coerce
+from compiler.bind.coerce import coerce
 from compiler.bind.operators import ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types

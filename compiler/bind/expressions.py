@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from compiler.bind import aggregates, json_values
-from compiler.bind.functions import bind_function, coerce, extract, padded, unify
+from compiler.bind import aggregates, array_access, json_access, json_values, patterns, rows
+from compiler.bind.coerce import coerce, unify
+from compiler.bind.functions import bind_function
+from compiler.bind.functions.times import at_zone, extract, make_interval
 from compiler.bind.operators import binary, compare, concat, meet, number
 from compiler.bind.scope import Scope
-from compiler.bind.similar import regex_of
 from compiler.catalog import parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.relation import Agg, Order, Relation, WindowCall
+from compiler.ir.relation import Agg, Relation, WindowCall
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, negate
 from compiler.ir.scalar import walk as scalar_walk
 from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, JSONB, TEXT, Type
@@ -145,23 +146,12 @@ class Expressions:
             right = exp.All(this=right.expressions[0])
         if isinstance(right, (exp.Any, exp.All)):
             return self.quantified(op, left, right, c)
-        l, r = left.unnest(), right.unnest()
-        if isinstance(l, exp.Tuple) and isinstance(r, exp.Tuple):
-            return self.row_compare(op, l, r, c)
+        if rows.items(left) is not None or rows.items(right) is not None:
+            l, r = rows.values(self, left, c), rows.values(self, right, c)
+            if l is None or r is None:
+                raise InvalidSql(f"operator does not exist: {op} of a row and a value", code="undefined_operator")
+            return rows.compare_rows(op, l, r)
         return compare(op, self.bind(left, c), self.bind(right, c))
-
-    def row_compare(self, op: str, l: exp.Tuple, r: exp.Tuple, c: Clause) -> Scalar:
-        pairs = [(self.bind(a, c), self.bind(b, c)) for a, b in zip(l.expressions, r.expressions, strict=True)]
-        if op == "=":
-            return conj([compare("=", a, b) for a, b in pairs])
-        if op == "<>":
-            return Call("or", tuple(compare("<>", a, b) for a, b in pairs), BOOL)
-        strict = op[0]
-        whens: Scalar = compare(op, *pairs[-1])
-        for a, b in reversed(pairs[:-1]):
-            whens = case([(compare("<>", a, b), compare(strict, a, b)), (compare("=", a, b), whens)],
-                         Lit(None, BOOL), BOOL)
-        return whens
 
     def quantified(self, op: str, left: exp.Expr, right: exp.Expr, c: Clause) -> Scalar:
         inner = right.this.unnest() if isinstance(right.this, (exp.Paren, exp.Subquery)) else right.this
@@ -171,25 +161,11 @@ class Expressions:
             if every:
                 return negate(self.any_subquery(flip[op], left, inner, c))
             return self.any_subquery(op, left, inner, c)
-        x, arr = self.bind(left, c), self.bind(right.this, c)
-        if arr.type.name == "unknown":
-            arr = cast(arr, types.array(x.type))
-        if isinstance(arr, Call) and arr.fn == "array" and op == "=" and not every:
-            return self.in_values(x, list(arr.args))
-        if isinstance(arr, Call) and arr.fn == "array":
-            parts = tuple(compare(op, x, a) for a in arr.args)
-            if not parts:
-                return Lit(every, BOOL)
-            return conj(parts) if every else Call("or", parts, BOOL)
-        if op == "=" and not every:
-            return Call("array_has", (arr, coerce(x, arr.type.element or TEXT)), BOOL)
-        if op == "<>" and every:
-            return negate(Call("array_has", (arr, coerce(x, arr.type.element or TEXT)), BOOL))
-        raise UnsupportedSql(f"{op} {'ALL' if every else 'ANY'} over an array column", code="unsupported_syntax")
+        return array_access.compared(self, op, every, self.bind(left, c), self.bind(right.this, c))
 
     def any_subquery(self, op: str, left: exp.Expr, query: exp.Expr, c: Clause) -> Scalar:
-        l = left.unnest()
-        args = [self.bind(x, c) for x in l.expressions] if isinstance(l, exp.Tuple) else [self.bind(left, c)]
+        parts = rows.items(left)
+        args = [self.bind(x, c) for x in parts] if parts is not None else [self.bind(left, c)]
         rel = self.subquery(query, c.scope)
         if len(rel.names) != len(args):
             raise InvalidSql("subquery has too many columns" if len(rel.names) > len(args)
@@ -207,8 +183,10 @@ class Expressions:
             query = e.expressions[0]
         if query is not None:
             return self.any_subquery("=", e.this, query.unnest(), c)
-        if isinstance(e.this.unnest(), exp.Tuple):
-            return Call("or", tuple(self.row_compare("=", e.this.unnest(), x.unnest(), c) for x in e.expressions), BOOL)
+        if (parts := rows.items(e.this)) is not None:
+            mine = [self.bind(x, c) for x in parts]
+            alternatives = tuple(rows.compare_rows("=", mine, rows.values(self, x, c) or []) for x in e.expressions)
+            return Call("or", alternatives, BOOL) if len(alternatives) > 1 else alternatives[0]
         items = [self.bind(x, c) for x in e.expressions]
         return self.in_values(self.bind(e.this, c), items)
 
@@ -216,7 +194,7 @@ class Expressions:
         if x.type.name == "unknown":
             x = coerce(x, next((i.type for i in items if i.type.name != "unknown"), TEXT))
         parts = [compare("=", x, i) for i in items]
-        if all(isinstance(p, Call) and p.args[0] == x for p in parts):
+        if all(isinstance(p, Call) and p.fn == "=" and p.args[0] == x for p in parts):
             return Call("in", (x, *[p.args[1] for p in parts]), BOOL)  # type: ignore[attr-defined]
         return Call("or", tuple(parts), BOOL) if len(parts) > 1 else parts[0]
 
@@ -231,11 +209,8 @@ class Expressions:
     def is_(self, e: Any, c: Clause) -> Scalar:
         right = e.expression
         if isinstance(right, exp.Null) or right.name.upper() == "UNKNOWN":
-            operand = e.this.unnest()
-            if isinstance(operand, exp.Tuple):
-                parts = [is_null(self.bind(x, c)) for x in operand.expressions]
-                got = conj([negate(p) for p in parts] if e.args.get("negate") else parts)
-                return got
+            if (parts := rows.items(e.this)) is not None:
+                return rows.null_test(self, parts, bool(e.args.get("negate")), c)
             got = is_null(self.bind(e.this, c))
         elif isinstance(right, exp.Boolean):
             got = Call("is_true" if right.this else "is_false", (self.condition(e.this, c),), BOOL)
@@ -244,49 +219,18 @@ class Expressions:
         return negate(got) if e.args.get("negate") else got
 
     def not_distinct(self, e: Any, c: Clause) -> Scalar:
+        if rows.items(e.this) is not None:
+            return rows.same_rows(rows.values(self, e.this, c) or [], rows.values(self, e.expression, c) or [])
         got = compare("=", self.bind(e.this, c), self.bind(e.expression, c))
         assert isinstance(got, Call)
+        if got.fn == "json_equal":
+            nulls = [is_null(a) for a in got.args]
+            both = Call("and", tuple(nulls), BOOL)
+            return Call("or", (both, Call("coalesce", (got, Lit(False, BOOL)), BOOL)), BOOL)
         return Call("same", got.args, BOOL)
 
     def distinct_from(self, e: Any, c: Clause) -> Scalar:
         return negate(self.not_distinct(e, c))
-
-    def pattern(self, e: Any, c: Clause) -> Scalar:
-        fn = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "regex", exp.RegexpILike: "iregex",
-              exp.SimilarTo: "similar"}[type(e)]
-        right, escape = e.expression, None
-        if isinstance(right, exp.Escape):
-            right, escape = right.this, right.expression.this
-        items = right.this.unnest() if isinstance(right, exp.Any) else None
-        if isinstance(items, exp.Array):
-            text = cast(padded(self.bind(e.this, c)), TEXT)
-            parts = tuple(Call(fn, (text, cast(self.bind(x, c), TEXT)), BOOL) for x in items.expressions)
-            any_of: Scalar = Call("or", parts, BOOL) if len(parts) > 1 else parts[0]
-            return negate(any_of) if e.args.get("negate") else any_of
-        if isinstance(right, (exp.Any, exp.All)):
-            raise UnsupportedSql(f"{fn.upper()} ANY is not supported", code="unsupported_syntax",
-                                 hint="Write the alternatives with OR.")
-        if fn == "similar":
-            if not isinstance(right, exp.Literal):
-                raise UnsupportedSql("SIMILAR TO with a pattern that is not a constant is not supported", code="unsupported_syntax")
-            pattern = Lit(regex_of(right.this, escape if escape is not None else "\\"), TEXT)
-            got = Call("regex", (cast(padded(self.bind(e.this, c)), TEXT), pattern), BOOL)
-            return negate(got) if e.args.get("negate") else got
-        args = [cast(padded(self.bind(e.this, c)), TEXT), cast(self.bind(right, c), TEXT)]
-        args += [Lit(escape, TEXT)] if escape is not None else []
-        got = Call(fn, tuple(args), BOOL)
-        return negate(got) if e.args.get("negate") else got
-
-    def escape(self, e: Any, c: Clause) -> Scalar:
-        inner = e.this.copy()
-        negated = isinstance(inner, exp.Not)
-        like = inner.this if negated else inner
-        got = self.bind(like, c)
-        flip = isinstance(got, Call) and got.fn == "not"
-        base = got.children[0] if flip else got
-        assert isinstance(base, Call)
-        out: Scalar = Call(base.fn, (*base.args, Lit(e.expression.this, TEXT)), BOOL)
-        return negate(out) if flip != negated else out
 
     def dpipe(self, e: Any, c: Clause) -> Scalar:
         return concat(self.bind(e.this, c), self.bind(e.expression, c))
@@ -298,7 +242,10 @@ class Expressions:
         fn = {exp.BitwiseAnd: "bit_and", exp.BitwiseOr: "bit_or", exp.BitwiseXor: "bit_xor",
               exp.BitwiseLeftShift: "shift_left", exp.BitwiseRightShift: "shift_right"}[type(e)]
         a, b = self.bind(e.this, c), self.bind(e.expression, c)
-        return Call(fn, (a, b), a.type)
+        if not types.is_integer(a.type) or not types.is_integer(b.type):
+            raise UnsupportedSql(f"{e.key} of {a.type} and {b.type} is not supported", code="unsupported_function")
+        t = a.type if fn.startswith("shift") or types.INTEGERS[a.type.name] >= types.INTEGERS[b.type.name] else b.type
+        return Call(fn, (a, b) if fn.startswith("shift") else (cast(a, t), cast(b, t)), t)
 
     def case_(self, e: Any, c: Clause) -> Scalar:
         operand = self.bind(e.this, c) if e.this is not None else None
@@ -311,12 +258,15 @@ class Expressions:
             values.append(self.bind(branch.args["true"], c))
         default = e.args.get("default")
         values.append(self.bind(default, c) if default is not None else Lit(None, types.UNKNOWN))
-        got, t = unify(values, "CASE")
-        return case(list(zip(conditions, got[:-1], strict=True)), got[-1], t)
+        got, t = unify([values[-1], *values[:-1]], "CASE")  # Postgres looks at ELSE first
+        return case(list(zip(conditions, got[1:], strict=True)), got[0], t)
 
     def cast_(self, e: Any, c: Clause) -> Scalar:
         text = e.args["to"].sql("postgres")
         t = parse_type(text, self.binder.enums)
+        digits = re.fullmatch(r"(?i)(?:timestamp|timestamptz|time)\((\d)\)(?: with(?:out)? time zone)?", text)
+        if digits and int(digits[1]) < 6 and t.name in ("timestamp", "timestamptz", "time"):
+            return Call("round_time", (explicit_cast(self.bind(e.this, c), t), Lit(int(digits[1]), INT4)), t)
         if t == TEXT and not re.match(r"(?i)(text|varchar|name|character varying)", text):
             raise UnsupportedSql(f"cast to {text.lower()} is not supported", code="unsupported_type")
         return explicit_cast(self.bind(e.this, c), t)
@@ -355,65 +305,7 @@ class Expressions:
         return concat(concat(head, r), tail)
 
     def at_zone(self, e: Any, c: Clause) -> Scalar:
-        x, zone = self.bind(e.this, c), coerce(self.bind(e.args["zone"], c), TEXT)
-        x = coerce(x, types.TIMESTAMPTZ)
-        if x.type.name == "date":
-            x = cast(x, types.TIMESTAMPTZ)
-        return Call("at_zone", (x, zone), types.TIMESTAMPTZ if x.type.name == "timestamp" else types.TIMESTAMP)
-
-    def json_get(self, e: Any, c: Clause) -> Scalar:
-        as_text = isinstance(e, (exp.JSONExtractScalar, exp.JSONBExtractScalar))
-        x = coerce(self.bind(e.this, c), JSONB)
-        if x.type.name not in ("json", "jsonb"):
-            raise InvalidSql(f"operator does not exist: {x.type} ->", code="undefined_operator")
-        t = TEXT if as_text else x.type
-        path = e.expression
-        if isinstance(e, (exp.JSONBExtract, exp.JSONBExtractScalar)):
-            steps: list[str] | None = None
-            if isinstance(path, exp.Literal):
-                steps = path.this.strip("{}").split(",")
-            elif isinstance(path, exp.Array) and all(isinstance(x, exp.Literal) for x in path.expressions):
-                steps = [x.this for x in path.expressions]
-            if steps is None:
-                raise UnsupportedSql("#> with a path that is not a constant", code="unsupported_syntax")
-            for i, s in enumerate(steps):
-                last = i == len(steps) - 1
-                x = Call("json_step", (x, Lit(s.strip('" '), TEXT), Lit(as_text and last, BOOL)), t if last else x.type)
-            return x
-        key = self.json_key(path, c)
-        return Call("json_text" if as_text else "json_get", (x, key), t)
-
-    def json_key(self, path: exp.Expr, c: Clause) -> Scalar:
-        if isinstance(path, exp.JSONPath):
-            part = path.expressions[-1]
-            if isinstance(part, exp.JSONPathSubscript):
-                return Lit(int(part.this), INT4)
-            return Lit(str(part.this), TEXT)
-        got = self.bind(path, c)
-        return cast(got, TEXT) if got.type.name == "unknown" else got
-
-    def contains(self, e: Any, c: Clause) -> Scalar:
-        a, b = self.bind(e.this, c), self.bind(e.expression, c)
-        if isinstance(e, exp.ArrayContainedBy):
-            a, b = b, a
-        a, b = meet(a, b)
-        if a.type.name == "jsonb":
-            return Call("json_contains", (a, b), BOOL)
-        return Call("array_contains_all", (a, b), BOOL)
-
-    def overlaps(self, e: Any, c: Clause) -> Scalar:
-        a, b = meet(self.bind(e.this, c), self.bind(e.expression, c))
-        return Call("array_overlap", (a, b), BOOL)
-
-    def json_exists(self, e: Any, c: Clause) -> Scalar:
-        x = coerce(self.bind(e.this, c), JSONB)
-        if isinstance(e, exp.JSONBContainsTopKey | exp.JSONBContains):
-            return Call("json_has_key", (x, cast(self.bind(e.expression, c), TEXT)), BOOL)
-        keys = e.expression.unnest()
-        if not isinstance(keys, exp.Array) or not keys.expressions:
-            raise UnsupportedSql("?| and ?& with keys that are not listed", code="unsupported_syntax")
-        parts = tuple(Call("json_has_key", (x, cast(self.bind(k, c), TEXT)), BOOL) for k in keys.expressions)
-        return conj(parts) if isinstance(e, exp.JSONBContainsAllTopKeys) else Call("or", parts, BOOL) if len(parts) > 1 else parts[0]
+        return at_zone(self.bind(e.this, c), self.bind(e.args["zone"], c))
 
     def collate(self, e: Any, c: Clause) -> Scalar:
         """Text is ordered by code point everywhere, which is what these collations say."""
@@ -427,52 +319,19 @@ class Expressions:
         return Lit(str(e.this), types.UNKNOWN)
 
     def bit_not(self, e: Any, c: Clause) -> Scalar:
-        return binary("-", Lit(-1, INT4), self.bind(e.this, c))
+        a = self.bind(e.this, c)
+        return binary("-", Lit(-1, a.type), a)
 
     def square_root(self, e: Any, c: Clause) -> Scalar:
-        return bind_function("sqrt", [self.bind(e.this, c)])
+        return bind_function("cbrt" if isinstance(e, exp.Cbrt) else "sqrt", [self.bind(e.this, c)])
+
+    def absolute(self, e: Any, c: Clause) -> Scalar:
+        """@ x, which sqlglot reads as a parameter."""
+        column = e.this if isinstance(e.this, exp.Column) else exp.column(exp.to_identifier(e.this.name))
+        return bind_function("abs", [self.bind(column, c)])
 
     def starts_with(self, e: Any, c: Clause) -> Scalar:
         return bind_function("starts_with", [self.bind(e.this, c), self.bind(e.expression, c)])
-
-    def array_(self, e: Any, c: Clause) -> Scalar:
-        if len(e.expressions) == 1 and isinstance(e.expressions[0].unnest(), exp.Query):
-            query = self.subquery(e.expressions[0].unnest(), c.scope)
-            return self.array_subquery(query)
-        items, t = unify([self.bind(x, c) for x in e.expressions], "ARRAY") if e.expressions else ([], TEXT)
-        return Call("array", tuple(items), types.array(t))
-
-    def array_subquery(self, query: Relation) -> Scalar:
-        from compiler.ir.relation import Aggregate, Project, TopK
-
-        order: tuple[Order, ...] = ()
-        inner = query
-        if isinstance(query, Project) and isinstance(query.input, TopK):
-            order = query.input.order
-            inner = query.input if query.input.limit is not None or query.input.skip else query.input.input
-            value: Scalar = query.exprs[0][1]
-        else:
-            value = query.schema[0]
-        name = self.binder.fresh("array")
-        t = types.array(value.type)
-        agg = Aggregate(inner, (), ((name, Agg("array_agg", (value,), t, order=order)),))
-        empty = Call("array", (), t)
-        return Call("coalesce", (Sub("scalar", agg, (), "", t), empty), t)
-
-    def bracket(self, e: Any, c: Clause) -> Scalar:
-        """Positions count from 1; there is nothing at 0 and below, nor beyond the end."""
-        x = self.bind(e.this, c)
-        if x.type.name == "jsonb" and len(e.expressions) == 1:
-            return Call("json_get", (x, self.json_key(e.expressions[0], c)), JSONB)
-        if x.type.name != "array" or len(e.expressions) != 1:
-            raise UnsupportedSql("subscripts are supported on one-dimensional arrays", code="unsupported_syntax")
-        if isinstance(e.expressions[0], exp.Slice):
-            raise UnsupportedSql("a slice of an array is not supported", code="unsupported_syntax")
-        i = coerce(self.bind(e.expressions[0], c), INT4)
-        got = Call("array_get", (x, i), x.type.element or TEXT)
-        if isinstance(i, Lit) and int(str(i.value)) > 0:
-            return got
-        return case([(Call(">", (i, Lit(0, INT4)), BOOL), got)], Lit(None, got.type), got.type)
 
     def exists(self, e: Any, c: Clause) -> Scalar:
         return Sub("exists", self.subquery(e.this.unnest(), c.scope), (), "", BOOL)
@@ -491,7 +350,7 @@ class Expressions:
             query = e.expressions[0].copy()
             if query.args.get("order") is not None and query.args.get("limit") is None:
                 query.set("limit", exp.Limit(expression=exp.Literal.number(2**31 - 1)))  # so that the order is kept
-            return self.array_subquery(self.subquery(query, c.scope))
+            return array_access.of_subquery(self, self.subquery(query, c.scope))
         if name == "age" and len(e.expressions) == 1:
             return bind_function("age", [self.now("current_date"), self.bind(e.expressions[0], c)])
         if name == "grouping":
@@ -503,11 +362,13 @@ class Expressions:
         if name in aggregates.WINDOW_ONLY:
             raise InvalidSql(f"window function {name} requires an OVER clause", code="windowing_error")
         if name in ("unnest", "generate_series", "jsonb_array_elements", "jsonb_array_elements_text",
-                    "json_array_elements", "regexp_split_to_table", "string_to_table", "generate_subscripts",
+                    "json_array_elements", "json_array_elements_text", "regexp_split_to_table", "string_to_table", "generate_subscripts",
                     "jsonb_object_keys", "jsonb_each", "jsonb_each_text"):
             return self.set_returning(name, e, c)
         if name in ("to_json", "to_jsonb", "row_to_json") and len(e.expressions) == 1 and (whole := self.whole_row(e.expressions[0], c)):
             return json_values.row(JSONB if name == "to_jsonb" else types.JSON, whole)
+        if name == "make_interval" and any(isinstance(x, exp.Kwarg) for x in e.expressions):
+            return make_interval({x.this.name.lower(): self.bind(x.expression, c) for x in e.expressions})
         args = [self.bind(x, c) for x in e.expressions]
         if name in JSON_FUNCTIONS:
             make, kind = JSON_FUNCTIONS[name]
@@ -608,20 +469,13 @@ METHODS: dict[type, Callable[[Expressions, Any, Clause], Scalar]] = {
     exp.Neg: Expressions.neg, exp.And: Expressions.and_, exp.Or: Expressions.or_, exp.Not: Expressions.not_,
     exp.In: Expressions.in_, exp.Between: Expressions.between, exp.Is: Expressions.is_,
     exp.NullSafeEQ: Expressions.not_distinct, exp.NullSafeNEQ: Expressions.distinct_from,
-    exp.Like: Expressions.pattern, exp.ILike: Expressions.pattern, exp.RegexpLike: Expressions.pattern,
-    exp.RegexpILike: Expressions.pattern, exp.SimilarTo: Expressions.pattern, exp.Escape: Expressions.escape,
     exp.DPipe: Expressions.dpipe, exp.Pow: Expressions.pow, exp.Case: Expressions.case_, exp.Cast: Expressions.cast_,
     exp.Extract: Expressions.extract_, exp.Substring: Expressions.substring, exp.Trim: Expressions.trim,
     exp.StrPosition: Expressions.position, exp.Overlay: Expressions.overlay, exp.AtTimeZone: Expressions.at_zone,
-    exp.JSONExtract: Expressions.json_get, exp.JSONExtractScalar: Expressions.json_get,
-    exp.JSONBExtract: Expressions.json_get, exp.JSONBExtractScalar: Expressions.json_get,
-    exp.ArrayContainsAll: Expressions.contains, exp.ArrayOverlaps: Expressions.overlaps,
-    exp.ArrayContainedBy: Expressions.contains, exp.JSONBContains: Expressions.json_exists,
-    exp.JSONBContainsTopKey: Expressions.json_exists, exp.JSONBContainsAnyTopKeys: Expressions.json_exists,
-    exp.JSONBContainsAllTopKeys: Expressions.json_exists, exp.Collate: Expressions.collate,
+    exp.Collate: Expressions.collate, exp.Cbrt: Expressions.square_root, exp.Parameter: Expressions.absolute,
     exp.ByteString: Expressions.text_literal, exp.RawString: Expressions.text_literal,
     exp.BitwiseNot: Expressions.bit_not, exp.Sqrt: Expressions.square_root, exp.StartsWith: Expressions.starts_with,
-    exp.Array: Expressions.array_, exp.Bracket: Expressions.bracket, exp.Exists: Expressions.exists,
+    exp.Exists: Expressions.exists, **patterns.METHODS, **json_access.METHODS, **array_access.METHODS, **rows.METHODS,
     exp.Subquery: Expressions.scalar_subquery, exp.Select: Expressions.scalar_subquery,
     exp.Anonymous: Expressions.function, exp.Filter: Expressions.aggregate, exp.WithinGroup: Expressions.aggregate,
     exp.Window: Expressions.window, exp.Unnest: Expressions.unnest_,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 
-from compiler.bind.functions import coerce, padded
+from compiler.bind.coerce import coerce, padded
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, cast
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast
 from compiler.ir.types import JSON, JSONB, TEXT, Type
 
 NULL = Lit("null", TEXT)
@@ -40,6 +40,10 @@ def value(e: Scalar, kind: Type) -> Scalar:
     if t == types.numeric() or (types.is_numeric(t) and (t.scale or 0) >= types.QUOTIENT_SCALE - 2):
         raise UnsupportedSql("the digits of a numeric without a scale in JSON depend on how each value was written",
                              code="unsupported_cast", hint="Round it first: round(x, 2), or give the column a scale: numeric(12, 2).")
+    if types.is_float(t):  # JSON has no such numbers
+        shown = cast(e, TEXT)
+        special = Call("in", (shown, *(Lit(x, TEXT) for x in ("NaN", "Infinity", "-Infinity"))), types.BOOL)
+        return case([(special, text('"', shown, '"'))], shown, TEXT)
     if types.is_number(t) or t.name == "bool":
         return cast(e, TEXT)
     if t.name in ("json", "jsonb"):
@@ -51,8 +55,10 @@ def value(e: Scalar, kind: Type) -> Scalar:
     if t.name == "timestamptz":
         return text('"', Call("replace", (cast(e, TEXT), Lit(" ", TEXT), Lit("T", TEXT)), TEXT), ':00"')
     if t.name == "array":
-        if t.element is None or not types.is_exact(t.element):
+        if t.element is None or not (types.is_exact(t.element) or types.is_string(t.element)):
             raise UnsupportedSql(f"{t} as JSON is not supported", code="unsupported_function")
+        if types.is_string(t.element):
+            e = Call("json_list", (e,), types.array(TEXT))
         inner = Call("array_to_string", (e, Lit(", " if kind.name == "jsonb" else ",", TEXT), NULL), TEXT)
         return text("[", inner, "]")
     return Call("json_quote", (cast(e, TEXT),), TEXT)

@@ -55,6 +55,11 @@ def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
                          hint="You might need a cast.")
     if x.name == "json" or (x.name == "array" and y.name != "array"):
         raise InvalidSql(f"operator does not exist: {x} {op} {y}", code="undefined_operator")
+    if x.name == "jsonb":
+        if op not in ("=", "<>"):
+            raise UnsupportedSql(f"{op} of jsonb is not supported", code="unsupported_operator", hint="Compare a part of it: (a ->> 'key')::int.")
+        same = Call("json_equal", (a, b), BOOL)
+        return same if op == "=" else Call("not", (same,), BOOL)
     if types.is_number(x) and types.is_number(y) and types.is_float(x) != types.is_float(y):
         a, b = cast(a, FLOAT8), cast(b, FLOAT8)
     elif x.name in types.TEMPORALS and x.name != y.name:
@@ -120,19 +125,25 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
     """a op b for +, −, *, /, %; raises InvalidSql where Postgres has no such operator."""
     if a.type.name == "unknown" and b.type.name == "unknown":
         a, b = cast(a, INT4), cast(b, INT4)
-    for x, y, flip in ((a, b, False), (b, a, True)):
+    for x, y, flip in ((a, b, True), (b, a, False)):
         if x.type.name == "unknown":
             t = y.type
+            if t.name == "jsonb" and op == "-" and not flip:
+                x = cast(x, TEXT)
+                a, b = y, x
+                continue
             if t.name in types.TEMPORALS:
-                t = INTERVAL if op == "+" or flip else (DATE if t.name == "date" else t)
+                t = INTERVAL if op == "+" else t
             elif t.name == "interval" and op == "+":
                 t = INTERVAL
             x = _literal(x, t)
-            a, b = (y, x) if flip else (x, y)
+            a, b = (x, y) if flip else (y, x)
     if types.is_number(a.type) and types.is_number(b.type):
         return _numeric(op, a, b)
     if op == "-" and a.type.name == "jsonb":
-        return Call("json_minus", (a, b), JSONB)
+        from compiler.bind.json_edit import minus
+
+        return minus(a, b)
     result = TEMPORAL.get((op, _family(a.type), _family(b.type)))
     if result is None:
         raise InvalidSql(f"operator does not exist: {a.type} {op} {b.type}", code="undefined_operator",

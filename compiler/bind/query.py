@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from compiler.bind.coerce import unify
 from compiler.bind.expressions import Clause, Expressions
-from compiler.bind.functions import unify
 from compiler.bind.scope import Bound, Env, Scope, Source
 from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, UnsupportedSql

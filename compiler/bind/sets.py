@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.bind.functions import coerce
+from compiler.bind.coerce import coerce
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, cast

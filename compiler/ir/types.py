@@ -55,6 +55,7 @@ BYTEA = Type("bytea")
 UNKNOWN = Type("unknown")  # an untyped literal or NULL
 
 INTEGERS = {"int2": 5, "int4": 10, "int8": 19}
+WIDTHS = {"int2": 16, "int4": 32, "int8": 64}  # bits
 FLOATS = {"float4", "float8"}
 STRINGS = {"text", "varchar", "bpchar", "enum", "name", "citext"}
 TEMPORALS = {"date", "timestamp", "timestamptz"}
@@ -126,7 +127,7 @@ def common(types: list[Type]) -> Type | None:
     if all(t == known[0] for t in known):
         return known[0]
     if all(is_number(t) for t in known):
-        if any(t.name == "float8" for t in known) or (any(map(is_float, known)) and any(map(is_exact, known))):
+        if any(t.name == "float8" for t in known):
             return FLOAT8
         if any(map(is_float, known)):
             return FLOAT4
@@ -136,7 +137,8 @@ def common(types: list[Type]) -> Type | None:
             return numeric(whole + scale, scale)
         return max(known, key=lambda t: INTEGERS[t.name])
     if all(is_string(t) for t in known):
-        return TEXT
+        first = known[0].name
+        return Type(first) if first in ("varchar", "bpchar") else TEXT
     if all(t.name in TEMPORALS for t in known):
         return TIMESTAMPTZ if any(t.name == "timestamptz" for t in known) else TIMESTAMP
     if all(t.name in ("json", "jsonb") for t in known):

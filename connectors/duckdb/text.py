@@ -16,7 +16,7 @@ def from_text(column: str, t: Type, strict: bool = True) -> str:
     if t.name == "bpchar":
         return f"rtrim(CAST({column} AS VARCHAR), ' ')"
     if t.name in ("date", "timestamp", "timestamptz"):
-        return f"{cast}(replace(CAST({column} AS VARCHAR), ' BC', ' (BC)') AS {type_name(t)})"
+        return f"{cast}(regexp_replace(CAST({column} AS VARCHAR), '^(\\S+)(.*) BC$', '\\1 (BC)\\2') AS {type_name(t)})"
     if t.name == "bytea":
         return f"unhex(substr({column}, 3))"
     if t.name == "interval":

@@ -15,7 +15,6 @@ from connectors.duckdb.engine import DuckDBEngine
 from connectors.spark.engine import SparkEngine
 from connectors.spark.landing import typed_base
 from dialects import maintain
-from dialects.lower import Lower
 from dialects.spark import SPARK
 
 
@@ -60,10 +59,10 @@ class OnSpark:
             typed_base(table, chunk, arrived / f"{i}.parquet")
         casts = ", ".join(f"CAST(`{c.name}` AS {SPARK.type_sql(c.type)}) AS `{c.name}`" for c in table.columns)
         spark = self.engine.spark
-        spark.sql(f"CREATE OR REPLACE TEMP VIEW `base__{table.mirror}` AS SELECT {casts} FROM parquet.`{arrived}`")
+        for time in ("after", "after_rows"):
+            spark.sql(f"CREATE OR REPLACE TEMP VIEW `{time}__{table.mirror}` AS SELECT {casts} FROM parquet.`{arrived}`")
         for s in plan.states:
-            lower = Lower(SPARK, rows=True)
-            spark.sql(_placed(lower.query(s.definition, weight=False))).createOrReplaceTempView(f"state__{s.name}")
+            spark.sql(_placed(maintain.fill_tree(SPARK, s))).createOrReplaceTempView(f"state__{s.name}")
         frame = spark.sql(_placed(maintain.read_tree(SPARK, plan.top, plan.outputs)))
         try:
             return self.engine.collect(frame)

@@ -10,7 +10,7 @@ import psycopg
 
 from compiler import compile_view
 from compiler.catalog import Catalog
-from compiler.errors import TidemarkError
+from compiler.errors import TidemarkError, UnsupportedSql
 from compiler.parse import parse_view
 from compiler.state import ViewPlan
 from connectors.postgres.catalog import load_catalog
@@ -19,7 +19,7 @@ from tests.parity.engines import Evaluator
 from tests.parity.expressions import Expression
 from tests.parity.source import Source, only, view
 
-EQUAL, REFUSED, DIFFERS, NOTHING = "equal", "refused", "differs", "no value in Postgres"
+EQUAL, REFUSED, DIFFERS, ERROR, NOTHING = "equal", "refused", "differs", "error", "no value in Postgres"
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Parity:
             got = self.engine.evaluate(table, arrived, plan)
         except Exception as err:
             if len(exprs) == 1:
-                yield Verdict(exprs[0], DIFFERS, f"{type(err).__name__}: {str(err).splitlines()[0][:160]}")
+                yield self._alone(exprs[0], rows, catalog, err)
                 return
             half = len(exprs) // 2
             yield from self._compared(exprs[:half], rows, catalog)
@@ -85,6 +85,17 @@ class Parity:
             want = self.source.text(f"SELECT k, ({e.sql}) FROM {name}{only(rows)}", 2)
             why = self._difference(one, want, got.select([0, i + 1]), name)
             yield Verdict(e, DIFFERS if why else EQUAL, why)
+
+    def _alone(self, e: Expression, rows: tuple[int, ...], catalog: Catalog, err: Exception) -> Verdict:
+        """An expression that failed: refused by the engine, or an error for some rows, which are then left out."""
+        if isinstance(err, UnsupportedSql):
+            return Verdict(e, REFUSED, err.message)
+        what = str(getattr(err, "detail", "") or err).splitlines()[0][:160]
+        if len(rows) == 1:
+            return Verdict(e, ERROR, what)
+        half = len(rows) // 2
+        parts = [v for part in (rows[:half], rows[half:]) for v in self._compared([e], part, catalog)]
+        return next((v for v in parts if v.status == DIFFERS), None) or next((v for v in parts if v.status == ERROR), parts[0])
 
     def _difference(self, plan: ViewPlan, want: list, got, name: str) -> str:  # type: ignore[no-untyped-def, type-arg]
         try:

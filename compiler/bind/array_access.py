@@ -1,0 +1,109 @@
+"""Arrays: written, made of a subquery, subscripted, searched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from compiler.bind import json_access, json_edit
+from compiler.bind.coerce import coerce, unify
+from compiler.bind.functions.arrays import slice_of
+from compiler.bind.operators import compare, meet
+from compiler.errors import UnsupportedSql
+from compiler.ir import types
+from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, TopK
+from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, case, cast, conj, negate
+from compiler.ir.types import BOOL, INT4, JSONB, TEXT
+
+if TYPE_CHECKING:
+    from compiler.bind.expressions import Clause, Expressions
+
+
+def array(x: Expressions, e: Any, c: Clause) -> Scalar:
+    if len(e.expressions) == 1 and isinstance(e.expressions[0].unnest(), exp.Query):
+        return of_subquery(x, x.subquery(e.expressions[0].unnest(), c.scope))
+    bound = [x.bind(i, c) for i in e.expressions]
+    if any(b.type.name == "array" for b in bound):
+        raise UnsupportedSql("an array of more than one dimension is not supported", code="unsupported_syntax")
+    items, t = unify(bound, "ARRAY") if bound else ([], TEXT)
+    return Call("array", tuple(items), types.array(t))
+
+
+def of_subquery(x: Expressions, query: Relation) -> Scalar:
+    order: tuple[Order, ...] = ()
+    inner = query
+    if isinstance(query, Project) and isinstance(query.input, TopK):
+        order = query.input.order
+        inner = query.input if query.input.limit is not None or query.input.skip else query.input.input
+        value: Scalar = query.exprs[0][1]
+    else:
+        value = query.schema[0]
+    t = types.array(value.type)
+    agg = Aggregate(inner, (), ((x.binder.fresh("array"), Agg("array_agg", (value,), t, order=order)),))
+    return Call("coalesce", (Sub("scalar", agg, (), "", t), Call("array", (), t)), t)
+
+
+def bracket(x: Expressions, e: Any, c: Clause) -> Scalar:
+    """Positions count from 1; there is nothing at 0 and below, nor beyond the end."""
+    v = x.bind(e.this, c)
+    if v.type.name == "jsonb" and len(e.expressions) == 1:
+        key = json_access.key(x, e.expressions[0], c)
+        got = Call("json_get", (v, key), JSONB)
+        if not types.is_integer(key.type):
+            return got
+        return case([(json_edit.is_kind(v, "array"), got)], Lit(None, JSONB), JSONB)  # a scalar has elements for -> alone
+    if v.type.name != "array" or len(e.expressions) != 1:
+        raise UnsupportedSql("subscripts are supported on one-dimensional arrays", code="unsupported_syntax")
+    if isinstance(e.expressions[0], exp.Slice):
+        low, high = (x.bind(p, c) if isinstance(p, exp.Expr) else None for p in (e.expressions[0].this, e.expressions[0].expression))
+        return slice_of(v, low, high)
+    i = coerce(x.bind(e.expressions[0], c), INT4)
+    got = Call("array_get", (v, i), v.type.element or TEXT)
+    if isinstance(i, Lit) and int(str(i.value)) > 0:
+        return got
+    return case([(Call(">", (i, Lit(0, INT4)), BOOL), got)], Lit(None, got.type), got.type)
+
+
+def contains(x: Expressions, e: Any, c: Clause) -> Scalar:
+    """@> and <@, of arrays and of jsonb."""
+    a, b = x.bind(e.this, c), x.bind(e.expression, c)
+    if isinstance(e, exp.ArrayContainedBy):
+        a, b = b, a
+    a, b = meet(a, b)
+    if a.type.name == "jsonb":
+        return json_edit.contains(a, b)
+    return Call("array_contains_all", (a, b), BOOL)
+
+
+def overlaps(x: Expressions, e: Any, c: Clause) -> Scalar:
+    a, b = meet(x.bind(e.this, c), x.bind(e.expression, c))
+    return Call("array_overlap", (a, b), BOOL)
+
+
+def compared(x: Expressions, op: str, every: bool, left: Scalar, arr: Scalar) -> Scalar:
+    """left op ANY (arr), or ALL of it."""
+    if arr.type.name == "unknown":
+        arr = cast(arr, types.array(left.type))
+    if isinstance(arr, Call) and arr.fn == "array" and op == "=" and not every:
+        return x.in_values(left, list(arr.args))
+    if isinstance(arr, Call) and arr.fn == "array":
+        parts = tuple(compare(op, left, a) for a in arr.args)
+        if not parts:
+            return Lit(every, BOOL)
+        return conj(parts) if every else Call("or", parts, BOOL) if len(parts) > 1 else parts[0]
+    element = arr.type.element or TEXT
+    left = coerce(left, element)
+    if op == "=" and not every:
+        return Call("array_has", (arr, left), BOOL)
+    if op == "<>" and every:
+        return negate(Call("array_has", (arr, left), BOOL))
+    compare(op, left, Col("v", element))  # raises where there is no such operator
+    if left.type.name != element.name and not (types.is_number(left.type) and types.is_number(element)):
+        raise UnsupportedSql(f"{op} {'ALL' if every else 'ANY'} over {arr.type} is not supported", code="unsupported_syntax")
+    return Call("array_all" if every else "array_any", (arr, left, Lit(op, TEXT)), BOOL)
+
+
+METHODS: dict[type, Callable[..., Scalar]] = {exp.Array: array, exp.Bracket: bracket, exp.ArrayContainsAll: contains, exp.ArrayContainedBy: contains,
+           exp.ArrayOverlaps: overlaps}

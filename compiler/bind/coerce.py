@@ -1,0 +1,68 @@
+"""Types that untyped literals and branches take, and pieces that several rules share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir import types
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast
+from compiler.ir.types import BOOL, INT4, TEXT, Type
+
+
+def coerce(e: Scalar, t: Type) -> Scalar:
+    """Give an untyped literal a type; leave typed expressions alone."""
+    return cast(e, t) if e.type.name == "unknown" else e
+
+
+def unify(args: list[Scalar], what: str) -> tuple[list[Scalar], Type]:
+    """Arguments cast to the type that CASE or COALESCE of them has."""
+    t = types.common([a.type for a in args])
+    if t is None:
+        kinds = ", ".join(sorted({str(a.type) for a in args}))
+        raise InvalidSql(f"{what} types {kinds} cannot be matched", code="datatype_mismatch")
+    return [cast(a, t) for a in args], t
+
+
+def padded(e: Scalar) -> Scalar:
+    """A char(n) with the blanks that LIKE and output see; other values as they are."""
+    if e.type.name != "bpchar" or not e.type.precision:
+        return e
+    return Call("rpad", (Call("cast", (e,), TEXT), Lit(e.type.precision, INT4), Lit(" ", TEXT)), TEXT)
+
+
+def printed(a: Scalar) -> Scalar:
+    """A value as its type's output function has it: a boolean is t or f."""
+    a = padded(a)
+    if a.type.name != "bool":
+        return cast(a, TEXT)
+    return case([(a, Lit("t", TEXT)), (Call("not", (a,), BOOL), Lit("f", TEXT))], Lit(None, TEXT), TEXT)
+
+
+def constant_text(e: Scalar, what: str) -> str:
+    """The text of a constant argument; raises UnsupportedSql where it is none."""
+    if not isinstance(e, Lit) or not isinstance(e.value, str):
+        raise UnsupportedSql(f"{what} that is not a constant is not supported", code="unsupported_function")
+    return e.value
+
+
+def constant_int(e: Scalar) -> int | None:
+    if isinstance(e, Lit) and isinstance(e.value, int):
+        return e.value
+    if isinstance(e, Call) and e.fn == "neg" and isinstance(e.args[0], Lit):
+        return -int(str(e.args[0].value))
+    return None
+
+
+def joined(parts: Sequence[Scalar]) -> Scalar:
+    """Texts one after the other; NULL when one is."""
+    out = parts[0] if parts else Lit("", TEXT)
+    for p in parts[1:]:
+        out = Call("||", (out, p), TEXT)
+    return out
+
+
+def unsupported(name: str, hint: str = "") -> UnsupportedSql:
+    return UnsupportedSql(f"function {name}() is not supported", code="unsupported_function",
+                          detail="Its meaning in Postgres has no checked counterpart in the engines.",
+                          hint=hint or "Compute it in the source, or in the query that reads the view.")

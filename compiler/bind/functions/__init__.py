@@ -1,0 +1,49 @@
+"""Functions a view may call: argument coercion and result types, as Postgres' catalog has them.
+
+A function that no family has a rule for is refused by name.
+"""
+
+from __future__ import annotations
+
+from compiler.bind.coerce import coerce, unsupported
+from compiler.bind.functions import arrays, jsons, numbers, regexes, texts, times
+from compiler.bind.functions.rules import Rule, variadic
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir.scalar import Call, Scalar, case, equal, null
+from compiler.ir.types import BOOL, INT4, TEXT
+
+VOLATILE = {"random", "clock_timestamp", "timeofday", "nextval", "currval", "lastval", "setval", "gen_random_uuid",
+            "uuid_generate_v4", "uuidv4", "uuidv7", "txid_current", "pg_current_xact_id",
+            "pg_sleep", "setseed", "random_normal", "pg_backend_pid", "inet_client_addr", "current_setting",
+            "set_config", "pg_current_wal_lsn"}
+
+
+def _nullif(args: list[Scalar]) -> Scalar:
+    a, b = args
+    left = coerce(a, b.type if b.type.name != "unknown" else TEXT)
+    if left.type.name == "jsonb":
+        return case([(Call("json_equal", (left, coerce(b, left.type)), BOOL), null(left.type))], left, left.type)
+    return case([(equal(left, coerce(b, left.type)), null(left.type))], left, left.type)
+
+
+RULES: dict[str, Rule] = {
+    **texts.RULES, **numbers.RULES, **times.RULES, **regexes.RULES, **arrays.RULES, **jsons.RULES,
+    "coalesce": variadic("coalesce"), "greatest": variadic("greatest"), "least": variadic("least"), "nullif": _nullif,
+    "num_nulls": lambda a: Call("num_nulls", tuple(a), INT4), "num_nonnulls": lambda a: Call("num_nonnulls", tuple(a), INT4),
+}
+
+
+def bind_function(name: str, args: list[Scalar]) -> Scalar:
+    """The canonical call of a Postgres function; raises UnsupportedSql for one that is not known or is volatile."""
+    if name in VOLATILE:
+        raise UnsupportedSql(f"the view calls {name}()", code="volatile_function",
+                             detail="Its value is not a function of the tables, so no two refreshes agree.",
+                             hint="Store the value in a column of the source.")
+    rule = RULES.get(name)
+    if rule is None:
+        raise unsupported(name)
+    try:
+        return rule(args)
+    except (IndexError, TypeError, ValueError) as e:
+        kinds = ", ".join(str(a.type) for a in args)
+        raise InvalidSql(f"function {name}({kinds}) does not exist", code="undefined_function") from e

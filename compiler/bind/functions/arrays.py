@@ -1,0 +1,85 @@
+"""One-dimensional arrays."""
+
+from __future__ import annotations
+
+from compiler.bind.coerce import coerce, constant_int
+from compiler.bind.functions.rules import Rule, fixed
+from compiler.errors import InvalidSql
+from compiler.ir import types
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast, is_null
+from compiler.ir.types import BOOL, INT4, TEXT
+
+
+def _dimension(fn: str) -> Rule:
+    """array_length and its like: there is one dimension."""
+    def rule(args: list[Scalar]) -> Scalar:
+        n = constant_int(args[1])
+        if n is not None and n != 1:
+            return Lit(None, INT4)
+        length = Call("array_length", (args[0],), INT4)
+        if fn == "array_length":
+            return length
+        return case([(is_null(length), Lit(None, INT4))], Lit(1, INT4), INT4)
+
+    return rule
+
+
+def _ndims(args: list[Scalar]) -> Scalar:
+    return _dimension("array_lower")([args[0], Lit(1, INT4)])
+
+
+def _element(fn: str) -> Rule:
+    """Of the arguments one is the array; the others are of the type of its elements."""
+    def rule(args: list[Scalar]) -> Scalar:
+        a = next((x for x in args if x.type.name == "array"), None)
+        if a is None:
+            raise InvalidSql(f"function {fn}({', '.join(str(x.type) for x in args)}) does not exist", code="undefined_function")
+        element = a.type.element or TEXT
+        t = INT4 if fn == "array_position" else types.array(INT4) if fn == "array_positions" else a.type
+        return Call(fn, tuple(x if x is a else coerce(x, element) for x in args), t)
+
+    return rule
+
+
+def _cat(args: list[Scalar]) -> Scalar:
+    t = next((a.type for a in args if a.type.name == "array"), args[0].type)
+    return Call("array_cat", tuple(cast(a, t) for a in args), t)
+
+
+def slice_of(a: Scalar, low: Scalar | None, high: Scalar | None) -> Scalar:
+    """a[low:high]; what lies outside is left out, and what starts below 1 counts from there."""
+    first = coerce(low, INT4) if low is not None else Lit(1, INT4)
+    last = coerce(high, INT4) if high is not None else Call("cardinality", (a,), INT4)
+    return Call("array_slice", (a, first, last), a.type)
+
+
+def _trim(args: list[Scalar]) -> Scalar:
+    rest = Call("-", (Call("cardinality", (args[0],), INT4), args[1]), INT4)
+    return slice_of(args[0], None, rest)
+
+
+RULES: dict[str, Rule] = {
+    "array_length": _dimension("array_length"), "array_upper": _dimension("array_length"), "array_lower": _dimension("array_lower"),
+    "array_ndims": _ndims, "cardinality": lambda a: Call("cardinality", (a[0],), INT4),
+    "array_to_string": fixed("array_to_string", TEXT, TEXT, TEXT), "array_append": _element("array_append"),
+    "array_prepend": _element("array_prepend"), "array_remove": _element("array_remove"), "array_position": _element("array_position"),
+    "array_positions": _element("array_positions"), "array_replace": _element("array_replace"), "array_cat": _cat, "trim_array": _trim,
+    "string_to_array": lambda a: string_to_array([coerce(x, TEXT) for x in a]),
+}
+
+
+def string_to_array(args: list[Scalar]) -> Scalar:
+    """Parts between separators: no separator at all gives characters, an empty one the whole; the third argument stands for NULL."""
+    x, by, *rest = args
+    t = types.array(TEXT)
+    if isinstance(by, Lit):
+        got: Scalar = Call("characters", (x,), t) if by.value is None else Call("string_to_array", (x, by), t)
+        if by.value == "":
+            got = case([(is_null(x), Lit(None, t)), (Call("=", (x, Lit("", TEXT)), BOOL), Call("array", (), t))], Call("array", (x,), t), t)
+    else:
+        whole = case([(Call("=", (x, Lit("", TEXT)), BOOL), Call("array", (), t))], Call("array", (x,), t), t)
+        got = case([(is_null(x), Lit(None, t)), (is_null(by), Call("characters", (x,), t)),
+                    (Call("=", (by, Lit("", TEXT)), BOOL), whole)], Call("string_to_array", (x, by), t), t)
+    if rest and rest[0] != Lit(None, TEXT):
+        got = Call("array_replace", (got, rest[0], Lit(None, TEXT)), t)
+    return got

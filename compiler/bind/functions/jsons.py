@@ -1,0 +1,31 @@
+"""Functions that take JSON apart or put parts into it."""
+
+from __future__ import annotations
+
+from compiler.bind import json_edit
+from compiler.bind.coerce import coerce
+from compiler.bind.functions.rules import Rule, fixed
+from compiler.ir import types
+from compiler.ir.scalar import Lit, Scalar, cast
+from compiler.ir.types import INT4, JSON, JSONB, TEXT
+
+
+def _path(as_text: bool) -> Rule:
+    def rule(args: list[Scalar]) -> Scalar:
+        x, *keys = args
+        for i, k in enumerate(keys):
+            last = i == len(keys) - 1
+            x = json_edit.step(x, cast(k, TEXT), as_text and last)
+        return x
+
+    return rule
+
+
+RULES: dict[str, Rule] = {
+    "jsonb_array_length": fixed("json_array_length", INT4, JSONB), "json_array_length": fixed("json_array_length", INT4, types.JSON),
+    "jsonb_typeof": fixed("json_typeof", TEXT, JSONB), "json_typeof": fixed("json_typeof", TEXT, JSON),
+    "jsonb_extract_path": _path(False), "json_extract_path": _path(False), "jsonb_extract_path_text": _path(True),
+    "json_extract_path_text": _path(True),
+    "jsonb_object_field": _path(False), "jsonb_object_field_text": _path(True),
+    "jsonb_set": lambda a: json_edit.put(coerce(a[0], JSONB), a[1], coerce(a[2], JSONB), a[3] if len(a) > 3 else Lit(True, types.BOOL)),
+}

@@ -1,0 +1,82 @@
+"""Regular expressions with constant patterns."""
+
+from __future__ import annotations
+
+import re
+
+from compiler.bind.coerce import coerce, constant_int, constant_text, unsupported
+from compiler.bind.functions.rules import Rule
+from compiler.ir import types
+from compiler.ir.scalar import Call, Lit, Scalar, cast
+from compiler.ir.types import BOOL, INT4, TEXT
+
+TEXTS = types.array(TEXT)
+
+
+def flags(args: list[Scalar], at: int, name: str, known: str = "ic") -> str:
+    """The constant flags at a place, `` where there are none; raises UnsupportedSql for one that is not known."""
+    got = constant_text(coerce(args[at], TEXT), f"{name} with flags") if len(args) > at else ""
+    if set(got) - set(known):
+        raise unsupported(f"{name} with the flags {got}")
+    return got
+
+
+def _subject(args: list[Scalar], name: str) -> tuple[Scalar, Lit]:
+    pattern = constant_text(coerce(args[1], TEXT), f"{name} with a pattern")
+    return cast(coerce(args[0], TEXT), TEXT), Lit(pattern, TEXT)
+
+
+def _like(args: list[Scalar]) -> Scalar:
+    fn = "iregex" if "i" in flags(args, 2, "regexp_like") else "regex"
+    return Call(fn, (coerce(args[0], TEXT), coerce(args[1], TEXT)), BOOL)
+
+
+def _match(args: list[Scalar]) -> Scalar:
+    """An array of what the groups matched, or of the whole; NULL where nothing does."""
+    x, p = _subject(args, "regexp_match")
+    if re.search(r"\)[?*{]|\|", str(p.value)):
+        raise unsupported("regexp_match with groups that may match nothing")
+    return Call("regexp_match", (x, p, Lit(flags(args, 2, "regexp_match"), TEXT)), TEXTS)
+
+
+def _substr(args: list[Scalar]) -> Scalar:
+    """The first match from a position on."""
+    x, p = _subject(args, "regexp_substr")
+    start = constant_int(args[2]) if len(args) > 2 else 1
+    if start is None or len(args) > 3:
+        raise unsupported("regexp_substr of a later match")
+    if start > 1:
+        x = Call("substring", (x, Lit(start, INT4)), TEXT)
+    return Call("regexp_whole", (x, p), TEXT)
+
+
+def _count(args: list[Scalar]) -> Scalar:
+    x, p = _subject(args, "regexp_count")
+    if _empty(str(p.value)):
+        raise unsupported("regexp_count of a pattern that matches nothing")
+    if len(args) > 2:
+        x = Call("substring", (x, args[2]), TEXT)
+    return Call("regexp_count", (x, p, Lit(flags(args, 3, "regexp_count"), TEXT)), INT4)
+
+
+def _split(args: list[Scalar]) -> Scalar:
+    x, p = _subject(args, "regexp_split_to_array")
+    if _empty(str(p.value)):
+        raise unsupported("regexp_split_to_array at a pattern that matches nothing")
+    return Call("regexp_split", (x, p, Lit(flags(args, 2, "regexp_split_to_array"), TEXT)), TEXTS)
+
+
+def _replace(args: list[Scalar]) -> Scalar:
+    return Call("regexp_replace", tuple(coerce(a, TEXT) for a in args), TEXT)
+
+
+def _empty(pattern: str) -> bool:
+    """Whether a pattern matches the empty string."""
+    try:
+        return re.compile(re.sub(r"\[\[:\w+:\]\]", "x", pattern)).search("") is not None
+    except re.error:
+        return True
+
+
+RULES: dict[str, Rule] = {"regexp_like": _like, "regexp_match": _match, "regexp_substr": _substr, "regexp_count": _count,
+                          "regexp_split_to_array": _split, "regexp_replace": _replace}

@@ -1,0 +1,49 @@
+"""Shapes that rules of functions have in common. A rule takes bound arguments and gives the canonical call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from compiler.bind.coerce import coerce, unify
+from compiler.errors import UnsupportedSql
+from compiler.ir.scalar import Call, Scalar
+from compiler.ir.types import FLOAT8, TEXT, Type
+
+Rule = Callable[[list[Scalar]], Scalar]
+
+
+def fixed(fn: str, result: Type, *params: Type) -> Rule:
+    """Untyped arguments take the types of the parameters; the last one's stands for all further ones."""
+    def rule(args: list[Scalar]) -> Scalar:
+        return Call(fn, tuple(coerce(a, params[min(i, len(params) - 1)]) for i, a in enumerate(args)), result)
+
+    return rule
+
+
+def text(fn: str, *params: Type) -> Rule:
+    return fixed(fn, TEXT, *(params or (TEXT,)))
+
+
+def same_number(fn: str) -> Rule:
+    """The result has the type of the first argument."""
+    def rule(args: list[Scalar]) -> Scalar:
+        a = coerce(args[0], FLOAT8)
+        return Call(fn, (a, *args[1:]), a.type)
+
+    return rule
+
+
+def typed(fn: str, t: Type) -> Rule:
+    return lambda args: Call(fn, tuple(args), t)
+
+
+def variadic(fn: str) -> Rule:
+    """COALESCE, GREATEST and LEAST: one type for all."""
+    def rule(args: list[Scalar]) -> Scalar:
+        if fn != "coalesce" and any(a.type.name in ("enum", "jsonb") for a in args):
+            kind = next(a.type.name for a in args if a.type.name in ("enum", "jsonb"))
+            raise UnsupportedSql(f"{fn} of {kind} is not supported", code="unsupported_function")
+        got, t = unify(args, fn.upper())
+        return got[0] if len(got) == 1 else Call(fn, tuple(got), t)
+
+    return rule

@@ -1,0 +1,165 @@
+"""Dates, times and intervals."""
+
+from __future__ import annotations
+
+import re
+
+from compiler.bind.coerce import coerce, constant_text, unsupported
+from compiler.bind.functions.rules import Rule, fixed, typed
+from compiler.bind.functions.to_char import to_char
+from compiler.bind.operators import binary, compare
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir import types
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast
+from compiler.ir.types import BOOL, FLOAT8, INT4, INTERVAL, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ
+
+UNITS = {"years": "year", "months": "mon", "weeks": "week", "days": "day", "hours": "hour", "mins": "minute", "secs": "second"}
+FIELDS = {"year", "month", "day", "hour", "minute", "second", "week", "quarter", "dow", "isodow", "doy", "epoch", "millennium",
+          "century", "decade", "isoyear", "milliseconds", "microseconds"}
+PLURALS = {"years": "year", "months": "month", "days": "day", "hours": "hour", "minutes": "minute", "seconds": "second",
+           "weeks": "week", "quarters": "quarter"}
+
+
+def _date_trunc(args: list[Scalar]) -> Scalar:
+    unit = constant_text(coerce(args[0], TEXT), "date_trunc with a unit").lower()
+    a = coerce(args[1], TIMESTAMPTZ)
+    if unit in ("century", "millennium"):
+        raise UnsupportedSql(f"date_trunc('{unit}') is not supported", code="unsupported_function")
+    if a.type.name == "time":
+        a = cast(a, INTERVAL)
+    t = TIMESTAMPTZ if a.type.name == "date" else a.type
+    a = cast(a, t)
+    if len(args) > 2:
+        zone = coerce(args[2], TEXT)
+        local = Call("at_zone", (a, zone), TIMESTAMP)
+        return Call("at_zone", (Call("date_trunc", (Lit(unit, TEXT), local), TIMESTAMP), zone), TIMESTAMPTZ)
+    return Call("date_trunc", (Lit(unit, TEXT), a), t)
+
+
+def extract(field: str, e: Scalar, as_float: bool = False) -> Scalar:
+    """extract(field FROM e), or date_part, which gives a double."""
+    e = coerce(e, TIMESTAMP)
+    field = PLURALS.get(field.lower(), field.lower())
+    if field not in FIELDS:
+        raise UnsupportedSql(f"extract({field}) is not supported", code="unsupported_function")
+    if e.type.name not in ("date", "timestamp", "timestamptz", "time", "interval"):
+        raise InvalidSql(f"extract({field}) from {e.type} does not exist", code="undefined_function")
+    t = types.numeric(20, 6 if field in ("second", "epoch") else 3 if field == "milliseconds" else 0)
+    got = Call("extract", (Lit(field, TEXT), e), t)
+    return cast(got, FLOAT8) if as_float else got
+
+
+def _date_part(args: list[Scalar]) -> Scalar:
+    return extract(constant_text(coerce(args[0], TEXT), "date_part with a field"), args[1], as_float=True)
+
+
+def _age(args: list[Scalar]) -> Scalar:
+    return Call("age", tuple(cast(coerce(a, TIMESTAMP), TIMESTAMP) for a in args), INTERVAL)
+
+
+def _date_bin(args: list[Scalar]) -> Scalar:
+    x, origin = coerce(args[1], TIMESTAMP), coerce(args[2], args[1].type)
+    t = TIMESTAMPTZ if "timestamptz" in (x.type.name, origin.type.name) else TIMESTAMP
+    return Call("date_bin", (coerce(args[0], INTERVAL), cast(x, t), cast(origin, t)), t)
+
+
+def make_interval(parts: dict[str, Scalar]) -> Scalar:
+    """The sum of the parts, each so many of its unit."""
+    out: Scalar = Lit("0", INTERVAL)
+    for name, n in parts.items():
+        if name not in UNITS:
+            raise InvalidSql(f'function make_interval has no argument "{name}"', code="undefined_function")
+        out = Call("+", (out, Call("*", (Lit(f"1 {UNITS[name]}", INTERVAL), coerce(n, INT4)), INTERVAL)), INTERVAL)
+    return out
+
+
+def _make_timestamptz(args: list[Scalar]) -> Scalar:
+    at = Call("make_timestamp", tuple(args[:6]), TIMESTAMP)
+    return Call("at_zone", (at, coerce(args[6], TEXT) if len(args) > 6 else Lit("UTC", TEXT)), TIMESTAMPTZ)
+
+
+READ = {"YYYY": r"\d{1,4}", "MM": r"\d{1,2}", "DD": r"\d{1,2}", "HH24": r"\d{1,2}", "MI": r"\d{1,2}", "SS": r"\d{1,2}"}
+
+
+def _read_by(pattern: str, x: Scalar) -> dict[str, Scalar]:
+    """The numbers that a date pattern finds in a text, by field; between fields any one character that is no digit stands."""
+    pieces = re.findall("YYYY|MM|DD|HH24|MI|SS|.", pattern.upper())
+    if any(p.isalnum() and p not in READ for p in pieces) or len({p for p in pieces if p in READ}) != sum(p in READ for p in pieces):
+        raise unsupported(f"a date read by the pattern {pattern}")
+    out: dict[str, Scalar] = {}
+    before = r"^\s*"
+    for i, p in enumerate(pieces):
+        if p in READ:
+            tight = i + 1 < len(pieces) and pieces[i + 1] in READ
+            number = READ[p].replace("1,", "") if tight else READ[p]
+            out[p] = cast(Call("regexp_substr", (x, Lit(f"{before}({number})", TEXT)), TEXT), INT4)
+            before += number
+        else:
+            before += r"\b\s*" if p == " " else r"[^0-9]"
+    return out
+
+
+def _read_date(name: str) -> Rule:
+    def rule(args: list[Scalar]) -> Scalar:
+        x = cast(coerce(args[0], TEXT), TEXT)
+        got = _read_by(constant_text(coerce(args[1], TEXT), f"{name} with a pattern"), x)
+        day = [got.get("YYYY"), got.get("MM", Lit(1, INT4)), got.get("DD", Lit(1, INT4))]
+        if day[0] is None:
+            raise unsupported(f"{name} without a year")
+        if name == "to_date":
+            return Call("make_date", tuple(day), types.DATE)  # type: ignore[arg-type]
+        time = [Call("coalesce", (got.get(k, Lit(0, INT4)), Lit(0, INT4)), INT4) for k in ("HH24", "MI")]
+        seconds = cast(Call("coalesce", (got.get("SS", Lit(0, INT4)), Lit(0, INT4)), INT4), FLOAT8)
+        return Call("at_zone", (Call("make_timestamp", (*day, *time, seconds), TIMESTAMP), Lit("UTC", TEXT)), TIMESTAMPTZ)  # type: ignore[arg-type]
+
+    return rule
+
+
+def _to_timestamp(args: list[Scalar]) -> Scalar:
+    return _read_date("to_timestamp")(args) if len(args) > 1 else Call("to_timestamp", (cast(args[0], FLOAT8),), TIMESTAMPTZ)
+
+
+def _timezone(args: list[Scalar]) -> Scalar:
+    return at_zone(args[1], args[0])
+
+
+def at_zone(x: Scalar, zone: Scalar) -> Scalar:
+    """x AT TIME ZONE zone; a zone given as an offset is one with the sign turned, as POSIX has it."""
+    x = coerce(x, TIMESTAMPTZ)
+    if x.type.name == "date":
+        x = cast(x, TIMESTAMPTZ)
+    t = TIMESTAMPTZ if x.type.name == "timestamp" else TIMESTAMP
+    if zone.type.name == "interval":
+        shift = Call("-" if t == TIMESTAMPTZ else "+", (cast(x, TIMESTAMP), zone), TIMESTAMP)
+        return cast(shift, t)
+    zone = coerce(zone, TEXT)
+    if isinstance(zone, Lit) and (m := re.fullmatch(r"([+-])(\d{1,2})(?::?(\d\d))?", str(zone.value))):
+        back = Lit(f"{'-' if m[1] == '+' else ''}{m[2]} hours {'-' if m[1] == '+' else ''}{m[3] or 0} minutes", INTERVAL)
+        return at_zone(x, back)
+    return Call("at_zone", (x, zone), t)
+
+
+def overlaps(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> Scalar:
+    """(a, b) OVERLAPS (c, d): each half open, the earlier end first; an end that is an interval is added to the start."""
+    b, d = (binary("+", x, y) if y.type.name == "interval" else y for x, y in ((a, b), (c, d)))
+    low1, high1, low2, high2 = (case([(compare(op, x, y), x)], y, x.type) for x, y, op in
+                                ((a, b, "<="), (a, b, ">="), (c, d, "<="), (c, d, ">=")))
+    meet = Call("and", (compare("<", low1, high2), compare("<", low2, high1)), BOOL)
+    return Call("or", (meet, compare("=", low1, low2)), BOOL)
+
+
+def _justify(fn: str) -> Rule:
+    return fixed(fn, INTERVAL, INTERVAL)
+
+
+def _make_interval(args: list[Scalar]) -> Scalar:
+    return make_interval(dict(zip(UNITS, args, strict=False)))
+
+
+RULES: dict[str, Rule] = {
+    "date_trunc": _date_trunc, "date_part": _date_part, "age": _age, "date_bin": _date_bin, "make_date": typed("make_date", types.DATE),
+    "make_time": typed("make_time", TIME), "make_timestamp": typed("make_timestamp", TIMESTAMP), "make_timestamptz": _make_timestamptz,
+    "make_interval": _make_interval, "to_timestamp": _to_timestamp, "to_date": _read_date("to_date"),
+    "to_char": lambda a: to_char(a[0], coerce(a[1], TEXT)), "isfinite": fixed("isfinite", BOOL, TIMESTAMP), "timezone": _timezone,
+    "justify_hours": _justify("justify_hours"), "justify_days": _justify("justify_days"),
+}

@@ -1,0 +1,66 @@
+"""JSON's operators: -> and its kin, @>, ?, #-."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from compiler.bind import json_edit
+from compiler.bind.coerce import coerce
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir.scalar import Call, Lit, Scalar, cast, conj
+from compiler.ir.types import BOOL, INT4, JSONB, TEXT
+
+if TYPE_CHECKING:
+    from compiler.bind.expressions import Clause, Expressions
+
+
+def get(x: Expressions, e: Any, c: Clause) -> Scalar:
+    """->, ->>, #> and #>>."""
+    as_text = isinstance(e, (exp.JSONExtractScalar, exp.JSONBExtractScalar))
+    v = coerce(x.bind(e.this, c), JSONB)
+    if v.type.name not in ("json", "jsonb"):
+        raise InvalidSql(f"operator does not exist: {v.type} ->", code="undefined_operator")
+    if isinstance(e, (exp.JSONBExtract, exp.JSONBExtractScalar)):
+        steps = json_edit.path(x.bind(e.expression, c))
+        if not steps and as_text:
+            raise UnsupportedSql("#>> with an empty path is not supported", code="unsupported_syntax")
+        for i, s in enumerate(steps):
+            v = json_edit.step(v, Lit(s, TEXT), as_text and i == len(steps) - 1)
+        return v
+    return Call("json_text" if as_text else "json_get", (v, key(x, e.expression, c)), TEXT if as_text else v.type)
+
+
+def key(x: Expressions, path: exp.Expr, c: Clause) -> Scalar:
+    if isinstance(path, exp.JSONPath):
+        part = path.expressions[-1]
+        if isinstance(part, exp.JSONPathSubscript):
+            return Lit(int(part.this), INT4)
+        return Lit(str(part.this), TEXT)
+    got = x.bind(path, c)
+    return cast(got, TEXT) if got.type.name == "unknown" else got
+
+
+def exists(x: Expressions, e: Any, c: Clause) -> Scalar:
+    """?, ?| and ?&."""
+    v = coerce(x.bind(e.this, c), JSONB)
+    if isinstance(e, exp.JSONBContainsTopKey | exp.JSONBContains):
+        return json_edit.has_key(v, cast(x.bind(e.expression, c), TEXT))
+    keys = e.expression.unnest()
+    if not isinstance(keys, exp.Array) or not keys.expressions:
+        raise UnsupportedSql("?| and ?& with keys that are not listed", code="unsupported_syntax")
+    parts = tuple(json_edit.has_key(v, cast(x.bind(k, c), TEXT)) for k in keys.expressions)
+    return conj(parts) if isinstance(e, exp.JSONBContainsAllTopKeys) else Call("or", parts, BOOL) if len(parts) > 1 else parts[0]
+
+
+def without(x: Expressions, e: Any, c: Clause) -> Scalar:
+    return json_edit.minus_path(coerce(x.bind(e.this, c), JSONB), x.bind(e.expression, c))
+
+
+METHODS: dict[type, Callable[..., Scalar]] = {
+    exp.JSONExtract: get, exp.JSONExtractScalar: get, exp.JSONBExtract: get, exp.JSONBExtractScalar: get,
+    exp.JSONBContains: exists, exp.JSONBContainsTopKey: exists, exp.JSONBContainsAnyTopKeys: exists,
+    exp.JSONBContainsAllTopKeys: exists, exp.JSONBDeleteAtPath: without,
+}

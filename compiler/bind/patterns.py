@@ -1,0 +1,68 @@
+"""LIKE, SIMILAR TO and regular expressions, alone or of ANY and ALL of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from compiler.bind.coerce import padded
+from compiler.bind.similar import regex_of
+from compiler.errors import UnsupportedSql
+from compiler.ir.scalar import Call, Lit, Scalar, cast, conj, negate
+from compiler.ir.types import BOOL, TEXT
+
+if TYPE_CHECKING:
+    from compiler.bind.expressions import Clause, Expressions
+
+NAMES = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "regex", exp.RegexpILike: "iregex", exp.SimilarTo: "similar"}
+
+
+def pattern(x: Expressions, e: Any, c: Clause) -> Scalar:
+    fn, negated = NAMES[type(e)], bool(e.args.get("negate"))
+    right, escape = e.expression, None
+    if isinstance(right, exp.Escape):
+        right, escape = right.this, right.expression.this
+    text = cast(padded(x.bind(e.this, c)), TEXT)
+    if isinstance(right, (exp.Any, exp.All)):
+        return _of_list(x, fn, text, right, negated, c)
+    got = _one(x, fn, text, right, escape, c)
+    return negate(got) if negated else got
+
+
+def _of_list(x: Expressions, fn: str, text: Scalar, right: exp.Expr, negated: bool, c: Clause) -> Scalar:
+    """ANY is one of the list, ALL every one; NOT belongs to each."""
+    items = right.this.unnest()
+    if not isinstance(items, exp.Array) or not items.expressions:
+        raise UnsupportedSql(f"{fn.upper()} {right.key.upper()} of what is not a list is not supported", code="unsupported_syntax",
+                             hint="Write the alternatives with OR.")
+    parts = [_one(x, fn, text, i, None, c) for i in items.expressions]
+    parts = [negate(p) for p in parts] if negated else parts
+    if isinstance(right, exp.All):
+        return conj(parts)
+    return Call("or", tuple(parts), BOOL) if len(parts) > 1 else parts[0]
+
+
+def _one(x: Expressions, fn: str, text: Scalar, right: exp.Expr, escape: str | None, c: Clause) -> Scalar:
+    if fn == "similar":
+        if not isinstance(right, exp.Literal):
+            raise UnsupportedSql("SIMILAR TO with a pattern that is not a constant is not supported", code="unsupported_syntax")
+        return Call("regex", (text, Lit(regex_of(right.this, escape if escape is not None else "\\"), TEXT)), BOOL)
+    args = [text, cast(x.bind(right, c), TEXT)] + ([Lit(escape, TEXT)] if escape is not None else [])
+    return Call(fn, tuple(args), BOOL)
+
+
+def escaped(x: Expressions, e: Any, c: Clause) -> Scalar:
+    """… LIKE … ESCAPE …, where NOT may stand inside."""
+    inner = e.this.copy()
+    negated = isinstance(inner, exp.Not)
+    got = x.bind(inner.this if negated else inner, c)
+    flip = isinstance(got, Call) and got.fn == "not"
+    base = got.children[0] if flip else got
+    assert isinstance(base, Call)
+    out: Scalar = Call(base.fn, (*base.args, Lit(e.expression.this, TEXT)), BOOL)
+    return negate(out) if flip != negated else out
+
+
+METHODS: dict[type, Callable[..., Scalar]] = {**dict.fromkeys(NAMES, pattern), exp.Escape: escaped}

@@ -1,0 +1,33 @@
+"""DuckDB: how Postgres' types and functions are spelled there."""
+
+from __future__ import annotations
+
+from dialects.dialect import Dialect
+from dialects.duckdb import aggregates, arrays, casts, jsons, numbers, texts, times
+from dialects.duckdb.macros import create_macros
+from dialects.duckdb.types import storage, type_name
+
+__all__ = ["DUCKDB", "create_macros", "storage", "type_name"]
+
+UNNEST = {
+    "unnest": "SELECT UNNEST($1) AS x, GENERATE_SUBSCRIPTS($1, 1) AS o",
+    "series": "SELECT x, ROW_NUMBER() OVER () AS o FROM GENERATE_SERIES(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT)) AS s(x)",
+    "series_time": "SELECT UNNEST(GENERATE_SERIES($1, $2, $3)) AS x, UNNEST(RANGE(1, LEN(GENERATE_SERIES($1, $2, $3)) + 1)) AS o",
+    **jsons.UNNEST,
+}
+
+DUCKDB = Dialect(
+    name="duckdb",
+    sqlglot="duckdb",
+    types=type_name,
+    storage=storage,
+    hashes_comparisons=True,
+    functions={**numbers.FUNCTIONS, **casts.FUNCTIONS, **times.FUNCTIONS, **texts.FUNCTIONS, **arrays.FUNCTIONS,
+               **jsons.FUNCTIONS, **aggregates.FUNCTIONS},
+    atomic_tables=True,
+    copies="UNNEST(RANGE($1))",
+    unnest=UNNEST,
+    mirrors={("after", True): ("base", False), ("after", False): ("base", False), ("before", True): ("before_rows", False),
+             ("before", False): ("before", True)},
+)
+

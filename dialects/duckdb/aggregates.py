@@ -1,0 +1,97 @@
+"""Aggregates."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from compiler.errors import UnsupportedSql
+from compiler.ir import types
+from compiler.ir.scalar import Call, Lit
+from dialects.dialect import Dialect, Emit, tree, typed
+
+
+def _ordered(name: str) -> Emit:
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        distinct = any(isinstance(x, exp.Distinct) for x in a)
+        order = [x for x in a if isinstance(x, exp.Ordered)]
+        args = [x for x in a if not isinstance(x, (exp.Ordered, exp.Distinct))]
+        if distinct:
+            args[0] = exp.Distinct(expressions=[args[0]])
+        if order:
+            args[-1] = exp.Order(this=args[-1], expressions=order)
+        return exp.Anonymous(this=name, expressions=args)
+
+    return emit
+
+
+def _string_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    return _ordered("string_agg")(d, e, a)
+
+
+def _array_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    return _ordered("list")(d, e, a)
+
+
+def _within(name: str) -> Emit:
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        fraction, order = e.args[0], a[1]
+        if not isinstance(fraction, Lit):
+            raise UnsupportedSql(f"{name} needs a constant fraction", code="unsupported_function")
+        f = exp.Literal.number(str(fraction.value))
+        return exp.Anonymous(this="quantile_cont" if name == "percentile_cont" else "quantile_disc",
+                             expressions=[order.this.copy(), exp.Order(this=f, expressions=[order])])
+
+    return emit
+
+
+def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """The most frequent value; of several, Postgres takes the first in the order."""
+    return exp.Anonymous(this="mode", expressions=[exp.Order(this=a[0].this.copy(), expressions=[a[0]])])
+
+
+def _sum(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    return d.cast(tree(d, "SUM($1)", *[x for x in a if not isinstance(x, exp.Distinct)]), e.type) if not any(
+        isinstance(x, exp.Distinct) for x in a) else d.cast(exp.Sum(this=exp.Distinct(expressions=[a[0]])), e.type)
+
+
+def _avg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    x = a[0]
+    if any(isinstance(y, exp.Distinct) for y in a):
+        x = exp.Distinct(expressions=[x])
+    if types.is_float(e.args[0].type):
+        return exp.Anonymous(this="avg", expressions=[x])
+    if e.args[0].type.name == "interval":
+        raise UnsupportedSql("AVG of intervals has no counterpart in duckdb", code="unsupported_function")
+    total = d.cast(exp.Sum(this=x), types.numeric(38, types.digits(e.args[0].type)[1]))
+    count = d.cast(exp.Count(this=x.copy()), types.numeric(19, 0))
+    return d.cast(d.template("pg.divide($1, $2)", [total, count]), e.type)
+
+
+def _regression(name: str) -> Emit:
+    """Where the spread of an argument is 0 DuckDB says NaN, Postgres NULL; NaN and infinities among the values stay."""
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        args = [d.cast(x, types.FLOAT8) for x in a]
+        call = exp.Anonymous(this=name, expressions=args)
+        if name not in ("corr", "regr_slope", "regr_intercept", "regr_r2"):
+            return call
+        total = exp.Sum(this=exp.Add(this=args[0].copy(), expression=args[1].copy()))
+        text = "CASE WHEN ISNAN($1) AND ISFINITE($2) THEN NULL ELSE $1 END"
+        if name == "regr_r2":
+            text = "CASE WHEN $3 > 0 AND $4 = 0 THEN 1 WHEN ISNAN($1) AND ISFINITE($2) THEN NULL ELSE $1 END"
+        spread = [exp.Anonymous(this=n, expressions=[x.copy() for x in args]) for n in ("regr_sxx", "regr_syy")]
+        return tree(d, text, call, total, *spread)
+
+    return emit
+
+
+FUNCTIONS: dict[str, str | Emit] = {
+    "agg:min": "MIN($1)", "agg:max": "MAX($1)", "agg:bool_and": "BOOL_AND($1)", "agg:bool_or": "BOOL_OR($1)",
+    "agg:bit_and": "BIT_AND($1)", "agg:bit_or": "BIT_OR($1)", "agg:bit_xor": "BIT_XOR($1)", "agg:sum": _sum,
+    "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
+    "agg:stddev_samp": typed("STDDEV_SAMP(CAST($1 AS DOUBLE))"), "agg:stddev_pop": typed("STDDEV_POP(CAST($1 AS DOUBLE))"),
+    "agg:var_samp": typed("VAR_SAMP(CAST($1 AS DOUBLE))"), "agg:var_pop": typed("VAR_POP(CAST($1 AS DOUBLE))"),
+    "agg:percentile_cont": _within("percentile_cont"), "agg:percentile_disc": _within("percentile_disc"),
+    "agg:mode": _mode,
+    **{f"agg:{n}": _regression(n) for n in ("corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count",
+                                            "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")},
+}

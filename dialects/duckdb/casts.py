@@ -1,0 +1,142 @@
+"""Casts and typed literals."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir import types
+from compiler.ir.scalar import Call, Col, Lit
+from dialects import json_text
+from dialects.dialect import Dialect, Emit, tree
+from dialects.intervals import parse_interval
+from dialects.times import parse_timestamp, parse_timestamptz
+
+
+def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    s, t = e.args[0].type, e.type
+    x = a[0]
+    if types.is_float(s) and types.is_exact(t):
+        if types.is_integer(t):
+            return d.cast(tree(d, "ROUND_EVEN($1, 0)", x), t)
+        return d.cast(tree(d, "pg.exact_real($1)" if s.name == "float4" else "pg.exact($1)", x), t) if (t.scale or 0) > 0 else d.cast(x, t)
+    if types.is_numeric(s) and types.is_integer(t):
+        return d.cast(tree(d, "ROUND($1, 0)", x), t)
+    if types.is_string(t):
+        return _to_text(d, e, x)
+    if t.name == "bool" and types.is_string(s):
+        return tree(d, "pg.bool_of(LOWER(TRIM($1)))", x)
+    if t.name == "interval" and s.name == "time":
+        return tree(d, "TO_MICROSECONDS(EPOCH_US($1))", x)
+    if t.name == "time" and s.name == "interval":
+        return tree(d, "pg.time_of($1)", x)
+    if t.name == "date" and s.name == "timestamptz":
+        return d.cast(tree(d, "$1 AT TIME ZONE 'UTC'", x), t)
+    if t.name == "timestamp" and s.name == "timestamptz":
+        return tree(d, "$1 AT TIME ZONE 'UTC'", x)
+    if t.name == "timestamptz" and s.name in ("timestamp", "date"):
+        return tree(d, "CAST($1 AS TIMESTAMP) AT TIME ZONE 'UTC'", x)
+    if t.name == "time" and s.name == "timestamptz":
+        return d.cast(tree(d, "$1 AT TIME ZONE 'UTC'", x), t)
+    if t.name in ("json", "jsonb") and types.is_string(s):
+        return tree(d, "pg.jsonb($1)", x) if t.name == "jsonb" else x
+    if s.name in ("json", "jsonb") and not types.is_string(t) and t.name not in ("json", "jsonb"):
+        return d.cast(x, t)
+    if t.name == "interval" and types.is_string(s):
+        return tree(d, "CAST($1 AS INTERVAL)", x)
+    if t.name == "array" and types.is_string(s):
+        return d.cast(tree(d, "pg.array_text($1)", x), t)
+    return d.cast(x, t)
+
+
+def _to_text(d: Dialect, e: Call, x: exp.Expr) -> exp.Expr:
+    s, t = e.args[0].type, e.type
+    if s.name == "bpchar" and t.name != "bpchar":
+        out = x
+    elif s.name == "bool":
+        out = tree(d, "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END", x)
+    elif types.is_float(s):
+        out = tree(d, "pg.real_text($1)" if s.name == "float4" else "pg.float_text($1)", x)
+    elif s.name == "timestamptz":
+        out = tree(d, "pg.timestamp_text($1 AT TIME ZONE 'UTC') || '+00'", x)
+    elif s.name == "timestamp":
+        out = tree(d, "pg.timestamp_text($1)", x)
+    elif s.name == "interval":
+        out = tree(d, "pg.interval_text($1)", x)
+    elif s.name == "array":
+        v = exp.column("v")
+        inner = _to_text(d, Call("cast", (Col("v", s.element or types.TEXT),), types.TEXT), v)
+        if s.element is not None and s.element.name == "bool":
+            inner = tree(d, "LEFT($1, 1)", inner)
+        quoted = tree(d, "LIST_TRANSFORM($1, lambda v: pg.array_quoted($2))", x, inner)
+        out = tree(d, "'{' || COALESCE(ARRAY_TO_STRING($1, ','), '') || '}'", quoted)
+        out = tree(d, "CASE WHEN $1 IS NOT NULL THEN $2 END", x, out)
+    elif s.name == "bytea":
+        out = tree(d, "'\\x' || LOWER(HEX($1))", x)
+    elif s.name == "numeric" and (s.scale or 0) >= types.QUOTIENT_SCALE - 2:
+        raise UnsupportedSql("the text of a quotient depends on how Postgres scales it", code="unsupported_cast",
+                             hint="Round it first: round(x, 2)::text.")
+    elif s == types.numeric():
+        raise UnsupportedSql("the text of a numeric without a scale depends on how each value was written", code="unsupported_cast",
+                             hint="Round it first: round(x, 2)::text, or give the column a scale: numeric(12, 2).")
+    elif types.is_string(s):
+        out = x
+    else:
+        out = d.cast(x, types.TEXT)
+    if t.name == "varchar" and t.precision:
+        out = tree(d, f"LEFT($1, {t.precision})", out)
+    if t.name == "bpchar":
+        out = tree(d, f"RTRIM(LEFT($1, {t.precision}), ' ')" if t.precision else "RTRIM($1, ' ')", out)
+    return out
+
+
+def _literal_interval(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """An interval literal as (months, days, microseconds), read as Postgres reads it."""
+    lit = e.args[0]
+    assert isinstance(lit, Lit)
+    months, days, micros = parse_interval(str(lit.value))
+    parts = [f"TO_MONTHS({months})" if months else "", f"TO_DAYS({days})" if days else "",
+             f"TO_MICROSECONDS({micros})" if micros else ""]
+    text = " + ".join(p for p in parts if p) or "TO_DAYS(0)"
+    return exp.Paren(this=tree(d, text)) if "+" in text else tree(d, text)
+
+
+def _literal_tz(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    lit = e.args[0]
+    assert isinstance(lit, Lit)
+    return d.cast(exp.Literal.string(parse_timestamptz(str(lit.value))), e.type)
+
+
+def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    lit = e.args[0]
+    assert isinstance(lit, Lit)
+    return d.cast(exp.Literal.string(parse_timestamp(str(lit.value), e.type.name)), e.type)
+
+
+def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    return d.cast(tree(d, "pg.array_text($1)", a[0]), e.type)
+
+
+def _literal_json(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    lit = e.args[0]
+    assert isinstance(lit, Lit)
+    if e.type.name == "json":
+        return a[0]
+    try:
+        return exp.Literal.string(json_text.jsonb(str(lit.value)))
+    except ValueError as x:
+        raise InvalidSql(f'invalid input syntax for type json: "{lit.value}"', code="invalid_text") from x
+
+
+def _literal_bytea(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    text = str(e.args[0].value)  # type: ignore[attr-defined]
+    if not text.startswith("\\x"):
+        raise UnsupportedSql("a bytea literal is read in hex format only", code="unsupported_literal", hint="Write '\\x0aff'.")
+    return tree(d, "UNHEX($1)", exp.Literal.string(text[2:]))
+
+
+FUNCTIONS: dict[str, str | Emit] = {
+    "cast": _cast, "literal:interval": _literal_interval, "literal:timestamptz": _literal_tz, "literal:timestamp": _literal_ts,
+    "literal:date": _literal_ts, "literal:array": _literal_array, "literal:json": _literal_json,
+    "literal:jsonb": _literal_json, "literal:bytea": _literal_bytea,
+}

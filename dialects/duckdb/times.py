@@ -1,0 +1,61 @@
+"""Dates, times and intervals."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from compiler.ir import types
+from compiler.ir.scalar import Call
+from dialects.dialect import Dialect, Emit, tree
+
+
+def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    field, source = str(e.args[0].value), e.args[1].type  # type: ignore[attr-defined]
+    x = a[1]
+    if source.name == "timestamptz" and field != "epoch":
+        x = tree(d, "$1 AT TIME ZONE 'UTC'", x)
+    if field == "second":
+        out = tree(d, "DATE_PART('microsecond', $1) / 1000000.0", x) if source.name != "date" else exp.Literal.number(0)
+        return d.cast(d.cast(out, types.FLOAT8), e.type)
+    if field == "milliseconds":
+        return d.cast(d.cast(tree(d, "DATE_PART('microsecond', $1) / 1000.0", x), types.FLOAT8), e.type)
+    if field == "microseconds":
+        return d.cast(tree(d, "DATE_PART('microsecond', $1)", x), e.type)
+    if field == "epoch":
+        if source.name == "interval":
+            return d.cast(tree(d, "pg.epoch_of($1)", x), e.type)
+        x = d.cast(x, types.TIMESTAMP) if source.name == "date" else x
+        return d.cast(tree(d, "EPOCH_US($1) * 0.000001", x), e.type)
+    return d.cast(tree(d, f"DATE_PART('{field}', $1)", x), e.type)
+
+
+def _date_trunc(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    def cut(x: exp.Expr) -> exp.Expr:
+        return d.cast(exp.Anonymous(this="date_trunc", expressions=[a[0], x]), types.TIMESTAMP)
+
+    if e.type.name == "timestamptz":
+        return tree(d, "$1 AT TIME ZONE 'UTC'", cut(tree(d, "$1 AT TIME ZONE 'UTC'", a[1])))
+    return cut(a[1]) if e.type.name == "timestamp" else exp.Anonymous(this="date_trunc", expressions=[a[0], a[1]])
+
+
+def _at_zone(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    return exp.Paren(this=exp.AtTimeZone(this=exp.Paren(this=a[0]), zone=a[1]))
+
+
+def _round_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """To so many digits of a second, halves away from the year 2000, which Postgres counts from."""
+    step = 10 ** (6 - int(str(e.args[1].value)))  # type: ignore[attr-defined]
+    if e.type.name == "time":
+        return d.cast(tree(d, f"MAKE_TIMESTAMP(pg.nearest(EPOCH_US($1), {step}))", a[0]), e.type)
+    if e.type.name == "timestamptz":
+        return tree(d, f"pg.round_timestamp($1 AT TIME ZONE 'UTC', {step}) AT TIME ZONE 'UTC'", a[0])
+    return tree(d, f"pg.round_timestamp($1, {step})", a[0])
+
+
+FUNCTIONS: dict[str, str | Emit] = {
+    "extract": _extract, "date_trunc": _date_trunc, "at_zone": _at_zone, "now": "pg.now()", "age": "pg.age($1, $2)",
+    "make_date": "MAKE_DATE($1, $2, $3)", "make_time": "MAKE_TIME($1, $2, CAST($3 AS DOUBLE))",
+    "make_timestamp": "MAKE_TIMESTAMP($1, $2, $3, $4, $5, CAST($6 AS DOUBLE))", "to_timestamp": "TO_TIMESTAMP($1)",
+    "isfinite": "ISFINITE($1)", "isfinite:interval": "CASE WHEN $1 IS NOT NULL THEN TRUE END", "date_bin": "pg.date_bin($1, $2, $3)",
+    "justify_hours": "pg.justify_hours($1)", "justify_days": "pg.justify_days($1)", "round_time": _round_time,
+}
