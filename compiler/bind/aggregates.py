@@ -7,7 +7,8 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from compiler.bind import json_values
-from compiler.bind.coerce import coerce
+from compiler.bind.coerce import coerce, joined
+from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
@@ -94,12 +95,20 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind) -> Agg:
                 if isinstance(x, exp.Order):
                     order = orders(x, bind)
                     x = x.this
-                args.append(bind(x))
+                args.append(_row_text(x, bind) if isinstance(x, exp.Tuple) else bind(x))
         elif isinstance(a, exp.Star):
             continue
         elif a is not None:
             args.append(bind(a))
     return build(name, args, keep, distinct, order)
+
+
+def _row_text(e: exp.Tuple, bind: Bind) -> Scalar:
+    """A text that two rows share only when they are equal, NULLs included."""
+    parts: list[Scalar] = []
+    for x in e.expressions:
+        parts += [Lit(",", TEXT)] * bool(parts) + [nullable(coerce(bind(x), TEXT))]
+    return joined(parts)
 
 
 def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, order: tuple[Order, ...]) -> Agg:
@@ -110,6 +119,10 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         raise InvalidSql(f"function {name} does not exist with {len(args)} arguments", code="undefined_function")
     if fn in ("percentile_cont", "percentile_disc", "mode") and not order:
         raise InvalidSql(f"WITHIN GROUP is required for ordered-set aggregate {name}", code="syntax_error")
+    if fn in json_values.OBJECTS:
+        if distinct:
+            raise UnsupportedSql(f"{fn}(DISTINCT …) is not supported", code="unsupported_function", hint="Take DISTINCT in a subquery.")
+        return _object(fn, args, keep, order)
     if fn in json_values.AGGREGATES:
         if distinct:
             raise UnsupportedSql(f"{fn}(DISTINCT …) is not supported", code="unsupported_function",
@@ -124,10 +137,7 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         args = list(args)
     elif fn in ("sum", "avg", *STATISTICS.values()):
         a = coerce(args[0], FLOAT8)
-        if a.type.name == "interval":
-            raise UnsupportedSql(f"{fn} of intervals is not supported", code="unsupported_function",
-                                 hint="Aggregate extract(epoch FROM …) and make an interval of it when reading.")
-        if not types.is_number(a.type):
+        if not types.is_number(a.type) and not (a.type.name == "interval" and fn in ("sum", "avg")):
             raise InvalidSql(f"function {name}({a.type}) does not exist", code="undefined_function")
         args = [a]
     elif fn in ("min", "max"):
@@ -154,6 +164,16 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
     return Agg(fn, tuple(args), t, keep, distinct, order if fn not in ("count", "sum", "avg", "min", "max") else ())
 
 
+def _object(fn: str, args: list[Scalar], keep: Scalar | None, order: tuple[Order, ...]) -> Agg:
+    """The members of an object in one text: jsonb's by length of key and then by bytes."""
+    kind = json_values.OBJECTS[fn]
+    key = cast(args[0], TEXT)
+    member = json_values.member(key, args[1], kind)
+    if kind == types.JSONB:
+        order = (Order(Call("octet_length", (key,), INT4), False, False), Order(key, False, False))
+    return Agg("string_agg", (member, Lit(", ", TEXT)), TEXT, keep, False, order)
+
+
 def label(place: Scalar, t: Type) -> Scalar:
     """The label at a place of an enum's declared order."""
     return cast(Call("array_get", (Call("array", tuple(Lit(x, TEXT) for x in t.labels), types.array(TEXT)), place), TEXT), t)
@@ -169,6 +189,8 @@ def finish(e: exp.Expr, col: Scalar, bind: Bind) -> Scalar:
         raw = within.expression.expressions[0] if within is not None else call.expressions[0]
         t = bind(raw.this if isinstance(raw, (exp.Ordered, exp.Distinct)) else raw).type if isinstance(raw, exp.Expr) else col.type
         return label(col, t) if t.name == "enum" else col
+    if name in json_values.OBJECTS:
+        return json_values.object_of(json_values.OBJECTS[name], col)
     if name not in json_values.AGGREGATES:
         return col
     arg = call.expressions[0]
@@ -181,6 +203,9 @@ def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, conditi
                 ) -> tuple[tuple[Scalar, ...], WindowCall]:
     """(partition, call) of a window function; named windows are followed."""
     function = e.this
+    if isinstance(function, exp.WithinGroup) or isinstance(function, exp.Filter) and isinstance(function.this, exp.WithinGroup):
+        raise UnsupportedSql("OVER is not supported for an ordered-set aggregate", code="unsupported_syntax",
+                             detail="Postgres does not have it either.")
     partition_by, order_by, spec = list(e.args.get("partition_by") or []), e.args.get("order"), e.args.get("spec")
     base = e.args.get("alias")
     while base is not None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from compiler.bind import aggregates, array_access, json_access, json_values, patterns, rows
+from compiler.bind import aggregates, array_access, json_access, json_values, patterns, rows, sets
 from compiler.bind.coerce import coerce, unify
 from compiler.bind.functions import bind_function
 from compiler.bind.functions.times import at_zone, extract, make_interval
 from compiler.bind.operators import binary, compare, concat, meet, number
 from compiler.bind.scope import Scope
+from compiler.bind.sets import SetFunction
 from compiler.catalog import parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
@@ -44,7 +45,7 @@ class Clause:
     windows: dict[tuple[tuple[Scalar, ...], WindowCall], Col] | None = None
     named_windows: dict[str, exp.Window] = field(default_factory=dict)
     grouping: Callable[[list[Scalar]], Scalar] | None = None
-    srfs: list[tuple[str, tuple[Scalar, ...], Col]] | None = None
+    srfs: list[tuple[SetFunction, Col]] | None = None
 
 
 class Expressions:
@@ -361,9 +362,7 @@ class Expressions:
             return self.aggregate(e, c)
         if name in aggregates.WINDOW_ONLY:
             raise InvalidSql(f"window function {name} requires an OVER clause", code="windowing_error")
-        if name in ("unnest", "generate_series", "jsonb_array_elements", "jsonb_array_elements_text",
-                    "json_array_elements", "json_array_elements_text", "regexp_split_to_table", "string_to_table", "generate_subscripts",
-                    "jsonb_object_keys", "jsonb_each", "jsonb_each_text"):
+        if name in sets.NAMES:
             return self.set_returning(name, e, c)
         if name in ("to_json", "to_jsonb", "row_to_json") and len(e.expressions) == 1 and (whole := self.whole_row(e.expressions[0], c)):
             return json_values.row(JSONB if name == "to_jsonb" else types.JSON, whole)
@@ -388,11 +387,11 @@ class Expressions:
         if c.srfs is None:
             raise UnsupportedSql(f"{name}() is not supported in {c.name}", code="unsupported_syntax",
                                  hint="Call it in FROM, with LATERAL.")
-        from compiler.bind.sets import set_function
-
-        fn, args, out = set_function(name, [self.bind(x, c) for x in e.expressions])
-        col = Col(self.binder.fresh(name), out[0][1])
-        c.srfs.append((fn, args, col))
+        f = sets.set_function(name, [self.bind(x, c) for x in e.expressions])
+        if len(f.columns) != 1:
+            raise UnsupportedSql(f"{name}() in SELECT gives rows", code="unsupported_syntax", hint="Call it in FROM, with LATERAL.")
+        col = Col(self.binder.fresh(name), f.columns[0][1])
+        c.srfs.append((f, col))
         return col
 
     def unnest_(self, e: Any, c: Clause) -> Scalar:
@@ -409,15 +408,71 @@ class Expressions:
         if c.aggs is None:
             raise InvalidSql(f"aggregate functions are not allowed in {c.name}", code="grouping_error")
         inner = Clause(c.scope, "an aggregate's arguments")
-        e = self.rows_as_json(e, inner)
+        if (several := self.fractions(e)) is not None:
+            parts = [self.aggregate(x, c) for x in several]
+            return Call("array", tuple(parts), types.array(parts[0].type))
+        e = self.rows_as_json(self.rows_counted(e, c), inner)
         agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
+        if agg.fn in ("sum", "avg") and agg.args[0].type.name == "interval":
+            return self.interval_total(agg, c)
         read = [x for s in agg.scalars for x in scalar_walk(s)]
         if any(isinstance(x, Outer) for x in read) and not any(isinstance(x, Col) for x in read):
             raise UnsupportedSql("an aggregate over columns of the enclosing query alone belongs to that query", code="unsupported_syntax",
                                  hint="Compute it in the enclosing query's SELECT list.")
+        return aggregates.finish(e, self.collected(agg, c), lambda x: self.bind(x, inner))
+
+    def collected(self, agg: Agg, c: Clause) -> Col:
+        assert c.aggs is not None
         if agg not in c.aggs:
             c.aggs[agg] = Col(self.binder.fresh(agg.fn), agg.type)
-        return aggregates.finish(e, c.aggs[agg], lambda x: self.bind(x, inner))
+        return c.aggs[agg]
+
+    def interval_total(self, agg: Agg, c: Clause) -> Scalar:
+        """Months, days and microseconds of intervals add up each by itself."""
+        if agg.distinct:
+            raise UnsupportedSql(f"{agg.fn}(DISTINCT …) of intervals is not supported", code="unsupported_function")
+        (x,) = agg.args
+
+        def part(name: str) -> Col:
+            piece = Call("interval_part", (Lit(name, TEXT), x), INT8)
+            return self.collected(Agg("sum", (piece,), types.sum_type(INT8), agg.filter), c)
+
+        total = Call("interval_make", (part("months"), part("days"), part("micros")), INTERVAL)
+        if agg.fn == "sum":
+            return total
+        return Call("/", (total, self.collected(Agg("count", (x,), INT8, agg.filter), c)), INTERVAL)
+
+    def fractions(self, e: Any) -> list[exp.Expr] | None:
+        """percentile_cont(ARRAY[…]): one call for each fraction; None for anything else."""
+        call = e.this if isinstance(e, exp.Filter) else e
+        if not isinstance(call, exp.WithinGroup) or len(call.this.expressions) != 1 or not isinstance(call.this.expressions[0], exp.Array):
+            return None
+        out = []
+        for i in range(len(call.this.expressions[0].expressions)):
+            one = e.copy()
+            inner = (one.this if isinstance(e, exp.Filter) else one).this
+            inner.set("expressions", [inner.expressions[0].expressions[i]])
+            out.append(one)
+        return out
+
+    def rows_counted(self, e: Any, c: Clause) -> Any:
+        """count(t.*) counts the rows that are there: those whose key is."""
+        call = e.this if isinstance(e, exp.Filter) else e
+        if not isinstance(call, exp.Anonymous) or str(call.this).lower() != "count" or len(call.expressions) != 1:
+            return e
+        arg = call.expressions[0]
+        alias = arg.args.get("table") if isinstance(arg, exp.Column) and isinstance(arg.this, exp.Star) else None
+        if alias is None:
+            return e
+        name = alias.this if alias.args.get("quoted") else alias.this.lower()
+        table = next((s.table for s in c.scope.sources if s.alias == name), None)
+        if table is None or not table.key:
+            raise UnsupportedSql(f"count({name}.*) of what is no table with a key is not supported", code="unsupported_syntax",
+                                 hint="Count a column that is never NULL.")
+        e = e.copy()
+        call = e.this if isinstance(e, exp.Filter) else e
+        call.set("expressions", [exp.column(exp.to_identifier(table.key[0], quoted=True), table=alias.copy())])
+        return e
 
     def rows_as_json(self, e: Any, c: Clause) -> Any:
         """json_agg of a table's name aggregates its rows as objects."""

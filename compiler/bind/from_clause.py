@@ -10,6 +10,7 @@ from compiler.bind.expressions import Clause, Expressions
 from compiler.bind.operators import compare
 from compiler.bind.scope import Env, Scope, Source
 from compiler.bind.sets import set_function
+from compiler.catalog import parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Apply, Filter, Join, LeftJoin, Project, Relation, Semi, Union, Unnest, Values
 from compiler.ir.scalar import TRUE, Call, Col, Lit, Scalar, cast, columns, conj
@@ -108,12 +109,15 @@ class _From:
         raw = ([f.args["start"], f.args["end"], *([f.args["step"]] if f.args.get("step") else [])]
                if name == "generate_series" and not isinstance(f, exp.Anonymous) else list(f.expressions))
         clause = Clause(self.scope, "FROM")
-        fn, args, out = set_function(name, [self.expressions.bind(a, clause) for a in raw])
         alias = alias or f.args.get("alias")
         label = _ident(alias.this) if alias is not None and alias.this is not None else name
-        names = [_ident(c) for c in alias.args.get("columns") or []] if alias is not None else []
+        given = list(alias.args.get("columns") or []) if alias is not None else []
+        declared = [(_ident(c.this), parse_type(c.args["kind"].sql("postgres"), self.binder.enums)) for c in given if isinstance(c, exp.ColumnDef)]
+        got = set_function(name, [self.expressions.bind(a, clause) for a in raw], declared)
+        out = got.columns
+        names = [_ident(c.this if isinstance(c, exp.ColumnDef) else c) for c in given]
         if not names and len(out) == 1 and alias is not None and alias.this is not None and out[0][0] in (
-                "unnest", "generate_series", "string_to_table", "jsonb_object_keys", "value"):
+                "unnest", "generate_series", "generate_subscripts", "string_to_table", "regexp_split_to_table", "jsonb_object_keys", "value"):
             names = [label]
         offset = f.args.get("offset") or t.args.get("ordinality")
         cols = [(names[i] if i < len(names) else n, Col(self.binder.fresh(names[i] if i < len(names) else n), ty))
@@ -127,7 +131,14 @@ class _From:
         else:
             every = cols
         self.add(label, every)
-        return Unnest(left if left is not None else ONE_ROW, fn, args, tuple(c for _, c in cols), ordinal)
+        start = left if left is not None else ONE_ROW
+        if got.make is None:
+            return Unnest(start, got.fn, got.args, tuple(c for _, c in cols), ordinal)
+        raws = [Col(self.binder.fresh(n), ty) for n, ty in got.raw]
+        rel = Unnest(start, got.fn, got.args, tuple(raws), ordinal)
+        made = [(c.name, e) for (_, c), e in zip(cols, got.make(raws), strict=True)]
+        kept = [(c.name, c) for c in rel.schema if c not in raws]
+        return Project(rel, (*kept, *made))
 
     # -- joins
 
@@ -143,7 +154,7 @@ class _From:
         if function:
             if side in ("", "LEFT"):
                 return self.function_join(left, j, side)
-            raise UnsupportedSql(f"{side} JOIN with a set-returning function", code="unsupported_syntax")
+            return self.outer_function(left, self.item(t, None), self.condition(j, before), side)
         right = self.item(t, None)
         for more in t.args.get("joins") or []:
             if isinstance(t, exp.Table):
@@ -164,7 +175,8 @@ class _From:
 
     def function_join(self, left: Relation, j: exp.Join, side: str) -> Relation:
         rel = self.item(j.this, left)
-        assert isinstance(rel, Unnest)
+        if not isinstance(rel, Unnest):
+            return self.projected(rel, j, side)
         apart = side == "LEFT" and j.args.get("on") is not None and not any(columns(a) for a in rel.args)
         if apart:  # the function reads nothing of the left side: an ordinary outer join
             right = Unnest(ONE_ROW, rel.fn, rel.args, rel.out, rel.ordinality)
@@ -176,6 +188,25 @@ class _From:
                 raise UnsupportedSql("LEFT JOIN of a set-returning function needs ON true", code="unsupported_syntax")
             return Unnest(rel.input, rel.fn, rel.args, rel.out, rel.ordinality, outer=True)
         return rel if condition == TRUE else Filter(rel, condition)
+
+    def projected(self, rel: Relation, j: exp.Join, side: str) -> Relation:
+        """A function whose columns are computed from what it gives, over the rows to its left."""
+        on = j.args.get("on")
+        condition = self.expressions.condition(on, Clause(self.scope, "JOIN/ON")) if on is not None else TRUE
+        if side != "LEFT":
+            return rel if condition == TRUE else Filter(rel, condition)
+        assert isinstance(rel, Project) and isinstance(rel.input, Unnest)
+        if condition != TRUE:
+            raise UnsupportedSql("LEFT JOIN of a set-returning function needs ON true", code="unsupported_syntax")
+        u = rel.input
+        return Project(Unnest(u.input, u.fn, u.args, u.out, u.ordinality, outer=True), rel.exprs)
+
+    def outer_function(self, left: Relation, right: Relation, on: Scalar, side: str) -> Relation:
+        """RIGHT or FULL JOIN with a function, which reads nothing of the left side."""
+        if any(o.name in left.names for o in free(right)):
+            raise InvalidSql("invalid reference to FROM-clause entry: the combining JOIN type must be INNER or LEFT "
+                             "for a LATERAL reference", code="invalid_column_reference")
+        return LeftJoin(right, left, on) if side == "RIGHT" else full_join(left, right, on)
 
     def condition(self, j: exp.Join, before: list[Source]) -> Scalar:
         using = [_ident(u if isinstance(u, exp.Identifier) else u.this) for u in j.args.get("using") or []]

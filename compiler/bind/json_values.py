@@ -16,6 +16,7 @@ from compiler.ir.types import JSON, JSONB, TEXT, Type
 NULL = Lit("null", TEXT)
 ROW = Type("json", labels=("row",))  # a whole row: json_agg breaks the line between two of them
 AGGREGATES = {"json_agg": JSON, "jsonb_agg": JSONB}
+OBJECTS = {"json_object_agg": JSON, "jsonb_object_agg": JSONB}
 
 
 def text(*parts: Scalar | str) -> Scalar:
@@ -82,6 +83,8 @@ def build_object(kind: Type, args: list[Scalar]) -> Scalar:
         raise InvalidSql("argument list must have even number of elements", code="invalid_parameter_value")
     pairs: list[tuple[str, Scalar]] = []
     for k, v in zip(args[::2], args[1::2], strict=True):
+        if not isinstance(k, Lit) and len(args) == 2:
+            return cast(text("{", member(cast(k, TEXT), v, kind), "}"), kind)
         if not isinstance(k, Lit) or k.value is None:
             raise UnsupportedSql("a JSON object needs constant keys", code="unsupported_function")
         pairs.append((str(k.value), v))
@@ -92,6 +95,19 @@ def build_object(kind: Type, args: list[Scalar]) -> Scalar:
     for i, (key, v) in enumerate(pairs):
         parts += [(", " if i else "") + _quoted(key) + between, element(v, kind)]
     return cast(text(*parts, "}"), kind)
+
+
+def member(key: Scalar, v: Scalar, kind: Type) -> Scalar:
+    """A member of an object, as text."""
+    return text(Call("json_quote", (key,), TEXT), ": " if kind.name == "jsonb" else " : ", element(v, kind))
+
+
+def object_of(kind: Type, members: Scalar) -> Scalar:
+    """The object whose members' texts are joined in `members`; in jsonb, of equal keys one is kept."""
+    if kind == JSON:
+        return cast(text("{ ", members, " }"), kind)
+    whole = cast(text("{", members, "}"), kind)
+    return Call("json_concat", (Lit("{}", JSONB), whole), JSONB)
 
 
 def row(kind: Type, columns: list[tuple[str, Scalar]]) -> Scalar:

@@ -107,6 +107,9 @@ class Binder:
             name = _ident(cte.args["alias"].this)
             columns = [_ident(c) for c in cte.args["alias"].args.get("columns") or []]
             inner = replace(env, ctes=dict(ctes))
+            if w.args.get("search") is not None or cte.args.get("search") is not None:
+                raise UnsupportedSql("SEARCH and CYCLE are not supported", code="unsupported_syntax",
+                                     hint="Carry the path in an array of the recursive query.")
             if w.args.get("recursive") and _refers(cte.this, name):
                 ctes[name] = self.recursive(name, columns, cte.this, inner, parent)
                 continue

@@ -13,6 +13,7 @@ from compiler.bind.from_clause import bind_from
 from compiler.bind.operators import ordinal
 from compiler.bind.query import limits, order_by
 from compiler.bind.scope import Bound, Env, Scope
+from compiler.bind.sets import SetFunction, lockstep
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Agg, Aggregate, Filter, Order, Project, Relation, TopK, Union, Unnest, Window, WindowCall
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, cast, columns, transform
@@ -33,7 +34,7 @@ class _Select:
         self.scope = Scope(parent=parent)
         self.aggs: dict[Agg, Col] = {}
         self.windows: dict[tuple[tuple[Scalar, ...], WindowCall], Col] = {}
-        self.srfs: list[tuple[str, tuple[Scalar, ...], Col]] = []
+        self.srfs: list[tuple[SetFunction, Col]] = []
         self.grouping_calls: dict[Col, list[Scalar]] = {}
 
     def bind(self) -> Bound:
@@ -64,15 +65,24 @@ class _Select:
         on = every[n + len(order):n + len(order) + len(on)]
         if keep is not None:
             rel = Filter(rel, every[-1])
-        if len(self.srfs) > 1:
-            raise UnsupportedSql("several set-returning functions in one SELECT list are not supported", code="unsupported_syntax",
-                                 hint="Call them in FROM, with LATERAL.")
-        for fn, args, col in self.srfs:
-            rel = Unnest(rel, fn, args, (col,))
+        rel = self.expand(rel)
         rel, every = self.window(rel, [*exprs, *orders, *on])
         exprs, orders, on = every[:n], every[n:n + len(order)], every[n + len(order):]
         return self.finish(rel, items, exprs, [Order(x, o.desc, o.nulls_first) for x, o in zip(orders, order, strict=True)],
                            on)
+
+    def expand(self, rel: Relation) -> Relation:
+        """The set-returning functions of the SELECT list, in step with each other."""
+        if not self.srfs:
+            return rel
+        functions = [f for f, _ in self.srfs]
+        f = functions[0] if len(functions) == 1 else lockstep(functions)
+        cols = [c for _, c in self.srfs]
+        if f.make is None:
+            return Unnest(rel, f.fn, f.args, tuple(cols))
+        raws = [Col(self.binder.fresh(n), t) for n, t in f.raw]
+        kept = [(c.name, c) for c in rel.schema]
+        return Project(Unnest(rel, f.fn, f.args, tuple(raws)), (*kept, *zip((c.name for c in cols), f.make(raws), strict=True)))
 
     # -- SELECT list
 
@@ -158,7 +168,7 @@ class _Select:
             self.windows[(tuple(transform(p, swap) for p in partition), call)] = col
             known.add(col.name)
         for x in [*done, *(s for (p, c), _ in self.windows.items() for s in (*p, *c.scalars))]:
-            if missing := columns(x) - known - {c.name for _, _, c in self.srfs}:
+            if missing := columns(x) - known - {c.name for _, c in self.srfs}:
                 raise InvalidSql(f'column "{sorted(missing)[0]}" must appear in the GROUP BY clause or be used in an '
                                  "aggregate function", code="grouping_error")
         return out, done
@@ -222,11 +232,20 @@ class _Select:
         elif (isinstance(x, exp.Column) and x.args.get("table") is None and not isinstance(x.this, exp.Star)
               and self.scope.local(None, _name(x)) is None and _name(x) in dict(items)):
             got = dict(items)[_name(x)]
+        elif x.find(exp.Query) and (same := self.item_like(x, items)) is not None:
+            got = same
         else:
             got = self.expressions.bind(x, Clause(self.scope, "GROUP BY"))
         if any(isinstance(n, Col) and n in self.aggs.values() for n in _walk(got)):
             raise InvalidSql("aggregate functions are not allowed in GROUP BY", code="grouping_error")
         return cast(got, TEXT) if got.type.name == "unknown" else got
+
+    def item_like(self, x: exp.Expr, items: list[tuple[str, Scalar]]) -> Scalar | None:
+        """The SELECT item written as `x` is; a subquery in GROUP BY is then bound once."""
+        if any(i.find(exp.Star) for i in self.e.expressions if isinstance(i, (exp.Star, exp.Column))):
+            return None
+        bodies = [i.this if isinstance(i, exp.Alias) else i for i in self.e.expressions]
+        return next((s for b, (_, s) in zip(bodies, items, strict=True) if b.unnest() == x.unnest()), None)
 
     def union_of_sets(self, rel: Relation, sets: list[list[Scalar]], keys: list[Scalar], names: dict[Scalar, str],
                       aggs: tuple[tuple[str, Agg], ...]) -> Relation:

@@ -1,55 +1,143 @@
-"""Set-returning functions in FROM or SELECT: what columns each gives."""
+"""Set-returning functions in FROM or SELECT: the function each is, and how its columns come from what it gives."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from compiler.bind.coerce import coerce
+from compiler.bind.functions import bind_function
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, cast
-from compiler.ir.types import INT4, INT8, INTERVAL, JSONB, TEXT, TIMESTAMP, TIMESTAMPTZ, Type
+from compiler.ir.scalar import Call, Col, Lit, Scalar, case, cast
+from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, JSONB, TEXT, TIMESTAMP, TIMESTAMPTZ, Type
 
 Out = list[tuple[str, Type]]
+NAMES = frozenset(("unnest", "generate_series", "jsonb_array_elements", "jsonb_array_elements_text", "json_array_elements",
+                   "json_array_elements_text", "regexp_split_to_table", "string_to_table", "generate_subscripts", "jsonb_object_keys",
+                   "jsonb_each", "jsonb_each_text", "jsonb_to_record", "jsonb_to_recordset", "json_to_recordset"))
 
 
-def set_function(name: str, args: list[Scalar]) -> tuple[str, tuple[Scalar, ...], Out]:
-    """(canonical function, arguments, output columns); raises UnsupportedSql."""
+@dataclass(frozen=True)
+class SetFunction:
+    """A canonical function and its arguments; `raw` are the columns it gives itself, `columns` what SQL sees, made of them.
+
+    Without `make` the two are the same.
+    """
+
+    fn: str
+    args: tuple[Scalar, ...]
+    columns: Out
+    raw: Out
+    make: Callable[[list[Col]], list[Scalar]] | None = None
+
+
+def _plain(fn: str, args: tuple[Scalar, ...], columns: Out) -> SetFunction:
+    return SetFunction(fn, args, columns, columns)
+
+
+def set_function(name: str, args: list[Scalar], declared: Out | None = None) -> SetFunction:
+    """`declared` are the columns of a column definition list; raises UnsupportedSql."""
     if name == "generate_series":
         return _series(args)
     if name == "unnest":
-        if len(args) > 1:
-            raise UnsupportedSql("unnest of several arrays at once is not supported", code="unsupported_function",
-                                 hint="Unnest one WITH ORDINALITY and subscript the others by it.")
-        a = args[0]
-        if a.type.name != "array":
-            raise InvalidSql(f"function unnest({a.type}) does not exist", code="undefined_function")
-        return "unnest", (a,), [("unnest", a.type.element or TEXT)]
+        return _unnest(args)
     if name in ("jsonb_array_elements", "json_array_elements"):
         x = coerce(args[0], JSONB)
-        return "json_elements", (x,), [("value", x.type)]
+        return _plain("json_elements", (x,), [("value", x.type)])
     if name in ("jsonb_array_elements_text", "json_array_elements_text"):
-        return "json_elements_text", (coerce(args[0], JSONB),), [("value", TEXT)]
-    if name in ("string_to_table", "regexp_split_to_table") and name == "string_to_table":
-        arr = Call("string_to_array", (coerce(args[0], TEXT), coerce(args[1], TEXT)), types.array(TEXT))
-        return "unnest", (arr,), [("string_to_table", TEXT)]
+        return _plain("json_elements_text", (coerce(args[0], JSONB),), [("value", TEXT)])
+    if name in ("string_to_table", "regexp_split_to_table"):
+        parts = bind_function("string_to_array" if name == "string_to_table" else "regexp_split_to_array", args)
+        return _plain("unnest", (parts,), [(name, TEXT)])
+    if name == "generate_subscripts":
+        return _plain("series", (Lit(1, INT4), bind_function("array_length", args), Lit(1, INT4)), [(name, INT4)])
     if name == "jsonb_object_keys":
-        return "json_keys", (coerce(args[0], JSONB),), [("jsonb_object_keys", TEXT)]
+        return _plain("json_keys", (coerce(args[0], JSONB),), [("jsonb_object_keys", TEXT)])
     if name in ("jsonb_each", "jsonb_each_text"):
         t = TEXT if name.endswith("text") else JSONB
-        return "json_each_text" if t == TEXT else "json_each", (coerce(args[0], JSONB),), [("key", TEXT), ("value", t)]
+        return _plain("json_each_text" if t == TEXT else "json_each", (coerce(args[0], JSONB),), [("key", TEXT), ("value", t)])
+    if name in ("jsonb_to_record", "jsonb_to_recordset", "json_to_recordset") and declared:
+        return _records(args[0], declared, one=name.endswith("record"))
     raise UnsupportedSql(f"function {name}() is not supported in FROM", code="unsupported_function")
 
 
-def _series(args: list[Scalar]) -> tuple[str, tuple[Scalar, ...], Out]:
+def _array(a: Scalar) -> Type:
+    if a.type.name != "array":
+        raise InvalidSql(f"function unnest({a.type}) does not exist", code="undefined_function")
+    return a.type.element or TEXT
+
+
+def _unnest(args: list[Scalar]) -> SetFunction:
+    """Several arrays side by side: as many rows as the longest has elements, NULL where one has none left."""
+    out = [("unnest", _array(a)) for a in args]
+    if len(args) == 1:
+        return _plain("unnest", (args[0],), out)
+    sizes = tuple(Call("cardinality", (a,), INT4) for a in args)
+
+    def make(raw: list[Col]) -> list[Scalar]:
+        return [Call("array_get", (a, raw[0]), t) for a, (_, t) in zip(args, out, strict=True)]
+
+    return SetFunction("series", (Lit(1, INT4), Call("greatest", sizes, INT4), Lit(1, INT4)), out, [("i", INT4)], make)
+
+
+def _records(x: Scalar, declared: Out, one: bool) -> SetFunction:
+    """The members of objects, each as the type it is declared with."""
+    x = coerce(x, JSONB)
+
+    def member(value: Scalar, name: str, t: Type) -> Scalar:
+        got: Scalar = Call("json_get" if t.name in ("json", "jsonb") else "json_text", (value, Lit(name, TEXT)), JSONB if t == JSONB else TEXT)
+        return cast(got, t)
+
+    if one:
+        return SetFunction("series", (Lit(1, INT4), Lit(1, INT4), Lit(1, INT4)), declared, [("i", INT4)],
+                           lambda raw: [member(x, n, t) for n, t in declared])
+    return SetFunction("json_elements", (x,), declared, [("value", x.type)], lambda raw: [member(raw[0], n, t) for n, t in declared])
+
+
+def _series(args: list[Scalar]) -> SetFunction:
     start = args[0]
     if types.is_integer(start.type) or start.type.name == "unknown":
         t = INT8 if any(a.type.name == "int8" for a in args) else INT4
         step: Scalar = Lit(1, t) if len(args) < 3 else cast(args[2], t)
-        return "series", (cast(args[0], t), cast(args[1], t), step), [("generate_series", t)]
+        return _plain("series", (cast(args[0], t), cast(args[1], t), step), [("generate_series", t)])
     if start.type.name in types.TEMPORALS:
         if len(args) < 3:
             raise InvalidSql("generate_series of timestamps needs a step", code="undefined_function")
         t = TIMESTAMPTZ if start.type.name in ("timestamptz", "date") else TIMESTAMP
         if start.type.name == "timestamp" or (start.type.name == "date" and args[1].type.name == "timestamp"):
             t = TIMESTAMP
-        return "series_time", (cast(args[0], t), cast(args[1], t), coerce(args[2], INTERVAL)), [("generate_series", t)]
+        return _plain("series_time", (cast(args[0], t), cast(args[1], t), coerce(args[2], INTERVAL)), [("generate_series", t)])
     raise UnsupportedSql(f"generate_series over {start.type} is not supported", code="unsupported_function")
+
+
+def lockstep(functions: list[SetFunction]) -> SetFunction:
+    """Several functions of one SELECT list: row by row together, NULL where one has no more; raises UnsupportedSql."""
+    sizes = tuple(map(_size, functions))
+
+    def make(raw: list[Col]) -> list[Scalar]:
+        return [_nth(f, n, raw[0]) for f, n in zip(functions, sizes, strict=True)]
+
+    return SetFunction("series", (Lit(1, INT4), Call("greatest", sizes, INT4), Lit(1, INT4)), [f.columns[0] for f in functions],
+                       [("i", INT4)], make)
+
+
+def _size(f: SetFunction) -> Scalar:
+    if f.fn == "unnest":
+        return Call("cardinality", f.args, INT4)
+    if f.fn == "series":
+        start, stop, step = (cast(a, INT4) for a in f.args)
+        steps = Call("/", (Call("-", (stop, start), INT4), step), INT4)
+        beyond = Call("<", (Call("*", (Call("-", (stop, start), INT4), step), INT4), Lit(0, INT4)), BOOL)
+        return case([(beyond, Lit(0, INT4))], Call("+", (steps, Lit(1, INT4)), INT4), INT4)
+    raise UnsupportedSql("these set-returning functions are not supported together in one SELECT list", code="unsupported_syntax",
+                         hint="Call them in FROM, with LATERAL.")
+
+
+def _nth(f: SetFunction, size: Scalar, i: Scalar) -> Scalar:
+    t = f.columns[0][1]
+    if f.fn == "unnest":
+        return Call("array_get", (f.args[0], i), t)
+    start, _, step = f.args
+    value = Call("+", (start, Call("*", (Call("-", (i, Lit(1, INT4)), INT4), step), t)), t)
+    return case([(Call("<=", (i, size), BOOL), value)], Lit(None, t), t)

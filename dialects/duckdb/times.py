@@ -58,4 +58,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "make_timestamp": "MAKE_TIMESTAMP($1, $2, $3, $4, $5, CAST($6 AS DOUBLE))", "to_timestamp": "TO_TIMESTAMP($1)",
     "isfinite": "ISFINITE($1)", "isfinite:interval": "CASE WHEN $1 IS NOT NULL THEN TRUE END", "date_bin": "pg.date_bin($1, $2, $3)",
     "justify_hours": "pg.justify_hours($1)", "justify_days": "pg.justify_days($1)", "round_time": _round_time,
+    "interval_make": "pg.justify($1, $2, $3)",
+    "interval_part": lambda d, e, a: d.cast(tree(d, {"months": "pg.months_of($1)", "days": "DATEPART('day', $1)", "micros": "pg.micros_of($1)"}[
+        str(e.args[0].value)], a[1]), e.type),  # type: ignore[attr-defined]
 }
