@@ -18,6 +18,7 @@ from compiler.ir.types import BOOL, FLOAT8, INT8, Type
 VARIANCES = {"var_pop", "var_samp", "stddev_pop", "stddev_samp"}
 PAIRS = {"covar_pop", "covar_samp", "corr", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy",
          "regr_sxy", "regr_slope", "regr_intercept", "regr_r2"}
+BITS = {"bit_and", "bit_or", "bit_xor"}
 ZERO = Lit(0, INT8)
 
 
@@ -29,6 +30,8 @@ def is_additive(a: Agg) -> bool:
     """Whether deletions can be undone from counts and sums (or, for MIN and MAX, from what was inserted)."""
     if a.distinct:
         return False
+    if a.fn in BITS:
+        return types.is_integer(a.args[0].type)
     if a.fn == "count" or a.fn in ("bool_and", "bool_or", "min", "max", "sum0"):
         return True
     if a.fn in ("sum", "avg") or a.fn in VARIANCES or a.fn in PAIRS:
@@ -90,6 +93,8 @@ def _final(name: str, a: Agg, core: _Core) -> Scalar:
         found = core.count(f"{name}_{'false' if a.fn == 'bool_and' else 'true'}", [*keep, hit])
         value = Call("=" if a.fn == "bool_and" else ">", (found, ZERO), BOOL)
         return case([(equal(n, ZERO), Lit(None, BOOL))], value, BOOL)
+    if a.fn in BITS:
+        return _bits(name, a, keep, core)
     if a.fn in PAIRS:
         return _pair(name, a, keep, core)
     x = a.args[0]
@@ -103,6 +108,24 @@ def _final(name: str, a: Agg, core: _Core) -> Scalar:
         return case(nothing, cast(binary("/", s, n), a.type), a.type)
     squares = core.sum(f"{name}_squares", binary("*", cast(x, types.as_numeric(x.type)), x), keep)
     return _variance(a.fn, n, s, squares, a.type)
+
+
+def _bits(name: str, a: Agg, keep: list[Scalar], core: _Core) -> Scalar:
+    """Each bit by how many values have it set: all of them, any of them, or an odd number."""
+    (x,) = a.args
+    n = core.count(f"{name}_known", [*keep, _present(x)])
+    width = types.WIDTHS[x.type.name]
+    out: Scalar | None = None
+    for i in range(width):
+        bit = Call("bit_and", (Call("shift_right", (cast(x, INT8), Lit(i, types.INT4)), INT8), Lit(1, INT8)), INT8)
+        found = core.count(f"{name}_{i}", [*keep, equal(bit, Lit(1, INT8))])
+        held = {"bit_and": equal(found, n), "bit_or": Call(">", (found, ZERO), BOOL),
+                "bit_xor": equal(Call("%", (found, Lit(2, INT8)), INT8), Lit(1, INT8))}[a.fn]
+        worth = Lit(-(2 ** i) if i == width - 1 else 2 ** i, INT8)
+        part = case([(held, worth)], ZERO, INT8)
+        out = part if out is None else Call("bit_or", (out, part), INT8)
+    assert out is not None
+    return case([(equal(n, ZERO), Lit(None, a.type))], cast(out, a.type), a.type)
 
 
 def _float(e: Scalar) -> Scalar:
