@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from compiler.formats import json_text
 from compiler.ir.types import MAX_PRECISION, Type, is_float, is_integer, is_numeric
-from dialects import json_text
 
 
 def is_json(t: Type) -> bool:

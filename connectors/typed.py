@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 
 from compiler.catalog import Column, Table
 from compiler.errors import InvalidSql, TidemarkError
-from dialects.intervals import parse_interval
+from compiler.formats.arrays import parse_array
+from compiler.formats.intervals import parse_interval
 
 
 class ValueOutOfRange(TidemarkError):
@@ -56,31 +57,3 @@ def out_of_range(t: Table, c: Column, rows: pa.Table, at: int, text: str) -> Val
     return ValueOutOfRange(f'a value of "{t.schema}.{t.name}"."{c.name}" is out of range', code="value_out_of_range",
                            detail=f"Row {key}: {text!s:.60} does not fit {c.type}.",
                            hint="Correct the value in the source, or leave the column out of the views.")
-
-
-def parse_array(text: str) -> list[str | None]:
-    """A one-dimensional array literal as Postgres prints it; raises ValueError for any other."""
-    if not text.startswith("{") or not text.endswith("}"):
-        raise ValueError("array with bounds")
-    out: list[str | None] = []
-    at, end = 1, len(text) - 1
-    while at < end:
-        if text[at] == "{":
-            raise ValueError("array of several dimensions")
-        if text[at] == '"':
-            at, item = at + 1, []
-            while text[at] != '"':
-                if text[at] == "\\":
-                    at += 1
-                item.append(text[at])
-                at += 1
-            out.append("".join(item))
-            at += 1
-        else:
-            stop = text.find(",", at, end)
-            stop = end if stop < 0 else stop
-            word = text[at:stop]
-            out.append(None if word == "NULL" else word)
-            at = stop
-        at += 1  # the comma
-    return out

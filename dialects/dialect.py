@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import sqlglot
 from sqlglot import exp
 
 from compiler.ir.scalar import Call
 from compiler.ir.types import Type
+from dialects.expand import Macros, expand
 
 Emit = Callable[["Dialect", Call, list[exp.Expr]], exp.Expr]
 
@@ -31,6 +32,8 @@ class Dialect:
     semi_side: str = ""  # what stands before SEMI and ANTI JOIN
     deep_recursion: bool = True
     hashes_comparisons: bool = False  # outer and anti joins are hashed only if every condition compares the two sides
+    macros: Macros = field(default_factory=dict)  # put in the place of their calls, for an engine that keeps none
+    sort_keys: Mapping[str, str] = field(default_factory=dict)  # template of what values of a type are ordered by
     storage: Callable[[Type], str] = lambda t: ""  # what a stored column says after its type
 
     def type_sql(self, t: Type) -> str:
@@ -46,7 +49,7 @@ class Dialect:
         return fill(text, self.sqlglot, args)
 
     def sql(self, e: exp.Expr, pretty: bool = True) -> str:
-        return e.sql(dialect=self.sqlglot, pretty=pretty, comments=True)
+        return expand(e, self.macros, self.sqlglot).sql(dialect=self.sqlglot, pretty=pretty, comments=True)
 
 
 @functools.lru_cache(maxsize=512)

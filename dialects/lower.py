@@ -471,8 +471,12 @@ class Lower:
         return out
 
     def orders(self, orders: tuple[Order, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
-        return [exp.Ordered(this=self.scalars.emit(o.expr, cols), desc=o.desc or None, nulls_first=o.nulls_first)
-                for o in orders]
+        def key(e: Scalar) -> exp.Expr:
+            by = self.dialect.sort_keys.get(e.type.name)
+            out = self.scalars.emit(e, cols)
+            return out if by is None else self.dialect.template(by, [out])
+
+        return [exp.Ordered(this=key(o.expr), desc=o.desc or None, nulls_first=o.nulls_first) for o in orders]
 
     # -- windows and limits
 

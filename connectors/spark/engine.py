@@ -29,7 +29,7 @@ from compiler.state import StateDef, ViewPlan
 from connectors.engine import EngineFailure
 from connectors.exported import arrow_type, export_batch, is_json
 from connectors.spark import mirror
-from connectors.spark.landing import typed_base, typed_events
+from connectors.spark.landing import interval_of, quoted, typed_base, typed_events
 from connectors.spark.session import start
 from connectors.staging import Staged
 from dialects import maintain
@@ -40,6 +40,11 @@ COMPACT_SHARE = 0.2
 COMPACT_FILES = 40
 OF_A_STATE = ("ArithmeticException", "DateTimeException", "NumberFormatException", "SparkRuntimeException", "AnalysisException",
               "ParseException", "[DIVIDE_BY_ZERO]", "[NUMERIC_VALUE_OUT_OF_RANGE", "[CAST_", "[ARITHMETIC_OVERFLOW]")
+
+
+def is_interval(f: Any) -> bool:
+    """Whether a frame's column is an interval: the struct of its parts."""
+    return getattr(f.dataType, "names", None) == ["months", "days", "micros"]
 
 
 class SparkEngine:
@@ -418,7 +423,8 @@ class SparkEngine:
             self._write("a view", frame, path, "parquet")
             con = duckdb.connect()
             con.execute("SET TimeZone = 'UTC'")
-            return con.execute(f"SELECT * FROM read_parquet('{path}/*.parquet')").to_arrow_table()
+            items = ", ".join(interval_of(f.name) if is_interval(f) else quoted(f.name) for f in frame.schema.fields) or "*"
+            return con.execute(f"SELECT {items} FROM read_parquet('{path}/*.parquet')").to_arrow_table()
 
     def count(self, view: str) -> int:
         return int(self.frame(self.plans[view]).count())
@@ -426,6 +432,10 @@ class SparkEngine:
     def export(self, plan: ViewPlan, path: Path, fmt: str) -> None:
         frame = self.frame(plan)
         types = [c.type for _, c in plan.outputs]
+        if any(t.name == "interval" for t in types):  # as seconds: Parquet's interval has no sign
+            length = ("CAST((`{0}`.months * CAST(30 AS BIGINT) + `{0}`.days) * 86400000000 + `{0}`.micros AS DOUBLE) / 1000000 AS `{0}`")
+            frame = frame.selectExpr(*((length if t.name == "interval" else "`{0}`").format(n.replace("`", "``"))
+                                       for (n, _), t in zip(plan.outputs, types, strict=True)))
         if fmt == "parquet" and any(map(is_json, types)):
             frame = frame.mapInArrow(lambda batches: (export_batch(b, types) for b in batches), self._exported(frame, types))
         self._write(plan.view, frame, path, fmt)

@@ -20,11 +20,41 @@ def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
     con.execute("SET TimeZone = 'UTC'")
     con.register("arrived", typed(rows, t))
     con.execute("CREATE TEMP TABLE staged AS SELECT * FROM arrived")
+    query = _held(con, query)
     target = str(path).replace("'", "''")
     cast_errors(t, rows, lambda: con.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet)"))
     row = con.execute(f"SELECT count(*) FROM '{target}'").fetchone()
     con.close()
     return int(row[0]) if row else 0
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def interval_of(name: str) -> str:
+    """DuckDB's interval from the struct that Spark keeps."""
+    c = quoted(name)
+    parts = f"to_months({c}.months) + to_days({c}.days) + to_microseconds({c}.micros)"
+    return f"CASE WHEN {c} IS NOT NULL THEN {parts} END AS {c}"
+
+
+def _held(con: duckdb.DuckDBPyConnection, query: str) -> str:
+    """The query with columns whose type Spark cannot read from Parquet in the form it keeps them."""
+    items = []
+    for name, kind, *_ in con.execute(f"DESCRIBE {query}").fetchall():
+        c = quoted(name)
+        if kind in ("UUID", "TIME"):
+            c = f"CAST({c} AS VARCHAR) AS {c}"
+        elif kind == "INTERVAL":
+            months = f"CAST(datepart('year', {c}) * 12 + datepart('month', {c}) AS INTEGER)"
+            micros = f"datepart('hour', {c}) * 3600000000 + datepart('minute', {c}) * 60000000 + datepart('microsecond', {c})"
+            c = (f"CASE WHEN {c} IS NOT NULL THEN {{'months': {months}, 'days': CAST(datepart('day', {c}) AS INTEGER), "
+                 f"'micros': CAST({micros} AS BIGINT)}} END AS {c}")
+        elif kind.endswith("UUID[]"):
+            c = f"CAST({c} AS VARCHAR[]) AS {c}"
+        items.append(c)
+    return f"SELECT {', '.join(items)} FROM ({query})"
 
 
 def typed_base(t: Table, rows: pa.Table, path: Path) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.formats import json_text
+from compiler.formats.intervals import parse_interval
+from compiler.formats.times import parse_timestamp, parse_timestamptz
 from compiler.ir import types
 from compiler.ir.scalar import Call, Col, Lit
-from dialects import json_text
 from dialects.dialect import Dialect, Emit, tree
-from dialects.intervals import parse_interval
-from dialects.times import parse_timestamp, parse_timestamptz
 
 
 def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:

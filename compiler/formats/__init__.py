@@ -1,0 +1,1 @@
+"""Postgres' text forms of values, read and printed: intervals, timestamps, arrays, JSON."""

@@ -1,0 +1,36 @@
+"""Spark SQL: how Postgres' types and functions are spelled there (ANSI mode, session time zone UTC)."""
+
+from __future__ import annotations
+
+from dialects.dialect import Dialect
+from dialects.spark import aggregates, arrays, casts, jsons, numbers, texts, times
+from dialects.spark.macros import MACROS
+from dialects.spark.types import type_name
+
+__all__ = ["SPARK", "type_name"]
+
+UNNEST = {
+    "unnest": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE($1) AS (p, x))",
+    "series": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(CASE WHEN ($3 > 0 AND $1 <= $2) "
+              "OR ($3 < 0 AND $1 >= $2) THEN SEQUENCE($1, $2, $3) ELSE ARRAY() END) AS (p, x))",
+    "series_time": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(SEQUENCE($1, $2, $3)) AS (p, x))",
+    **jsons.UNNEST,
+}
+
+SPARK = Dialect(
+    name="spark",
+    sqlglot="spark",
+    types=type_name,
+    functions={**numbers.FUNCTIONS, **casts.FUNCTIONS, **times.FUNCTIONS, **texts.FUNCTIONS, **arrays.FUNCTIONS,
+               **jsons.FUNCTIONS, **aggregates.FUNCTIONS},
+    atomic_tables=False,
+    copies="EXPLODE(SEQUENCE(1, CAST($1 AS INT)))",
+    unnest=UNNEST,
+    null_safe="<=>",
+    macros=MACROS,
+    sort_keys={"interval": "pg_length($1)"},
+    semi_side="LEFT",
+    mirrors={("after", True): ("after_rows", False), ("after", False): ("after", True), ("before", True): ("before_rows", False),
+             ("before", False): ("before", True)},
+)
+

@@ -1,0 +1,143 @@
+"""Casts and typed literals."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.formats import json_text
+from compiler.formats.arrays import parse_array
+from compiler.formats.intervals import parse_interval
+from compiler.formats.times import parse_timestamp, parse_timestamptz
+from compiler.ir import types
+from compiler.ir.scalar import Call, Col
+from dialects.dialect import Dialect, Emit, tree
+from dialects.spark.common import lambda_of, no
+
+
+def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    s, t = e.args[0].type, e.type
+    x = a[0]
+    if types.is_float(s) and types.is_exact(t):
+        if types.is_integer(t):
+            return d.cast(tree(d, "RINT($1)", x), t)
+        return d.cast(tree(d, "CAST(pg_exact($1) AS DECIMAL(38,18))", d.cast(x, types.FLOAT8)), t)
+    if types.is_numeric(s) and types.is_integer(t):
+        return d.cast(tree(d, "ROUND($1, 0)", x), t)
+    if types.is_string(t):
+        return _to_text(d, e, x)
+    if t.name == "bool" and types.is_string(s):
+        return tree(d, "pg_bool_of(LOWER(TRIM($1)))", x)
+    if s.name in ("json", "jsonb") and t.name not in ("json", "jsonb"):
+        return d.cast(x, t)
+    if t.name in ("json", "jsonb"):
+        return x
+    if t.name == "time" and s.name in ("timestamp", "timestamptz"):
+        return tree(d, "pg_clock(UNIX_MICROS(CAST($1 AS TIMESTAMP_LTZ)) % 86400000000)", x)
+    if t.name == "interval" and s.name == "time":
+        return tree(d, "pg_interval(0, 0, pg_micros_of_day($1))", x)
+    if t.name in ("interval", "time") or s.name in ("interval", "time"):
+        raise no(f"a cast from {s} to {t}")
+    if t.name == "array" and types.is_string(s):
+        raise no("a cast from text to an array")
+    return d.cast(x, t)
+
+
+def _to_text(d: Dialect, e: Call, x: exp.Expr) -> exp.Expr:
+    s, t = e.args[0].type, e.type
+    if s.name == "bpchar" and t.name != "bpchar" or types.is_string(s) or s.name in ("json", "jsonb", "uuid"):
+        out = x
+    elif s.name == "timestamptz":
+        out = tree(d, "CAST(CAST($1 AS TIMESTAMP_NTZ) AS STRING) || '+00'", x)
+    elif s.name == "bytea":
+        out = tree(d, "'\\\\x' || LOWER(HEX($1))", x)
+    elif s.name == "time":
+        out = x
+    elif types.is_float(s):
+        out = tree(d, "pg_real_text($1)" if s.name == "float4" else "pg_float_text($1)", x)
+    elif s.name == "interval":
+        out = tree(d, "pg_interval_text($1)", x)
+    elif s.name == "array":
+        inner = _to_text(d, Call("cast", (Col("v", s.element or types.TEXT),), types.TEXT), exp.column("v"))
+        if s.element is not None and s.element.name == "bool":
+            inner = tree(d, "LEFT($1, 1)", inner)
+        quoted = exp.Anonymous(this="transform", expressions=[x, lambda_of("v", tree(d, "pg_array_quoted($1)", inner))])
+        out = tree(d, "CONCAT('{', ARRAY_JOIN($1, ','), '}')", quoted)
+    elif s.name == "numeric" and (s.scale or 0) >= types.QUOTIENT_SCALE - 2:
+        raise UnsupportedSql("the text of a quotient depends on how Postgres scales it", code="unsupported_cast",
+                             hint="Round it first: round(x, 2)::text.")
+    elif s == types.numeric():
+        raise UnsupportedSql("the text of a numeric without a scale depends on how each value was written", code="unsupported_cast",
+                             hint="Round it first: round(x, 2)::text, or give the column a scale: numeric(12, 2).")
+    else:
+        out = d.cast(x, types.TEXT)
+    if t.name == "varchar" and t.precision:
+        out = tree(d, f"LEFT($1, {t.precision})", out)
+    if t.name == "bpchar":
+        out = tree(d, f"RTRIM(LEFT($1, {t.precision}))" if t.precision else "RTRIM($1)", out)
+    return out
+
+
+def _literal_interval(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    m, days, micros = parse_interval(str(e.args[0].value))  # type: ignore[attr-defined]
+    return exp.Anonymous(this="pg_interval", expressions=[signed(m), signed(days), d.cast(signed(micros), types.INT8)])
+
+
+def added(d: Dialect, text: str) -> exp.Expr:
+    """An interval literal as the value Spark adds to timestamps."""
+    m, days, micros = parse_interval(text)
+    seconds = tree(d, f"CAST('{micros / 1e6:.6f}' AS DECIMAL(18,6))")
+    zero = exp.Literal.number(0)
+    return exp.Anonymous(this="make_interval", expressions=[zero, signed(m), zero, signed(days), zero, zero, seconds])
+
+
+def signed(n: int) -> exp.Expr:
+    return exp.Neg(this=exp.Literal.number(-n)) if n < 0 else exp.Literal.number(n)
+
+
+def _literal_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """As times of day are kept: with seconds, and no zeros at the end of a fraction."""
+    text = str(e.args[0].value).strip()  # type: ignore[attr-defined]
+    m = re.fullmatch(r"(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,6})?)?", text)
+    if m is None:
+        raise UnsupportedSql(f"the time '{text}' is not supported", code="unsupported_literal", hint="Write it as 23:59:59.")
+    return exp.Literal.string(f"{int(m[1]):02d}:{m[2]}:{m[3] or '00'}{(m[4] or '').rstrip('0').rstrip('.')}")
+
+
+def _literal_json(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    text = str(e.args[0].value)  # type: ignore[attr-defined]
+    if e.type.name == "json":
+        return a[0]
+    try:
+        return exp.Literal.string(json_text.jsonb(text))
+    except ValueError as x:
+        raise InvalidSql(f'invalid input syntax for type json: "{text}"', code="invalid_text") from x
+
+
+def _literal_bytea(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    text = str(e.args[0].value)  # type: ignore[attr-defined]
+    if not text.startswith("\\x"):
+        raise UnsupportedSql("a bytea literal is read in hex format only", code="unsupported_literal", hint="Write '\\x0aff'.")
+    return tree(d, "UNHEX($1)", exp.Literal.string(text[2:]))
+
+
+def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    items = parse_array(str(e.args[0].value))  # type: ignore[attr-defined]
+    element = e.type.element or types.TEXT
+    made = [exp.Null() if i is None else d.cast(exp.Literal.string(i), element) for i in items]
+    return d.cast(exp.Anonymous(this="array", expressions=made), e.type)
+
+
+def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    text = str(e.args[0].value)  # type: ignore[attr-defined]
+    out = parse_timestamptz(text) + ":00" if e.type.name == "timestamptz" else parse_timestamp(text, e.type.name)
+    return d.cast(exp.Literal.string(out), e.type)
+
+
+FUNCTIONS: dict[str, str | Emit] = {
+    "cast": _cast, "literal:interval": _literal_interval, "literal:timestamptz": _literal_ts, "literal:timestamp": _literal_ts,
+    "literal:date": _literal_ts, "literal:time": _literal_time, "literal:array": _literal_array, "literal:json": _literal_json,
+    "literal:jsonb": _literal_json, "literal:bytea": _literal_bytea,
+}

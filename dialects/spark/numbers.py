@@ -1,0 +1,103 @@
+"""Arithmetic, rounding and the functions of numbers."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from compiler.ir import types
+from compiler.ir.scalar import Call, Scalar
+from compiler.ir.types import Type
+from dialects.dialect import Dialect, Emit, tree, typed
+from dialects.spark.common import fn, refused
+
+
+def _divide(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    if e.type.name == "interval":
+        return tree(d, "pg_interval_over($1, CAST($2 AS DOUBLE))", *a)
+    if types.is_integer(e.type):
+        return d.cast(tree(d, "$1 DIV NULLIF($2, 0)", *a), e.type)
+    if types.is_float(e.type):
+        return tree(d, "$1 / NULLIF($2, 0)", *a)
+    return d.cast(quotient(d, a[0], a[1], e.args[0].type, e.args[1].type), e.type)
+
+
+def quotient(d: Dialect, a: exp.Expr, b: exp.Expr, ta: Type, tb: Type) -> exp.Expr:
+    """To 8 digits from doubles, then the remainder exactly: right to 18 digits."""
+    x = d.cast(a, types.as_numeric(ta)) if types.is_integer(ta) else a
+    y = d.cast(b, types.as_numeric(tb)) if types.is_integer(tb) else b
+    q = tree(d, "CAST(CAST($1 AS DOUBLE) / NULLIF(CAST($2 AS DOUBLE), 0) AS DECIMAL(38,8))", x, y)
+    return exp.Paren(this=tree(
+        d, "CAST($3 AS DECIMAL(38,18)) + CAST(CAST($1 - $3 * $2 AS DOUBLE) / NULLIF(CAST($2 AS DOUBLE), 0) AS DECIMAL(38,18))",
+        x, y, q))
+
+
+def _modulo(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    return tree(d, "$1 % NULLIF($2, 0)", *a)
+
+
+def _times(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    if e.type.name == "interval":
+        macro = "pg_interval_times_whole" if types.is_integer(e.args[1].type) else "pg_interval_times"
+        return tree(d, f"{macro}($1, $2)", *a)
+    return tree(d, "$1 * $2", *a)
+
+
+def _round(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    if types.is_float(e.args[0].type):
+        return exp.Anonymous(this="rint", expressions=[a[0]])
+    n = a[1] if len(a) > 1 else exp.Literal.number(0)
+    return d.cast(exp.Anonymous(this="round", expressions=[a[0], n]), e.type)
+
+
+def _trunc(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    if types.is_float(e.args[0].type):
+        return tree(d, "pg_trunc($1)", a[0])
+    if len(a) == 1:
+        return d.cast(tree(d, "CASE WHEN $1 < 0 THEN CEIL($1) ELSE FLOOR($1) END", a[0]), e.type)
+    return d.cast(tree(d, "$1 - $1 % $2", a[0], unit(e.args[1])), e.type)
+
+
+def unit(digits: Scalar) -> exp.Expr:
+    """What the last of so many digits after the point counts."""
+    n = int(str(digits.value))  # type: ignore[attr-defined]
+    return exp.Literal.number(f"0.{'0' * (n - 1)}1" if n > 0 else "1" + "0" * -n)
+
+
+def _whole(name: str) -> Emit:
+    """FLOOR and CEIL of doubles stay doubles: Spark's are BIGINT, which not every double fits."""
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        if types.is_float(e.args[0].type):
+            return tree(d, f"pg_{name}($1)", a[0])
+        return d.cast(exp.Anonymous(this=name, expressions=a), e.type)
+
+    return emit
+
+
+def _shift_left(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """Bits beyond the type's width are lost."""
+    if e.type.name == "int2":
+        return tree(d, "CAST(((SHIFTLEFT(CAST($1 AS INT), $2 & 15) & 65535) ^ 32768) - 32768 AS SMALLINT)", *a)
+    return d.cast(exp.Anonymous(this="shiftleft", expressions=a), e.type)
+
+
+def _longest(op: str) -> Emit:
+    """GREATEST or LEAST of intervals, NULLs left out."""
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        out = a[0]
+        for x in a[1:]:
+            out = tree(d, f"CASE WHEN $1 IS NULL OR pg_length($2) {op} pg_length($1) THEN $2 ELSE $1 END", out, x)
+        return out
+
+    return emit
+
+
+FUNCTIONS: dict[str, str | Emit] = {
+    "/": _divide, "%": _modulo, "*": _times, "round": _round, "trunc": _trunc, "neg:interval": "pg_interval_times_whole($1, -1)",
+    "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "floor": _whole("floor"), "ceil": _whole("ceil"),
+    "power": fn("power"), "logb": "LN($2) / LN($1)", "atan2": fn("atan2"), "pi": fn("pi"),
+    **{f: fn(f) for f in ("sqrt", "cbrt", "exp", "ln", "log10", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+                         "asinh", "acosh", "atanh", "degrees", "radians")},
+    "gcd": refused("gcd"), "lcm": refused("lcm"), "to_hex": "LOWER(HEX($1))", "greatest": fn("greatest"), "least": fn("least"),
+    "greatest:interval": _longest(">"), "least:interval": _longest("<"),
+    "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "$1 ^ $2", "shift_left": _shift_left, "shift_right": fn("shiftright"),
+}
