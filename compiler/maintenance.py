@@ -40,6 +40,19 @@ ZERO = Lit(0, INT8)
 
 
 @dataclass(frozen=True)
+class Statement:
+    """SQL text and what it is about. `kind`: create, fill, step, merge, read. `needs` are tables that must have changed."""
+
+    kind: str
+    target: str
+    sql: str
+    reads: tuple[str, ...]
+    writes: str
+    rule: str
+    state: str = ""
+
+
+@dataclass(frozen=True)
 class Step:
     """A result kept for the rest of the batch under `name`; `signed` ones have a weight column."""
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
-from compiler.maintenance import Program
+from compiler.ir.relation import Relation
+from compiler.maintenance import Merge, Program, Statement
 from compiler.state import StateDef, ViewPlan
 from connectors.staging import Staged
-from dialects.dialect import Dialect
 
 Programs = Callable[[frozenset[str]], Program]
 
@@ -26,11 +26,38 @@ class EngineFailure(TidemarkError):
         self.state = state
 
 
+class Printer(Protocol):
+    """What prints the algebra as an engine's SQL; engines are given theirs."""
+
+    def setup(self) -> list[str]:
+        """Statements that prepare a new warehouse, and one that an older version made."""
+        ...
+
+    def create_state(self, s: StateDef) -> str: ...
+
+    def fill_state(self, s: StateDef) -> Statement: ...
+
+    def contents(self, s: StateDef) -> str:
+        """The query that fills a state, from the mirrors as they are."""
+        ...
+
+    def statements(self, p: Program) -> list[Statement]:
+        """A batch's statements, in order."""
+        ...
+
+    def query(self, r: Relation, weight: bool) -> str: ...
+
+    def merge(self, m: Merge, source: str) -> str: ...
+
+    def view(self, plan: ViewPlan, now: str | None = None) -> str:
+        """The query that reads a view, as of `now` where it reads the time."""
+        ...
+
+
 class Engine(Protocol):
     """An engine that keeps mirrors, states and views."""
 
     name: str
-    dialect: Dialect
 
     def close(self) -> None: ...
 

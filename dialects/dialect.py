@@ -6,12 +6,14 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-import sqlglot
 from sqlglot import exp
 
 from compiler.ir.scalar import Call
 from compiler.ir.types import Type
-from dialects.expand import Macros, expand
+from compiler.spelling import ident
+from dialects.expand import Macros, expand, parse
+
+__all__ = ["Dialect", "Emit", "fill", "ident", "tree", "typed", "wrap"]
 
 Emit = Callable[["Dialect", Call, list[exp.Expr]], exp.Expr]
 
@@ -33,6 +35,7 @@ class Dialect:
     deep_recursion: bool = True
     hashes_comparisons: bool = False  # outer and anti joins are hashed only if every condition compares the two sides
     macros: Macros = field(default_factory=dict)  # put in the place of their calls, for an engine that keeps none
+    setup: Callable[[], list[str]] = list  # statements that prepare a warehouse
     sort_keys: Mapping[str, str] = field(default_factory=dict)  # template of what values of a type are ordered by
     storage: Callable[[Type], str] = lambda t: ""  # what a stored column says after its type
 
@@ -61,7 +64,7 @@ def _data_type(text: str, dialect: str) -> exp.DataType:
 def _template(text: str, dialect: str) -> exp.Expr:
     import re
 
-    return sqlglot.parse_one(re.sub(r"\$(\d+)", r"arg__\1", text), read=dialect)
+    return parse(re.sub(r"\$(\d+)", r"arg__\1", text), dialect)
 
 
 def fill(text: str, dialect: str, args: list[exp.Expr]) -> exp.Expr:
@@ -99,21 +102,3 @@ def wrap(e: exp.Expr) -> exp.Expr:
             e, exp.Paren):
         return exp.Paren(this=e)
     return e
-
-
-RESERVED = set("""
-all analyse analyze and any array as asc asymmetric at both case cast check collate column constraint create
-cross current_date current_time current_timestamp cube date default deferrable delete desc describe distinct
-do else end except exists extract false fetch filter for foreign from full function grant group grouping
-having if in index initially inner insert intersect interval into is join key lambda lateral leading left like
-limit map minus natural not null nulls of offset on only or order outer over overlaps partition pivot placing
-position primary qualify range references returning right row rows schema select semi set show similar some
-struct symmetric table then time timestamp to trailing trim true truncate union unique unpivot update user
-using values variadic view when where window with anti asof positional summarize glob generated macro at
-""".split())  # noqa: SIM905 - a list of words reads better than a list of strings
-
-
-def ident(name: str) -> exp.Identifier:
-    """An identifier, quoted when it is not plain."""
-    plain = name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit() and name == name.lower()
-    return exp.Identifier(this=name, quoted=not plain or name in RESERVED)

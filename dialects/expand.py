@@ -60,7 +60,15 @@ def _call(n: exp.Anonymous, macros: Macros, dialect: str, numbers: Iterator[int]
 
 @functools.cache
 def _body(text: str, dialect: str) -> exp.Expr:
-    return sqlglot.parse_one(text, read=dialect)
+    return parse(text, dialect)
+
+
+def parse(text: str, dialect: str) -> exp.Expr:
+    """SQL as written: sqlglot would print PARSE_JSON(x) as x."""
+    def keep(n: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(this="parse_json", expressions=[n.this]) if isinstance(n, exp.ParseJSON) else n
+
+    return sqlglot.parse_one(text, read=dialect).transform(keep, copy=False)
 
 
 def _renamed(e: exp.Expr, numbers: Iterator[int]) -> exp.Expr:

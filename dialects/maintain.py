@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
 from compiler.catalog import mirror_name
 from compiler.ir.relation import Net, Project, Relation, Scan, State, Temp, walk
 from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import INT4, TEXT
-from compiler.maintenance import Merge, Program, Step
+from compiler.maintenance import Merge, Program, Statement, Step
 from compiler.state import COUNT, StateDef
 from dialects.dialect import Dialect, ident
 from dialects.lower import WEIGHT, Lower
-
-
-@dataclass(frozen=True)
-class Statement:
-    """SQL text and what it is about. `kind`: create, fill, step, merge, read. `needs` are tables that must have changed."""
-
-    kind: str
-    target: str
-    sql: str
-    reads: tuple[str, ...]
-    writes: str
-    rule: str
-    state: str = ""
 
 
 def reads(r: Relation) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from compiler.catalog import Catalog, read_schema
 from compiler.errors import TidemarkError
 from compiler.ir import notation
 from compiler.ir.relation import Relation, TopK, Window, walk
-from compiler.maintenance import program, rules_of
+from compiler.maintenance import Statement, program, rules_of
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from dialects import maintain
@@ -51,7 +51,7 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
     return chosen
 
 
-def statements(v: Compiled) -> list[maintain.Statement]:
+def statements(v: Compiled) -> list[Statement]:
     """Everything that is run for a view: create and fill its states, maintain them, read it."""
     assert v.plan is not None
     d = DIALECTS[v.engine]
@@ -60,7 +60,7 @@ def statements(v: Compiled) -> list[maintain.Statement]:
         out += [maintain.create_state(d, s), maintain.fill_state(d, s)]
     out += maintain.statements(d, program([v.plan], v.plan.tables))
     sql = maintain.read_select(d, v.plan.top, v.plan.outputs)
-    out.append(maintain.Statement("read", v.name, sql, maintain.reads(v.plan.top), "", "evaluated when the view is read"))
+    out.append(Statement("read", v.name, sql, maintain.reads(v.plan.top), "", "evaluated when the view is read"))
     return out
 
 

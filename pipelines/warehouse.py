@@ -11,6 +11,9 @@ from compiler.maintenance import Program, program
 from compiler.parse import parse_view
 from compiler.state import ViewPlan
 from connectors.engine import Engine, EngineFailure
+from dialects.duckdb import DUCKDB
+from dialects.printer import Printer
+from dialects.spark.printer import SparkPrinter
 from pipelines import deployment as store
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
@@ -44,11 +47,11 @@ class Warehouse:
             if name == "duckdb":
                 from connectors.duckdb.engine import DuckDBEngine
 
-                self.engines[name] = DuckDBEngine(self.path / "tidemark.duckdb", self.read_only)
+                self.engines[name] = DuckDBEngine(self.path / "tidemark.duckdb", Printer(DUCKDB), self.read_only)
             else:
                 from connectors.spark.engine import SparkEngine
 
-                spark = SparkEngine(self.path / "delta", self.config.spark.master, self.config.spark.jars,
+                spark = SparkEngine(self.path / "delta", SparkPrinter(self.path / "delta"), self.config.spark.master, self.config.spark.jars,
                                     self.config.spark.settings)
                 spark.know(map(self.deployment.table, self.deployment.tables.get("spark", [])))
                 spark.plans = {p.view: p for p in self.plans("spark")}

@@ -14,17 +14,15 @@ import pyarrow.parquet as pq
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.types import MAX_PRECISION, Type
-from compiler.maintenance import Program
+from compiler.maintenance import Program, Statement
+from compiler.spelling import ident
 from compiler.state import StateDef, ViewPlan
 from connectors.duckdb import landing, mirror
 from connectors.duckdb.text import from_text
-from connectors.engine import EngineFailure
+from connectors.engine import EngineFailure, Printer
 from connectors.exported import export_batch, is_json
 from connectors.staging import Staged
 from connectors.typed import out_of_range, typed
-from dialects import maintain
-from dialects.dialect import ident
-from dialects.duckdb import DUCKDB, create_macros
 
 FORMAT = 2
 EXPORT_ROWS = 100_000
@@ -33,7 +31,7 @@ REWRITE_SHARE = 0.2
 CHECKPOINT = "256MB"  # of WAL; at DuckDB's 16 MB every second batch of 1,000 rows over six views paid 90 ms for one
 UNSAFE_OPTIMIZERS = "row_group_pruner"  # DuckDB 1.5.5 counts deleted rows when it picks row groups for ORDER BY … LIMIT
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
-Prepared = tuple[list[maintain.Statement], dict[str, frozenset[str]]]
+Prepared = tuple[list[Statement], dict[str, frozenset[str]]]
 
 
 class WarehouseInUse(TidemarkError):
@@ -44,10 +42,9 @@ class DuckDBEngine:
     """The warehouse's DuckDB file."""
 
     name = "duckdb"
-    dialect = DUCKDB
 
-    def __init__(self, path: Path, read_only: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: Path, printer: Printer, read_only: bool = False) -> None:
+        self.path, self.printer = path, printer
         new = not path.exists()
         if read_only and new:
             raise TidemarkError(f"there is no warehouse at {path}", hint="Run: tidemark deploy", code="no_warehouse")
@@ -72,13 +69,13 @@ class DuckDBEngine:
             return
         self._check_format()
         if not read_only:
-            for m in create_macros():
+            for m in self.printer.setup():
                 self.con.execute(m)
 
     def _initialize(self) -> None:
         for s in mirror.SCHEMAS:
             self.con.execute(f'CREATE SCHEMA "{s}"')
-        for m in create_macros():
+        for m in self.printer.setup():
             self.con.execute(m)
         self.con.execute("CREATE TABLE meta.frontier (lsn BIGINT, moved TIMESTAMPTZ, format INTEGER)")
         self.con.execute("INSERT INTO meta.frontier VALUES (0, now(), ?)", [FORMAT])
@@ -149,8 +146,8 @@ class DuckDBEngine:
         self.con.execute("BEGIN")
         try:
             self.con.execute(f"DROP TABLE IF EXISTS state.{ident(s.name).sql('duckdb')}")
-            self.con.execute(maintain.create_state(DUCKDB, s).sql)
-            self._run(maintain.fill_state(DUCKDB, s))
+            self.con.execute(self.printer.create_state(s))
+            self._run(self.printer.fill_state(s))
             self.con.execute("INSERT INTO meta.states VALUES (?)", [s.name])
             self.con.execute("COMMIT")
         except BaseException:
@@ -168,13 +165,13 @@ class DuckDBEngine:
         self.programs.clear()
 
     def create_view(self, plan: ViewPlan) -> None:
-        sql = maintain.read_select(DUCKDB, plan.top, plan.outputs)
+        sql = self.printer.view(plan)
         self.con.execute(f"CREATE OR REPLACE VIEW main.{ident(plan.view).sql('duckdb')} AS\n{sql}")
 
     def drop_view(self, name: str) -> None:
         self.con.execute(f"DROP VIEW IF EXISTS main.{ident(name).sql('duckdb')}")
 
-    def _run(self, s: maintain.Statement) -> None:
+    def _run(self, s: Statement) -> None:
         try:
             self.con.execute(s.sql)
         except duckdb.Error as e:
@@ -220,7 +217,7 @@ class DuckDBEngine:
         """The statements of a batch that changes these tables, and the columns they read of each table's old rows."""
         if changed not in self.programs:
             p = program(changed)
-            self.programs[changed] = maintain.statements(DUCKDB, p), p.columns("delta", "before")
+            self.programs[changed] = self.printer.statements(p), p.columns("delta", "before")
         return self.programs[changed]
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]:

@@ -6,10 +6,10 @@ Old images are looked up by key, together with their row identifiers, so that fi
 from __future__ import annotations
 
 from compiler.catalog import Column, Table
+from compiler.spelling.duckdb import type_name
 from connectors.duckdb.mirror import batch, columns, on_key, q, same_row
 from connectors.duckdb.text import from_text
 from connectors.staging import Staged
-from dialects.duckdb import type_name
 
 EVENTS = "WITH events AS MATERIALIZED (SELECT * FROM {})"  # read twice, and Arrow cannot filter string views
 

@@ -8,8 +8,8 @@ rows once, with a weight.
 from __future__ import annotations
 
 from compiler.catalog import Table
-from dialects.dialect import ident
-from dialects.duckdb import storage, type_name
+from compiler.spelling import ident
+from compiler.spelling.duckdb import storage, type_name
 
 SCHEMAS = ("base", "before", "before_rows", "state", "pg", "meta")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.ir.types import TEXT, Type
-from dialects.duckdb import type_name
+from compiler.spelling.duckdb import type_name
 
 
 def from_text(column: str, t: Type, strict: bool = True) -> str:

@@ -18,23 +18,20 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-from sqlglot import exp
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation, Scan, Temp, walk
 from compiler.ir.types import Type
-from compiler.maintenance import Merge, Program
+from compiler.maintenance import Program
+from compiler.spelling.spark import type_name
 from compiler.state import StateDef, ViewPlan
-from connectors.engine import EngineFailure
+from connectors.engine import EngineFailure, Printer
 from connectors.exported import arrow_type, export_batch, is_json
 from connectors.spark import mirror
 from connectors.spark.landing import interval_of, quoted, typed_base, typed_events
 from connectors.spark.session import start
 from connectors.staging import Staged
-from dialects import maintain
-from dialects.lower import Lower
-from dialects.spark import SPARK
 
 COMPACT_SHARE = 0.2
 COMPACT_FILES = 40
@@ -51,10 +48,9 @@ class SparkEngine:
     """Delta tables under one folder, maintained by one Spark session."""
 
     name = "spark"
-    dialect = SPARK
 
-    def __init__(self, path: Path, master: str = "local[*]", jars: str = "", settings: dict[str, str] | None = None) -> None:
-        self.path = path.absolute()
+    def __init__(self, path: Path, printer: Printer, master: str = "local[*]", jars: str = "", settings: dict[str, str] | None = None) -> None:
+        self.path, self.printer = path.absolute(), printer
         self.path.mkdir(parents=True, exist_ok=True)
         self.master, self.jars, self.settings = master, jars, settings or {}
         self._session: Any = None
@@ -126,22 +122,6 @@ class SparkEngine:
         return EngineFailure(f"{what} failed on Spark", detail=lines[0][:300] if lines else type(e).__name__, code="engine",
                              hint="scripts/inspect prints the statement.", state=state if any(x in str(e) for x in OF_A_STATE) else "")
 
-    def _text(self, tree: exp.Expr) -> str:
-        """SQL with the design's table names replaced by where the tables are."""
-        def place(n: exp.Expr) -> exp.Expr:
-            if isinstance(n, exp.Table) and n.args.get("db") is not None:
-                db, name = n.db, n.name
-                if db == "state":
-                    new = exp.Table(this=exp.Identifier(this=str(self.path / "state" / name), quoted=True),
-                                    db=exp.Identifier(this="delta", quoted=False))
-                else:
-                    new = exp.Table(this=exp.Identifier(this=f"{db}__{name}", quoted=True))
-                new.set("alias", n.args.get("alias"))
-                return new
-            return n
-
-        return SPARK.sql(tree.transform(place), pretty=False)
-
     def _views(self, relations: Iterable[Relation], batches: dict[str, str], session: Any) -> None:
         """Temp views for the mirrors that relations read; `batches` gives the stored rows of changed tables."""
         needed = {n.table for r in relations for n in walk(r) if isinstance(n, Scan) and n.at != "delta"}
@@ -174,7 +154,7 @@ class SparkEngine:
             n += rows.num_rows
         if n:
             cols = mirror.columns(t)
-            casts = ", ".join(f"CAST({mirror.q(c.name)} AS {SPARK.type_sql(c.type)})" for c in t.columns)
+            casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)})" for c in t.columns)
             total = f"SELECT {casts}, 1, 0, FALSE FROM parquet.`{folder}`" if t.key else (
                 f"SELECT {casts}, COUNT(*), 0, FALSE FROM parquet.`{folder}` GROUP BY {cols}")
             self.sql(f"INSERT INTO {mirror.path_name(self._mirror(t))} {total}")
@@ -188,15 +168,8 @@ class SparkEngine:
         shutil.rmtree(path, ignore_errors=True)
         session = self.spark
         self._views([s.definition], {}, session)
-        lower = Lower(SPARK, rows=True)
-        if s.kind == "bag":
-            from compiler.ir.relation import Net
-
-            tree = lower.query(Net(s.definition), weight=True)
-        else:
-            tree = lower.query(s.definition, weight=False)
-        casts = ", ".join(f"CAST({mirror.q(c.name)} AS {SPARK.type_sql(c.type)}) AS {mirror.q(c.name)}" for c in s.columns)
-        self.sql(f"CREATE TABLE {mirror.path_name(path)} USING delta AS SELECT {casts} FROM ({self._text(tree)})")
+        casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in s.columns)
+        self.sql(f"CREATE TABLE {mirror.path_name(path)} USING delta AS SELECT {casts} FROM ({self.printer.contents(s)})")
         self._put("states.json", sorted(self.states() | {s.name}))
 
     def drop_state(self, name: str) -> None:
@@ -216,7 +189,7 @@ class SparkEngine:
 
     def create_view(self, plan: ViewPlan) -> None:
         """Views are queries over states, made when read; this checks that the query can be made."""
-        self._read_sql(plan)
+        self.printer.view(plan)
 
     def drop_view(self, name: str) -> None:
         return None
@@ -257,7 +230,7 @@ class SparkEngine:
         events = folder / f"events_{t.mirror}.parquet"
         n = typed_events(s, events)
         target, name = folder / f"batch_{t.mirror}", f"batch_{t.mirror}"
-        casts = ", ".join(f"CAST({mirror.q(c.name)} AS {SPARK.type_sql(c.type)}) AS {mirror.q(c.name)}" for c in t.columns)
+        casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in t.columns)
         self._views([Scan(f"{t.schema}.{t.name}", (), t.key)], {}, session)
         old = f"SELECT {cols}, {'-1' if t.key else '-_weight'} AS _weight, 0 AS _lsn FROM `before_rows__{t.mirror}`"
         if not s.keyed:
@@ -268,7 +241,7 @@ class SparkEngine:
             if s.inserts_only and not s.truncated:
                 text = new
             else:
-                on = " AND ".join(f"m.{mirror.q(k)} = CAST(l.key_{i} AS {SPARK.type_sql(t.column(k).type)})"  # type: ignore[union-attr]
+                on = " AND ".join(f"m.{mirror.q(k)} = CAST(l.key_{i} AS {type_name(t.column(k).type)})"  # type: ignore[union-attr]
                                   for i, k in enumerate(t.identity_key))
                 if not s.truncated:
                     old = (f"SELECT {mirror.columns(t, 'm.')}, -1 AS _weight, l._lsn FROM `before_rows__{t.mirror}` m "
@@ -287,11 +260,11 @@ class SparkEngine:
         t = s.table
         picks = []
         for i, c in enumerate(t.columns):
-            value = f"CAST(l.{mirror.q(c.name)} AS {SPARK.type_sql(c.type)})"
+            value = f"CAST(l.{mirror.q(c.name)} AS {type_name(c.type)})"
             if i in s.unchanged:
                 value = f"CASE WHEN l.u{i} THEN o.{mirror.q(c.name)} ELSE {value} END"
             picks.append(f"{value} AS {mirror.q(c.name)}")
-        back = " AND ".join(f"o.{mirror.q(k)} = CAST(l.from_{i} AS {SPARK.type_sql(t.column(k).type)})"  # type: ignore[union-attr]
+        back = " AND ".join(f"o.{mirror.q(k)} = CAST(l.from_{i} AS {type_name(t.column(k).type)})"  # type: ignore[union-attr]
                             for i, k in enumerate(t.identity_key))
         return (f"SELECT {', '.join(picks)}, 1 AS _weight, l._lsn FROM parquet.`{events}` l LEFT JOIN `before_rows__{t.mirror}` o "
                 f"ON {back} WHERE l._present")
@@ -306,7 +279,7 @@ class SparkEngine:
             if not isinstance(m.source, Temp):
                 steps.append((name, m.source, False))
                 owners[name] = m.state.name
-            merges.append({"state": m.state.name, "sql": self._merge(m, folder / name)})
+            merges.append({"state": m.state.name, "sql": self.printer.merge(m, f"parquet.`{folder / name}`")})
         self._views([r for _, r, _ in steps], batches, session)
         left = {n: (r, signed) for n, r, signed in steps}
         while left:
@@ -321,9 +294,9 @@ class SparkEngine:
         return merges
 
     def _store(self, name: str, r: Relation, signed: bool, target: Path, session: Any, state: str) -> None:
-        text = self._text(Lower(SPARK).query(r, weight=signed))
+        text = self.printer.query(r, signed)
         casts = [(c.name, c.type) for c in r.schema]
-        items = ", ".join(f"CAST({mirror.q(n)} AS {SPARK.type_sql(t)}) AS {mirror.q(n)}" for n, t in casts)
+        items = ", ".join(f"CAST({mirror.q(n)} AS {type_name(t)}) AS {mirror.q(n)}" for n, t in casts)
         items += (", " if items and signed else "") + ("CAST(_weight AS BIGINT) AS _weight" if signed else "")
         begun = time.perf_counter()
         try:
@@ -331,10 +304,6 @@ class SparkEngine:
             self.timings[state] = time.perf_counter() - begun
         except Exception as e:
             raise self._failure(f'step "{name}"', e, state) from e
-
-    def _merge(self, m: Merge, source: Path) -> str:
-        text = maintain.merge_sql(SPARK, m, f"parquet.`{source}`")
-        return text.replace(f"MERGE INTO state.{m.state.name} AS s", f"MERGE INTO {mirror.path_name(self.path / 'state' / m.state.name)} AS s", 1)
 
     def _finish_pending(self) -> None:
         """Phase two of whatever phase one has completed, then the frontier; harmless to repeat."""
@@ -401,15 +370,8 @@ class SparkEngine:
 
     # -- reading
 
-    def _read_sql(self, plan: ViewPlan, now: str | None = None) -> str:
-        tree = maintain.read_tree(SPARK, plan.top, plan.outputs)
-        if now is not None:
-            fixed = exp.Cast(this=exp.Literal.string(now), to=exp.DataType.build("TIMESTAMP", dialect="spark"))
-            tree = tree.transform(lambda n: fixed.copy() if isinstance(n, exp.CurrentTimestamp) else n)
-        return self._text(tree)
-
     def frame(self, plan: ViewPlan, now: str | None = None) -> Any:
-        return self.sql(self._read_sql(plan, now))
+        return self.sql(self.printer.view(plan, now))
 
     def read(self, plan: ViewPlan, now: str | None = None) -> pa.Table:
         return self.collect(self.frame(plan, now))

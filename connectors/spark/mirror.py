@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from compiler.catalog import Table
-from dialects.dialect import ident
-from dialects.spark import type_name
+from compiler.spelling import ident
+from compiler.spelling.spark import type_name
 
 
 def q(name: str) -> str:

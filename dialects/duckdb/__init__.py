@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from compiler.spelling.duckdb import storage, type_name
 from dialects.dialect import Dialect
 from dialects.duckdb import aggregates, arrays, casts, jsons, numbers, texts, times
 from dialects.duckdb.macros import create_macros
-from dialects.duckdb.types import storage, type_name
 
 __all__ = ["DUCKDB", "create_macros", "storage", "type_name"]
 
@@ -22,6 +22,7 @@ DUCKDB = Dialect(
     types=type_name,
     storage=storage,
     hashes_comparisons=True,
+    setup=create_macros,
     functions={**numbers.FUNCTIONS, **casts.FUNCTIONS, **times.FUNCTIONS, **texts.FUNCTIONS, **arrays.FUNCTIONS,
                **jsons.FUNCTIONS, **aggregates.FUNCTIONS},
     atomic_tables=True,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from compiler.spelling.spark import type_name
 from dialects.dialect import Dialect
 from dialects.spark import aggregates, arrays, casts, jsons, numbers, texts, times
 from dialects.spark.macros import MACROS
-from dialects.spark.types import type_name
 
 __all__ = ["SPARK", "type_name"]
 

@@ -21,6 +21,8 @@ from connectors.postgres.pgoutput import Decoder
 from connectors.postgres.snapshot import ExportedSnapshot
 from connectors.postgres.stream import Limits, Stream
 from connectors.staging import stage
+from dialects.duckdb import DUCKDB
+from dialects.printer import Printer
 from pipelines.capture import current_lsn
 
 PER_COMMIT = 10_000
@@ -84,7 +86,7 @@ def _drain(dsn: str, slot: str, start: int, rows: int, limits: Limits, folder: P
     with connect(dsn) as c:
         tables = load_catalog(c).tables
         expected = c.execute("SELECT count(*), sum(id), sum(price), count(*) FILTER (WHERE paid), max(note) FROM event").fetchone()
-    engine, decoder = DuckDBEngine(folder / "bench.duckdb"), Decoder()
+    engine, decoder = DuckDBEngine(folder / "bench.duckdb", Printer(DUCKDB)), Decoder()
     event = tables[("public", "event")]
     engine.create_mirror(event)
     engine.set_frontier(start)

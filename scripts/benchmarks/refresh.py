@@ -15,11 +15,10 @@ import duckdb
 from benchmarks.data import TABLES, Workload, catalog, generate, table, text_batches
 from benchmarks.views import VIEWS, compile_all
 from compiler.ir.relation import Scan
-from compiler.maintenance import maintenance_of, program, states_of
+from compiler.maintenance import Statement, maintenance_of, program, states_of
 from compiler.state import ViewPlan
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.staging import Staged
-from dialects.maintain import Statement
 
 SIZES = (1, 10, 100, 1_000, 10_000, 100_000)
 SPARK_SIZES = (1, 1_000, 10_000)
@@ -137,9 +136,10 @@ class OnSpark:
 
     def __init__(self, folder: Path, master: str = "local[*]") -> None:
         from connectors.spark.engine import SparkEngine
+        from dialects.spark.printer import SparkPrinter
 
         self.folder = folder
-        self.engine = SparkEngine(folder / "delta", master)
+        self.engine = SparkEngine(folder / "delta", SparkPrinter(folder / "delta"), master)
         self.tables = [table(t) for t in TABLES]
         self.engine.know(self.tables)
         self.plans: list[ViewPlan] = []

@@ -15,7 +15,10 @@ from connectors.duckdb.engine import DuckDBEngine
 from connectors.spark.engine import SparkEngine
 from connectors.spark.landing import typed_base
 from dialects import maintain
+from dialects.duckdb import DUCKDB
+from dialects.printer import Printer
 from dialects.spark import SPARK
+from dialects.spark.printer import SparkPrinter
 
 
 class Evaluator(Protocol):
@@ -30,7 +33,7 @@ class OnDuckdb:
     name = "duckdb"
 
     def __init__(self, folder: Path) -> None:
-        self.engine = DuckDBEngine(folder / "parity.duckdb")
+        self.engine = DuckDBEngine(folder / "parity.duckdb", Printer(DUCKDB))
 
     def evaluate(self, table: Table, rows: list[pa.Table], plan: ViewPlan) -> pa.Table:
         self.engine.create_mirror(table)
@@ -48,7 +51,7 @@ class OnSpark:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.engine = SparkEngine(folder / "spark", "local[2]")
+        self.engine = SparkEngine(folder / "spark", SparkPrinter(folder / "spark"), "local[2]")
         self.seen = 0
 
     def evaluate(self, table: Table, rows: list[pa.Table], plan: ViewPlan) -> pa.Table:
