@@ -87,6 +87,10 @@ class Engine(Protocol):
 
     def drop_state(self, name: str) -> None: ...
 
+    def size(self, state: str) -> tuple[int, int]:
+        """A state's rows, and the bytes of its blocks or files."""
+        ...
+
     def set_aside(self, states: set[str]) -> None:
         """Give up states that can no longer be maintained, and what a batch at hand would have done to them."""
         ...

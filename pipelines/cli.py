@@ -97,9 +97,10 @@ def compile_(project: Path, views: tuple[str, ...], schema: Path | None, engine:
 @click.pass_obj
 def explain(project: Path, view: str, schema: Path | None, engine: str | None, fmt: str) -> None:
     """Algebra, delta rules, states, strategy and why."""
-    from pipelines.explain import compiled, render
+    from pipelines.explain import compiled, render, sizes
 
-    click.echo(render(compiled(project, [view], schema, engine)[0], fmt))
+    v = compiled(project, [view], schema, engine)[0]
+    click.echo(render(v, fmt, sizes(project, view) if schema is None else None))
 
 
 @main.command()

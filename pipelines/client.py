@@ -70,6 +70,9 @@ class RemoteReader:
     def counts(self) -> dict[str, int]:
         return dict(self.ask("counts")[0]["counts"])
 
+    def sizes(self, view: str) -> dict[str, tuple[int, int]]:
+        return {k: (v[0], v[1]) for k, v in self.ask("sizes", view=view)[0]["sizes"].items()}
+
     def frontiers(self) -> dict[str, int]:
         return dict(self.ask("frontiers")[0]["frontiers"])
 

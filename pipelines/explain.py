@@ -17,8 +17,10 @@ from dialects import maintain
 from dialects.dialect import Dialect
 from dialects.duckdb import DUCKDB
 from dialects.spark import SPARK
+from pipelines import deployment as store
 from pipelines.config import load_config
 from pipelines.project import Compiled, compile_project, read_views
+from pipelines.reading import reader
 
 DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
 
@@ -77,14 +79,26 @@ def script(v: Compiled) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def explain(v: Compiled) -> dict[str, Any]:
-    """Algebra, rules, states and the why of a view."""
+def sizes(project: Path, view: str) -> dict[str, tuple[int, int]]:
+    """Rows and bytes of a deployed view's states; nothing for one that is not deployed."""
+    path = load_config(project).warehouse_path
+    deployed = store.load(path)
+    if deployed is None or view not in {v.name for v in deployed.views}:
+        return {}
+    with reader(load_config(project), deployed) as r:
+        return r.sizes(view)
+
+
+def explain(v: Compiled, kept: dict[str, tuple[int, int]] | None = None) -> dict[str, Any]:
+    """Algebra, rules, states and the why of a view; `kept` are the sizes of its states."""
     assert v.plan is not None
+    kept = kept or {}
     p = program([v.plan], v.plan.tables)
     return {
         "view": v.name, "engine": v.engine, "maintenance": v.maintenance, "reason": v.reason, "notes": v.notes,
         "tables": sorted(v.plan.tables), "rules": sorted(rules_of(v.plan)),
         "states": [{"name": s.name, "kind": s.kind, "key": list(s.key),
+                    "rows": kept[s.name][0] if s.name in kept else None, "bytes": kept[s.name][1] if s.name in kept else None,
                     "columns": [f"{c.name} {c.type}" for c in s.columns], "definition": notation.tree(s.definition)}
                    for s in v.plan.states],
         "steps": [{"name": s.name, "rule": s.rule, "algebra": notation.tree(s.relation)} for s in p.steps]
@@ -114,7 +128,8 @@ def as_text(e: dict[str, Any]) -> str:
     lines.append(f"reads: {', '.join(e['tables']) or 'no table'}; rules: {', '.join(e['rules']) or 'none'}")
     for s in e["states"]:
         key = f" by ({', '.join(s['key'])})" if s["key"] else ""
-        lines += ["", f"state {s['name']}: {s['kind']}{key}", f"  columns: {', '.join(s['columns'])}",
+        size = f"{s['rows']:,} rows, {s['bytes']:,} bytes" if s["rows"] is not None else "not deployed"
+        lines += ["", f"state {s['name']}: {s['kind']}{key}, {size}", f"  columns: {', '.join(s['columns'])}",
                   _indent(s["definition"])]
     for s in e["steps"]:
         lines += ["", f"step {s['name']}: {s['rule']}", _indent(s["algebra"])]
@@ -147,6 +162,6 @@ def _id(name: str) -> str:
     return "".join(c if c.isalnum() else "_" for c in name)
 
 
-def render(v: Compiled, fmt: str) -> str:
-    e = explain(v)
+def render(v: Compiled, fmt: str, kept: dict[str, tuple[int, int]] | None = None) -> str:
+    e = explain(v, kept)
     return json.dumps(e, indent=1, ensure_ascii=False) if fmt == "json" else as_mermaid(e, v) if fmt == "mermaid" else as_text(e)

@@ -22,6 +22,10 @@ class Reader(Protocol):
 
     def counts(self) -> dict[str, int]: ...
 
+    def sizes(self, view: str) -> dict[str, tuple[int, int]]:
+        """Per state of a view: rows and bytes."""
+        ...
+
     def frontiers(self) -> dict[str, int]: ...
 
     def fresh_at(self) -> dict[str, float]:
@@ -49,6 +53,10 @@ class LocalReader:
     def counts(self) -> dict[str, int]:
         return {v.name: self.warehouse.engine(v.engine).count(v.name)
                 for v in self.warehouse.deployment.views if not v.error}
+
+    def sizes(self, view: str) -> dict[str, tuple[int, int]]:
+        v, plan = self.warehouse.view(view)
+        return {} if v.error else {s.name: self.warehouse.engine(v.engine).size(s.name) for s in plan.states}
 
     def frontiers(self) -> dict[str, int]:
         return {e: self.warehouse.engine(e).frontier() for e in self.warehouse.used_engines()}

@@ -103,6 +103,8 @@ class Server:
             return {}, b""
         if op == "counts":
             return {"counts": self.reader.counts()}, b""
+        if op == "sizes":
+            return {"sizes": self.reader.sizes(args["view"])}, b""
         if op == "frontiers":
             return {"frontiers": dict(self.capture.frontiers)}, b""
         if op == "fresh_at":

@@ -158,6 +158,12 @@ class DuckDBEngine:
         self.con.execute(f"DROP TABLE IF EXISTS state.{ident(name).sql('duckdb')}")
         self.con.execute("DELETE FROM meta.states WHERE name = ?", [name])
 
+    def size(self, state: str) -> tuple[int, int]:
+        con, name = self.con.cursor(), f"state.{ident(state).sql('duckdb')}"
+        rows = con.execute(f"SELECT count(*) FROM {name}").fetchone()
+        blocks = con.execute("SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info(?) WHERE persistent", [name]).fetchone()
+        return (int(rows[0]) if rows else 0), (int(blocks[0]) if blocks else 0)
+
     def set_aside(self, states: set[str]) -> None:
         """Give up states that can no longer be maintained."""
         for name in states:

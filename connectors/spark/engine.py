@@ -176,6 +176,11 @@ class SparkEngine:
         shutil.rmtree(self.path / "state" / name, ignore_errors=True)
         self._put("states.json", sorted(self.states() - {name}))
 
+    def size(self, state: str) -> tuple[int, int]:
+        table = mirror.path_name(self.path / "state" / state)
+        detail = self.sql(f"DESCRIBE DETAIL {table}").first()
+        return int(self.sql(f"SELECT count(*) FROM {table}").first()[0]), int(detail["sizeInBytes"])
+
     def set_aside(self, states: set[str]) -> None:
         for folder in (self.path / "pending").glob("*"):
             if (folder / "DONE").exists():
