@@ -1,0 +1,94 @@
+"""Windows and limits."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from compiler.ir.relation import (
+    Order,
+    TopK,
+    Window,
+    WindowCall,
+)
+from compiler.ir.scalar import Scalar
+from dialects.dialect import ident
+from dialects.lower.aggregates import Aggregates
+from dialects.lower.frames import Frame
+from dialects.lower.trees import sortable
+
+
+class Ordered(Aggregates):
+    """What depends on an order of rows."""
+
+    def _window(self, r: Window, positive: bool) -> Frame:
+        f = self.expanded(self.frame(r.input, True), r.input)
+        items = [self.item(f.cols[n], n) for n in r.input.names]
+        for name, c in r.calls:
+            items.append(exp.alias_(self.window_call(r, c, f), ident(name)))
+        s = self.attach(exp.Select(expressions=items), f)
+        return self.step("windows", s, r.names, False)
+
+    def window_call(self, r: Window, c: WindowCall, f: Frame) -> exp.Expr:
+        args = [self.scalars.emit(x, f.cols) for x in c.args]
+        order = c.order
+        if c.fn in ("row_number", "ntile", "lag", "lead", "first_value") or (c.frame and c.frame[0] == "rows"):
+            known = {o.expr for o in order}
+            order = (*order, *(Order(x) for x in r.input.schema if x not in known and sortable(x.type)))
+        call = self.scalars.window_function(c, args)
+        if c.filter is not None:
+            call = self.scalars.filtered(call, self.scalars.predicate(c.filter, f.cols))
+        spec = self.frame_spec(c, f)
+        w = exp.Window(this=exp.Null(), partition_by=[self.scalars.emit(p, f.cols) for p in r.partition], spec=spec)
+        if order:
+            w.set("order", exp.Order(expressions=self.orders(order, f.cols)))
+        return self.scalars.over(c, call, w)
+
+    def frame_spec(self, c: WindowCall, f: Frame) -> exp.Expr | None:
+        if c.frame is None:
+            return None
+        unit, start, end, exclude = c.frame
+
+        def bound(b: tuple[str, Scalar | None]) -> tuple[object, str | None]:
+            kind, value = b
+            if kind == "current row":
+                return "CURRENT ROW", None
+            if kind.startswith("unbounded"):
+                return "UNBOUNDED", kind.split()[1].upper()
+            assert value is not None
+            return self.scalars.emit(value, f.cols), kind.upper()
+
+        (s, ss), (e, es) = bound(start), bound(end)
+        return exp.WindowSpec(kind=unit.upper(), start=s, start_side=ss, end=e, end_side=es,
+                              exclude=exp.var(exclude.upper()) if exclude else None)
+
+    def _topk(self, r: TopK, positive: bool) -> Frame:
+        f = self.expanded(self.frame(r.input, True), r.input)
+        known = {o.expr for o in r.order}
+        ties = () if r.with_ties else tuple(Order(c) for c in r.schema if c not in known and sortable(c.type))
+        order = self.orders((*r.order, *ties), f.cols)
+        if not r.partition and not r.with_ties:
+            s = self.select(f, r.names, False)
+            if order:
+                s.set("order", exp.Order(expressions=order))
+            if r.limit is not None:
+                s.set("limit", exp.Limit(expression=exp.Literal.number(r.limit)))
+            if r.skip:
+                s.set("offset", exp.Offset(expression=exp.Literal.number(r.skip)))
+            return self.step("limited", s, r.names, False)
+        rank = exp.Window(this=exp.Anonymous(this="rank" if r.with_ties else "row_number"),
+                          partition_by=[self.scalars.emit(p, f.cols) for p in r.partition],
+                          order=exp.Order(expressions=order) if order else None)
+        items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(rank, ident("_rank"))]
+        place = rank.copy()
+        place.set("this", exp.Anonymous(this="row_number"))
+        tied = bool(r.with_ties and r.skip)  # rows to skip are counted, ties belong to the end alone
+        items += [exp.alias_(place, ident("_place"))] if tied else []
+        names = (*r.names, "_rank", *(["_place"] if tied else []))
+        inner = self.step("ranked", self.attach(exp.Select(expressions=items), f), names, False)
+        n = inner.cols.pop("_rank")
+        if r.skip:
+            skipped = inner.cols.pop("_place") if tied else n
+            inner.where.append(exp.GT(this=skipped.copy(), expression=exp.Literal.number(r.skip)))
+        if r.limit is not None:
+            inner.where.append(exp.LTE(this=n.copy(), expression=exp.Literal.number(r.skip + r.limit)))
+        return inner
