@@ -80,6 +80,4 @@ def _renamed(e: exp.Expr, numbers: Iterator[int]) -> exp.Expr:
             for x in node.this.find_all(exp.Column):
                 if x.name == old and not x.table:
                     x.this.set("this", new)
-            for x in [y for y in node.this.find_all(exp.Identifier) if y.this == old and isinstance(y.parent, exp.Column | exp.Lambda) is False]:
-                x.set("this", new)
     return e

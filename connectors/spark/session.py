@@ -16,6 +16,7 @@ SETTINGS = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
+    "spark.sql.variant.allowDuplicateKeys": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",

@@ -59,6 +59,6 @@ FUNCTIONS: dict[str, str | Emit] = {
     "array_to_string": fn("array_join"),
     "string_to_array": "CASE WHEN $1 = '' THEN CAST(ARRAY() AS ARRAY<STRING>) ELSE SPLIT($1, CONCAT('\\\\Q', $2, '\\\\E')) END",
     "characters": "CASE WHEN $1 = '' THEN CAST(ARRAY() AS ARRAY<STRING>) ELSE SPLIT($1, '') END",
-    "array_contains_all": "SIZE(ARRAY_EXCEPT($2, $1)) = 0 AND NOT EXISTS($2, v -> v IS NULL)",
+    "array_contains_all": "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN SIZE(ARRAY_EXCEPT($2, $1)) = 0 AND NOT EXISTS($2, v -> v IS NULL) END",
     "array_overlap": "COALESCE(ARRAYS_OVERLAP($1, $2), CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN FALSE END)",
 }

@@ -30,6 +30,8 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         return _to_text(d, e, x)
     if t.name == "bool" and types.is_string(s):
         return tree(d, "pg_bool_of(LOWER(TRIM($1)))", x)
+    if s.name in ("json", "jsonb") and types.is_integer(t):
+        return d.cast(tree(d, "ROUND(CAST($1 AS DECIMAL(38,18)), 0)", x), t)
     if s.name in ("json", "jsonb") and t.name not in ("json", "jsonb"):
         return d.cast(x, t)
     if t.name in ("json", "jsonb"):
