@@ -23,7 +23,8 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_float(s) and types.is_exact(t):
         if types.is_integer(t):
             return d.cast(tree(d, "RINT($1)", x), t)
-        return d.cast(tree(d, "CAST(pg_exact($1) AS DECIMAL(38,18))", d.cast(x, types.FLOAT8)), t)
+        exact = "pg_exact_real" if s.name == "float4" else "pg_exact"
+        return d.cast(tree(d, f"CAST({exact}($1) AS DECIMAL(38,18))", x), t)
     if types.is_numeric(s) and types.is_integer(t):
         return d.cast(tree(d, "ROUND($1, 0)", x), t)
     if types.is_string(t):

@@ -17,7 +17,8 @@ def _divide(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_integer(e.type):
         return d.cast(tree(d, "$1 DIV NULLIF($2, 0)", *a), e.type)
     if types.is_float(e.type):
-        return tree(d, "$1 / NULLIF($2, 0)", *a)
+        out = tree(d, "$1 / NULLIF($2, 0)", *a)
+        return d.cast(out, e.type) if e.type.name == "float4" else out
     return d.cast(quotient(d, a[0], a[1], e.args[0].type, e.args[1].type), e.type)
 
 
@@ -93,7 +94,8 @@ def _longest(op: str) -> Emit:
 
 FUNCTIONS: dict[str, str | Emit] = {
     "/": _divide, "%": _modulo, "*": _times, "round": _round, "trunc": _trunc, "neg:interval": "pg_interval_times_whole($1, -1)",
-    "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "sign:float8": "CASE WHEN ISNAN($1) THEN 0 ELSE SIGN($1) END", "floor": _whole("floor"), "ceil": _whole("ceil"),
+    "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "sign:float8": "CASE WHEN ISNAN($1) THEN 0 ELSE SIGN($1) END",
+    "floor": _whole("floor"), "ceil": _whole("ceil"),
     "power": fn("power"), "logb": "LN($2) / LN($1)", "atan2": fn("atan2"), "pi": fn("pi"),
     **{f: fn(f) for f in ("sqrt", "cbrt", "exp", "ln", "log10", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "sinh", "cosh", "tanh",
                          "asinh", "acosh", "atanh", "degrees", "radians")},
