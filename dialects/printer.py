@@ -32,7 +32,7 @@ class Printer:
     def statements(self, p: Program) -> list[Statement]:
         return maintain.statements(self.dialect, p)
 
-    def query(self, r: Relation, weight: bool) -> str:
+    def query(self, r: Relation, weight: bool, small: bool = False) -> str:
         return self.dialect.sql(Lower(self.dialect).query(r, weight=weight))
 
     def merge(self, m: Merge, source: str) -> str:

@@ -35,6 +35,7 @@ from connectors.staging import Staged
 
 COMPACT_SHARE = 0.2
 COMPACT_FILES = 40
+BROADCAST_ROWS = 200_000  # batches up to this size are sent to every worker
 OF_A_STATE = ("ArithmeticException", "DateTimeException", "NumberFormatException", "SparkRuntimeException", "AnalysisException",
               "ParseException", "[DIVIDE_BY_ZERO]", "[NUMERIC_VALUE_OUT_OF_RANGE", "[CAST_", "[ARITHMETIC_OVERFLOW]")
 
@@ -210,8 +211,10 @@ class SparkEngine:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         rows, batches = 0, {}
-        for s in staged:
-            n = self._land(s, folder, session)
+        jobs = [self.pool.submit(self._land, s, folder, session) for s in staged]
+        wait(jobs)
+        for s, job in zip(staged, jobs, strict=True):
+            n = job.result()
             if n:
                 rows += n
                 batches[f"{s.table.schema}.{s.table.name}"] = f"batch_{s.table.mirror}"
@@ -219,7 +222,7 @@ class SparkEngine:
         for name in batches:
             manifest["tables"][name] = f"batch_{self.tables[name].mirror}"
         if batches:
-            manifest["merges"] = self._compute(program(frozenset(batches)), batches, folder, session)
+            manifest["merges"] = self._compute(program(frozenset(batches)), batches, folder, session, rows < BROADCAST_ROWS)
         with (folder / "manifest.json").open("w") as f:
             json.dump(manifest, f)
             f.flush()
@@ -274,7 +277,7 @@ class SparkEngine:
         return (f"SELECT {', '.join(picks)}, 1 AS _weight, l._lsn FROM parquet.`{events}` l LEFT JOIN `before_rows__{t.mirror}` o "
                 f"ON {back} WHERE l._present")
 
-    def _compute(self, p: Program, batches: dict[str, str], folder: Path, session: Any) -> list[dict[str, str]]:
+    def _compute(self, p: Program, batches: dict[str, str], folder: Path, session: Any, small: bool) -> list[dict[str, str]]:
         """Phase one: every step stored as Parquet, independent ones side by side. Gives the merges of phase two."""
         steps: list[tuple[str, Relation, bool]] = [(s.name, s.relation, s.signed) for s in p.steps]
         owners = {s.name: s.state for s in p.steps}
@@ -289,7 +292,7 @@ class SparkEngine:
         left = {n: (r, signed) for n, r, signed in steps}
         while left:
             ready = [n for n, (r, _) in left.items() if not any(isinstance(x, Temp) and x.name in left for x in walk(r))]
-            jobs = [self.pool.submit(self._store, n, *left[n], folder / n, session, owners[n]) for n in ready]
+            jobs = [self.pool.submit(self._store, n, *left[n], folder / n, session, owners[n], small) for n in ready]
             wait(jobs)
             for j in jobs:
                 j.result()
@@ -298,8 +301,8 @@ class SparkEngine:
                 del left[n]
         return merges
 
-    def _store(self, name: str, r: Relation, signed: bool, target: Path, session: Any, state: str) -> None:
-        text = self.printer.query(r, signed)
+    def _store(self, name: str, r: Relation, signed: bool, target: Path, session: Any, state: str, small: bool) -> None:
+        text = self.printer.query(r, signed, small)
         casts = [(c.name, c.type) for c in r.schema]
         items = ", ".join(f"CAST({mirror.q(n)} AS {type_name(t)}) AS {mirror.q(n)}" for n, t in casts)
         items += (", " if items and signed else "") + ("CAST(_weight AS BIGINT) AS _weight" if signed else "")

@@ -9,6 +9,9 @@ from compiler.spelling import ident
 from compiler.spelling.spark import type_name
 
 
+BROADCAST = 32 << 20  # logs up to this many bytes of files are sent to every worker; Spark guesses the size of what is made of them
+
+
 def q(name: str) -> str:
     return ident(name).sql("spark")
 
@@ -28,25 +31,32 @@ def create(t: Table, path: Path) -> str:
             "PARTITIONED BY (_log)")
 
 
+def log_size(path: Path) -> int:
+    """Bytes of the log's files."""
+    return sum(f.stat().st_size for f in (path / "_log=true").glob("*.parquet"))
+
+
 def views(t: Table, path: Path, batch: str | None) -> dict[str, str]:
     """Definitions of before, after (signed) and their positive forms, for a batch stored as the view `batch`."""
     table, cols = path_name(path), columns(t)
     before = f"SELECT {cols}, _weight FROM {table}"
     added = f" UNION ALL SELECT {cols}, CAST(_weight AS BIGINT) AS _weight FROM {batch}" if batch else ""
     log = f"SELECT {cols}, _weight FROM {table} WHERE _log"
-    return {"before": before, "after": before + added, "before_rows": rows(t, table, log),
-            "after_rows": rows(t, table, log + added)}
+    small = log_size(path) < BROADCAST
+    return {"before": before, "after": before + added, "before_rows": rows(t, table, log, small),
+            "after_rows": rows(t, table, log + added, small)}
 
 
-def rows(t: Table, table: str, log: str) -> str:
-    cols = columns(t)
+def rows(t: Table, table: str, log: str, small: bool) -> str:
+    """The rows there are: those of the base that the log does not take away, and what it adds."""
+    cols, hint = columns(t), "/*+ BROADCAST(n) */ " if small else ""
     net = f"(SELECT {cols}, SUM(_weight) AS _weight FROM ({log}) GROUP BY {cols} HAVING SUM(_weight) <> 0)"
     keys = t.key or tuple(c.name for c in t.columns)
     on = " AND ".join(f"b.{q(k)} <=> n.{q(k)}" for k in keys)
     if t.key:
-        return (f"SELECT {columns(t, 'b.')} FROM {table} b LEFT ANTI JOIN (SELECT * FROM {net} WHERE _weight < 0) n ON {on} "
+        return (f"SELECT {hint}{columns(t, 'b.')} FROM {table} b LEFT ANTI JOIN (SELECT * FROM {net} WHERE _weight < 0) n ON {on} "
                 f"WHERE NOT b._log UNION ALL SELECT {cols} FROM {net} WHERE _weight > 0")
-    return (f"SELECT {columns(t, 'b.')}, b._weight + COALESCE(n._weight, 0) AS _weight FROM {table} b LEFT JOIN "
+    return (f"SELECT {hint}{columns(t, 'b.')}, b._weight + COALESCE(n._weight, 0) AS _weight FROM {table} b LEFT JOIN "
             f"(SELECT * FROM {net} WHERE _weight < 0) n ON {on} WHERE NOT b._log AND b._weight + COALESCE(n._weight, 0) > 0 "
             f"UNION ALL SELECT {cols}, _weight FROM {net} WHERE _weight > 0")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from sqlglot import exp
@@ -13,6 +14,22 @@ from dialects import maintain
 from dialects.lower import Lower
 from dialects.printer import Printer
 from dialects.spark import SPARK
+
+SMALL = re.compile(r"(keys|batch_)")  # steps that hold keys, and batches
+
+
+def broadcast(tree: exp.Expr) -> exp.Expr:
+    """Hints that key sets and batches are sent to every worker: Spark guesses a join's size as the product of its sides,
+    and would sort a whole mirror to meet a few keys."""
+    for select in tree.find_all(exp.Select):
+        joined = [j.this for j in select.args.get("joins") or []]
+        start = select.args.get("from_")
+        tables = [t for t in [*([start.this] if start is not None else []), *joined] if isinstance(t, exp.Table)]
+        small = [t.alias_or_name for t in tables if t.args.get("db") is None and SMALL.match(t.name)]
+        if joined and small:
+            names = [exp.column(exp.to_identifier(n)) for n in small]
+            select.set("hint", exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=names)]))
+    return tree
 
 
 class SparkPrinter(Printer):
@@ -38,8 +55,9 @@ class SparkPrinter(Printer):
     def contents(self, s: StateDef) -> str:
         return self.placed(maintain.fill_tree(SPARK, s))
 
-    def query(self, r: Relation, weight: bool) -> str:
-        return self.placed(Lower(SPARK).query(r, weight=weight))
+    def query(self, r: Relation, weight: bool, small: bool = False) -> str:
+        tree = Lower(SPARK).query(r, weight=weight)
+        return self.placed(broadcast(tree) if small else tree)
 
     def merge(self, m: Merge, source: str) -> str:
         text = maintain.merge_sql(SPARK, m, source)
