@@ -8,7 +8,6 @@ from compiler.catalog import Table
 from compiler.spelling import ident
 from compiler.spelling.spark import type_name
 
-
 BROADCAST = 32 << 20  # logs up to this many bytes of files are sent to every worker; Spark guesses the size of what is made of them
 
 

@@ -1,0 +1,31 @@
+"""CH-benCHmark: its 22 queries over TPC-C's tables, maintained while orders are placed, paid and delivered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+
+from pipelines import deployment as store
+from tests.project import Project
+from tests.scenarios.test_cases import views
+
+CASE = Path(__file__).parent / "ch"
+
+
+def play(dsn: str, script: Path) -> None:
+    with psycopg.connect(dsn, autocommit=True) as c:
+        c.execute(script.read_text().encode())
+
+
+def test_every_query_is_maintained_under_transactions(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, views(CASE))
+    play(database, CASE / "schema.sql")
+    play(database, CASE / "load.sql")
+    p.deploy()
+    told = {v.name: v.maintenance for v in store.require(p.config.warehouse_path).views}
+    assert len(told) == 22 and set(told.values()) <= {"incremental", "keyed"}, told
+    p.assert_equal()
+    for batch in sorted((CASE / "batches").glob("*.sql")):
+        play(database, batch)
+        p.assert_equal()
