@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 
 from compiler.bind import json_access, json_edit
+from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import coerce, unify
 from compiler.bind.functions.arrays import slice_of
-from compiler.bind.operators import compare, meet
+from compiler.bind.operators import compare, in_values, meet
 from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, TopK
 from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, case, cast, conj, negate
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT
 
-if TYPE_CHECKING:
-    from compiler.bind.expressions import Clause, Expressions
 
-
-def array(x: Expressions, e: Any, c: Clause) -> Scalar:
+def array(x: Binding, e: Any, c: Clause) -> Scalar:
     if len(e.expressions) == 1 and isinstance(e.expressions[0].unnest(), exp.Query):
         return of_subquery(x, x.subquery(e.expressions[0].unnest(), c.scope))
     bound = [x.bind(i, c) for i in e.expressions]
@@ -31,7 +29,7 @@ def array(x: Expressions, e: Any, c: Clause) -> Scalar:
     return Call("array", tuple(items), types.array(t))
 
 
-def of_subquery(x: Expressions, query: Relation) -> Scalar:
+def of_subquery(x: Binding, query: Relation) -> Scalar:
     order: tuple[Order, ...] = ()
     inner = query
     if isinstance(query, Project) and isinstance(query.input, TopK):
@@ -45,7 +43,7 @@ def of_subquery(x: Expressions, query: Relation) -> Scalar:
     return Call("coalesce", (Sub("scalar", agg, (), "", t), Call("array", (), t)), t)
 
 
-def bracket(x: Expressions, e: Any, c: Clause) -> Scalar:
+def bracket(x: Binding, e: Any, c: Clause) -> Scalar:
     """Positions count from 1; there is nothing at 0 and below, nor beyond the end."""
     v = x.bind(e.this, c)
     if v.type.name == "jsonb" and len(e.expressions) == 1:
@@ -66,7 +64,7 @@ def bracket(x: Expressions, e: Any, c: Clause) -> Scalar:
     return case([(Call(">", (i, Lit(0, INT4)), BOOL), got)], Lit(None, got.type), got.type)
 
 
-def contains(x: Expressions, e: Any, c: Clause) -> Scalar:
+def contains(x: Binding, e: Any, c: Clause) -> Scalar:
     """@> and <@, of arrays and of jsonb."""
     a, b = x.bind(e.this, c), x.bind(e.expression, c)
     if isinstance(e, exp.ArrayContainedBy):
@@ -77,17 +75,17 @@ def contains(x: Expressions, e: Any, c: Clause) -> Scalar:
     return Call("array_contains_all", (a, b), BOOL)
 
 
-def overlaps(x: Expressions, e: Any, c: Clause) -> Scalar:
+def overlaps(x: Binding, e: Any, c: Clause) -> Scalar:
     a, b = meet(x.bind(e.this, c), x.bind(e.expression, c))
     return Call("array_overlap", (a, b), BOOL)
 
 
-def compared(x: Expressions, op: str, every: bool, left: Scalar, arr: Scalar) -> Scalar:
+def compared(x: Binding, op: str, every: bool, left: Scalar, arr: Scalar) -> Scalar:
     """left op ANY (arr), or ALL of it."""
     if arr.type.name == "unknown":
         arr = cast(arr, types.array(left.type))
     if isinstance(arr, Call) and arr.fn == "array" and op == "=" and not every:
-        return x.in_values(left, list(arr.args))
+        return in_values(left, list(arr.args))
     if isinstance(arr, Call) and arr.fn == "array":
         parts = tuple(compare(op, left, a) for a in arr.args)
         if not parts:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from compiler.bind.expressions import Clause, Expressions
+from compiler.bind.clause import Clause
+from compiler.bind.expressions import Expressions
 from compiler.bind.operators import compare
 from compiler.bind.scope import Env, Scope, Source
 from compiler.bind.sets import set_function

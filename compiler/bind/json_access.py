@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 
 from compiler.bind import json_edit
+from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import coerce
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.scalar import Call, Lit, Scalar, cast, conj
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT
 
-if TYPE_CHECKING:
-    from compiler.bind.expressions import Clause, Expressions
 
-
-def get(x: Expressions, e: Any, c: Clause) -> Scalar:
+def get(x: Binding, e: Any, c: Clause) -> Scalar:
     """->, ->>, #> and #>>."""
     as_text = isinstance(e, (exp.JSONExtractScalar, exp.JSONBExtractScalar))
     v = coerce(x.bind(e.this, c), JSONB)
@@ -33,7 +31,7 @@ def get(x: Expressions, e: Any, c: Clause) -> Scalar:
     return Call("json_text" if as_text else "json_get", (v, key(x, e.expression, c)), TEXT if as_text else v.type)
 
 
-def key(x: Expressions, path: exp.Expr, c: Clause) -> Scalar:
+def key(x: Binding, path: exp.Expr, c: Clause) -> Scalar:
     if isinstance(path, exp.JSONPath):
         part = path.expressions[-1]
         if isinstance(part, exp.JSONPathSubscript):
@@ -43,7 +41,7 @@ def key(x: Expressions, path: exp.Expr, c: Clause) -> Scalar:
     return cast(got, TEXT) if got.type.name == "unknown" else got
 
 
-def exists(x: Expressions, e: Any, c: Clause) -> Scalar:
+def exists(x: Binding, e: Any, c: Clause) -> Scalar:
     """?, ?| and ?&."""
     v = coerce(x.bind(e.this, c), JSONB)
     if isinstance(e, exp.JSONBContainsTopKey | exp.JSONBContains):
@@ -55,7 +53,7 @@ def exists(x: Expressions, e: Any, c: Clause) -> Scalar:
     return conj(parts) if isinstance(e, exp.JSONBContainsAllTopKeys) else Call("or", parts, BOOL) if len(parts) > 1 else parts[0]
 
 
-def without(x: Expressions, e: Any, c: Clause) -> Scalar:
+def without(x: Binding, e: Any, c: Clause) -> Scalar:
     return json_edit.minus_path(coerce(x.bind(e.this, c), JSONB), x.bind(e.expression, c))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compiler.bind.coerce import coerce
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, cast
@@ -188,3 +189,13 @@ def concat(a: Scalar, b: Scalar) -> Scalar:
     if a.type.name == "bytea":
         return Call("||", (a, cast(b, a.type)), a.type)
     return Call("||", (cast(a, TEXT), cast(b, TEXT)), TEXT)
+
+
+def in_values(x: Scalar, items: list[Scalar]) -> Scalar:
+    """x IN of a list of values."""
+    if x.type.name == "unknown":
+        x = coerce(x, next((i.type for i in items if i.type.name != "unknown"), TEXT))
+    parts = [compare("=", x, i) for i in items]
+    if all(isinstance(p, Call) and p.fn == "=" and p.args[0] == x for p in parts):
+        return Call("in", (x, *[p.args[1] for p in parts]), BOOL)  # type: ignore[attr-defined]
+    return Call("or", tuple(parts), BOOL) if len(parts) > 1 else parts[0]

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 
+from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import padded
 from compiler.bind.similar import regex_of
 from compiler.errors import UnsupportedSql
 from compiler.ir.scalar import Call, Lit, Scalar, cast, conj, negate
 from compiler.ir.types import BOOL, TEXT
 
-if TYPE_CHECKING:
-    from compiler.bind.expressions import Clause, Expressions
-
 NAMES = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "regex", exp.RegexpILike: "iregex", exp.SimilarTo: "similar"}
 
 
-def pattern(x: Expressions, e: Any, c: Clause) -> Scalar:
+def pattern(x: Binding, e: Any, c: Clause) -> Scalar:
     fn, negated = NAMES[type(e)], bool(e.args.get("negate"))
     right, escape = e.expression, None
     if isinstance(right, exp.Escape):
@@ -31,7 +29,7 @@ def pattern(x: Expressions, e: Any, c: Clause) -> Scalar:
     return negate(got) if negated else got
 
 
-def _of_list(x: Expressions, fn: str, text: Scalar, right: exp.Expr, negated: bool, c: Clause) -> Scalar:
+def _of_list(x: Binding, fn: str, text: Scalar, right: exp.Expr, negated: bool, c: Clause) -> Scalar:
     """ANY is one of the list, ALL every one; NOT belongs to each."""
     items = right.this.unnest()
     if not isinstance(items, exp.Array) or not items.expressions:
@@ -44,7 +42,7 @@ def _of_list(x: Expressions, fn: str, text: Scalar, right: exp.Expr, negated: bo
     return Call("or", tuple(parts), BOOL) if len(parts) > 1 else parts[0]
 
 
-def _one(x: Expressions, fn: str, text: Scalar, right: exp.Expr, escape: str | None, c: Clause) -> Scalar:
+def _one(x: Binding, fn: str, text: Scalar, right: exp.Expr, escape: str | None, c: Clause) -> Scalar:
     if fn == "similar":
         if not isinstance(right, exp.Literal):
             raise UnsupportedSql("SIMILAR TO with a pattern that is not a constant is not supported", code="unsupported_syntax")
@@ -53,7 +51,7 @@ def _one(x: Expressions, fn: str, text: Scalar, right: exp.Expr, escape: str | N
     return Call(fn, tuple(args), BOOL)
 
 
-def escaped(x: Expressions, e: Any, c: Clause) -> Scalar:
+def escaped(x: Binding, e: Any, c: Clause) -> Scalar:
     """… LIKE … ESCAPE …, where NOT may stand inside."""
     inner = e.this.copy()
     negated = isinstance(inner, exp.Not)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
-from compiler.bind.expressions import Clause, Expressions
+from compiler.bind.expressions import Expressions
 from compiler.bind.scope import Bound, Env, Scope, Source
 from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, UnsupportedSql

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 
+from compiler.bind.clause import Binding, Clause
 from compiler.bind.functions.times import overlaps as overlapping
 from compiler.bind.operators import compare
 from compiler.errors import InvalidSql
 from compiler.ir.relation import Project
 from compiler.ir.scalar import Call, Lit, Scalar, Sub, case, conj, is_null, negate
 from compiler.ir.types import BOOL
-
-if TYPE_CHECKING:
-    from compiler.bind.expressions import Clause, Expressions
 
 
 def items(e: exp.Expr) -> list[exp.Expr] | None:
@@ -28,7 +26,7 @@ def items(e: exp.Expr) -> list[exp.Expr] | None:
     return None
 
 
-def values(x: Expressions, e: exp.Expr, c: Clause) -> list[Scalar] | None:
+def values(x: Binding, e: exp.Expr, c: Clause) -> list[Scalar] | None:
     """The values of a row; of a subquery with several columns, each column of its one row. None for another expression."""
     if (parts := items(e)) is not None:
         return [x.bind(p, c) for p in parts]
@@ -59,13 +57,13 @@ def same_rows(left: list[Scalar], right: list[Scalar]) -> Scalar:
     return conj([Call("same", p.args, BOOL) for p in parts if isinstance(p, Call)])
 
 
-def null_test(x: Expressions, parts: list[exp.Expr], negated: bool, c: Clause) -> Scalar:
+def null_test(x: Binding, parts: list[exp.Expr], negated: bool, c: Clause) -> Scalar:
     """A row is NULL when every part is, and not NULL when none is."""
     tests = [is_null(x.bind(p, c)) for p in parts]
     return conj([negate(t) for t in tests] if negated else tests)
 
 
-def overlaps(x: Expressions, e: Any, c: Clause) -> Scalar:
+def overlaps(x: Binding, e: Any, c: Clause) -> Scalar:
     ends = [*(items(e.this) or []), *(items(e.expression) or [])]
     if len(ends) != 4:
         raise InvalidSql("wrong number of parameters of OVERLAPS", code="syntax_error")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from compiler.bind.expressions import Clause, Expressions
+from compiler.bind.clause import Clause
+from compiler.bind.expressions import Expressions
 from compiler.bind.from_clause import bind_from
 from compiler.bind.operators import ordinal
 from compiler.bind.query import limits, order_by

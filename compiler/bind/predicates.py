@@ -1,0 +1,119 @@
+"""Conditions: AND, OR, NOT, comparisons with values, lists and subqueries, NULL tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from compiler.bind import array_access, rows
+from compiler.bind.clause import Binding, Clause
+from compiler.bind.operators import compare, in_values, meet
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir.scalar import Call, Lit, Scalar, Sub, conj, is_null, negate
+from compiler.ir.types import BOOL
+
+
+class Predicates(Binding):
+    """Binds conditions."""
+
+    def and_(self, e: Any, c: Clause) -> Scalar:
+        return conj([self.condition(x, c) for x in e.flatten()])
+
+    def or_(self, e: Any, c: Clause) -> Scalar:
+        return Call("or", tuple(self.condition(x, c) for x in e.flatten()), BOOL)
+
+    def not_(self, e: Any, c: Clause) -> Scalar:
+        return negate(self.condition(e.this, c))
+
+    def comparison(self, op: str, left: exp.Expr, right: exp.Expr, c: Clause) -> Scalar:
+        if isinstance(right, exp.Anonymous) and str(right.this).upper() == "ALL" and len(right.expressions) == 1:
+            right = exp.All(this=right.expressions[0])
+        if isinstance(right, (exp.Any, exp.All)):
+            return self.quantified(op, left, right, c)
+        if rows.items(left) is not None or rows.items(right) is not None:
+            l, r = rows.values(self, left, c), rows.values(self, right, c)
+            if l is None or r is None:
+                raise InvalidSql(f"operator does not exist: {op} of a row and a value", code="undefined_operator")
+            return rows.compare_rows(op, l, r)
+        return compare(op, self.bind(left, c), self.bind(right, c))
+
+    def quantified(self, op: str, left: exp.Expr, right: exp.Expr, c: Clause) -> Scalar:
+        inner = right.this.unnest() if isinstance(right.this, (exp.Paren, exp.Subquery)) else right.this
+        every = isinstance(right, exp.All)
+        if isinstance(inner, exp.Query):
+            flip = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+            if every:
+                return negate(self.any_subquery(flip[op], left, inner, c))
+            return self.any_subquery(op, left, inner, c)
+        return array_access.compared(self, op, every, self.bind(left, c), self.bind(right.this, c))
+
+    def any_subquery(self, op: str, left: exp.Expr, query: exp.Expr, c: Clause) -> Scalar:
+        parts = rows.items(left)
+        args = [self.bind(x, c) for x in parts] if parts is not None else [self.bind(left, c)]
+        rel = self.subquery(query, c.scope)
+        if len(rel.names) != len(args):
+            raise InvalidSql("subquery has too many columns" if len(rel.names) > len(args)
+                             else "subquery has too few columns", code="syntax_error")
+        args = [meet(a, col)[0] for a, col in zip(args, rel.schema, strict=True)]
+        for a, col in zip(args, rel.schema, strict=True):
+            compare(op, a, col)  # raises where there is no such operator
+            if a.type.name == "enum" and op not in ("=", "<>"):
+                raise UnsupportedSql(f"{op} ANY or ALL over enums is not supported", code="unsupported_syntax")
+        return Sub("any", rel, tuple(args), op, BOOL)
+
+    def in_(self, e: Any, c: Clause) -> Scalar:
+        query = e.args.get("query")
+        if query is None and len(e.expressions) == 1 and isinstance(e.expressions[0].unnest(), exp.Values):
+            query = e.expressions[0]
+        if query is not None:
+            return self.any_subquery("=", e.this, query.unnest(), c)
+        if (parts := rows.items(e.this)) is not None:
+            mine = [self.bind(x, c) for x in parts]
+            alternatives = tuple(rows.compare_rows("=", mine, rows.values(self, x, c) or []) for x in e.expressions)
+            return Call("or", alternatives, BOOL) if len(alternatives) > 1 else alternatives[0]
+        items = [self.bind(x, c) for x in e.expressions]
+        return in_values(self.bind(e.this, c), items)
+
+    def between(self, e: Any, c: Clause) -> Scalar:
+        x = self.bind(e.this, c)
+        low, high = self.bind(e.args["low"], c), self.bind(e.args["high"], c)
+        got = conj([compare(">=", x, low), compare("<=", x, high)])
+        if e.args.get("symmetric"):
+            got = Call("or", (got, conj([compare(">=", x, high), compare("<=", x, low)])), BOOL)
+        return negate(got) if e.args.get("negate") else got
+
+    def is_(self, e: Any, c: Clause) -> Scalar:
+        right = e.expression
+        if isinstance(right, exp.Null) or right.name.upper() == "UNKNOWN":
+            if (parts := rows.items(e.this)) is not None:
+                return rows.null_test(self, parts, bool(e.args.get("negate")), c)
+            got = is_null(self.bind(e.this, c))
+        elif isinstance(right, exp.Boolean):
+            got = Call("is_true" if right.this else "is_false", (self.condition(e.this, c),), BOOL)
+        else:
+            raise UnsupportedSql(f"IS {right.sql('postgres')} is not supported", code="unsupported_syntax")
+        return negate(got) if e.args.get("negate") else got
+
+    def not_distinct(self, e: Any, c: Clause) -> Scalar:
+        if rows.items(e.this) is not None:
+            return rows.same_rows(rows.values(self, e.this, c) or [], rows.values(self, e.expression, c) or [])
+        got = compare("=", self.bind(e.this, c), self.bind(e.expression, c))
+        assert isinstance(got, Call)
+        if got.fn == "json_equal":
+            nulls = [is_null(a) for a in got.args]
+            both = Call("and", tuple(nulls), BOOL)
+            return Call("or", (both, Call("coalesce", (got, Lit(False, BOOL)), BOOL)), BOOL)
+        return Call("same", got.args, BOOL)
+
+    def distinct_from(self, e: Any, c: Clause) -> Scalar:
+        return negate(self.not_distinct(e, c))
+
+    def exists(self, e: Any, c: Clause) -> Scalar:
+        return Sub("exists", self.subquery(e.this.unnest(), c.scope), (), "", BOOL)
+
+    def scalar_subquery(self, e: Any, c: Clause) -> Scalar:
+        rel = self.subquery(e.unnest(), c.scope)
+        if len(rel.names) != 1:
+            raise InvalidSql("subquery must return only one column", code="syntax_error")
+        return Sub("scalar", rel, (), "", rel.schema[0].type)
