@@ -71,13 +71,20 @@ def parse(text: str, dialect: str) -> exp.Expr:
     return sqlglot.parse_one(text, read=dialect).transform(keep, copy=False)
 
 
+def _stands_alone(x: exp.Identifier) -> bool:
+    """A value of its own, as sqlglot leaves a lambda's variable: no qualified column, and no name of a field."""
+    if isinstance(x.parent, exp.Column):
+        return not x.parent.table
+    return not (isinstance(x.parent, exp.PropertyEQ) and x.arg_key == "this" or x.arg_key == "alias")
+
+
 def _renamed(e: exp.Expr, numbers: Iterator[int]) -> exp.Expr:
     """Variables of lambdas under names of their own, so that none of an argument's is caught."""
     for node in list(e.find_all(exp.Lambda)):
         for p in node.expressions:
             old, new = p.name, f"{p.name}_{next(numbers)}"
             p.set("this", new)
-            for x in node.this.find_all(exp.Column):
-                if x.name == old and not x.table:
-                    x.this.set("this", new)
+            for x in list(node.this.find_all(exp.Identifier)):
+                if x.this == old and _stands_alone(x):
+                    x.set("this", new)
     return e

@@ -1,0 +1,94 @@
+"""Where rows come from: tables at a time, states, earlier steps, constants, recursion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from compiler.ir.relation.base import Relation
+from compiler.ir.scalar import Col, Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class Scan(Relation):
+    """A mirrored table at a time: before, after or delta. `key` is its primary key, () when it has none."""
+
+    table: str
+    cols: tuple[Col, ...]
+    key: tuple[str, ...] = ()
+    at: str = "after"
+
+    @property
+    def schema(self) -> tuple[Col, ...]:
+        return self.cols
+
+
+@dataclass(frozen=True, eq=False)
+class State(Relation):
+    """A kept relation at a time. `key` identifies its rows (null-safe); weights are 1."""
+
+    name: str
+    cols: tuple[Col, ...]
+    key: tuple[str, ...]
+    at: str = "after"
+
+    @property
+    def schema(self) -> tuple[Col, ...]:
+        return self.cols
+
+
+@dataclass(frozen=True, eq=False)
+class Temp(Relation):
+    """The stored result of an earlier statement of the same batch; `signed` when it has a weight column."""
+
+    name: str
+    cols: tuple[Col, ...]
+    signed: bool
+
+    @property
+    def schema(self) -> tuple[Col, ...]:
+        return self.cols
+
+
+@dataclass(frozen=True, eq=False)
+class Values(Relation):
+    """Constant rows of weight 1; without rows it is the empty relation."""
+
+    cols: tuple[Col, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
+
+    @property
+    def schema(self) -> tuple[Col, ...]:
+        return self.cols
+
+
+@dataclass(frozen=True, eq=False)
+class Fixpoint(Relation):
+    """WITH RECURSIVE: `base`, then `step` over the rows last found, read as `Recur`, until it finds none."""
+
+    name: str
+    base: Relation
+    step: Relation
+    distinct: bool
+
+    @property
+    def schema(self) -> tuple[Col, ...]:
+        return self.base.schema
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.base, self.step)
+
+    def rebuild(self, inputs: tuple[Relation, ...]) -> Relation:
+        return replace(self, base=inputs[0], step=inputs[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Recur(Relation):
+    """Inside a `Fixpoint`'s step: the rows found by the round before."""
+
+    name: str
+    cols: tuple[Col, ...]
+
+    @property
+    def schema(self) -> tuple[Col, ...]:
+        return self.cols

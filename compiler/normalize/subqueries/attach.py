@@ -1,0 +1,192 @@
+"""A subquery's value as a column of the relation around it, or as a semi or anti join."""
+
+from __future__ import annotations
+
+from compiler.ir.relation import (
+    Agg,
+    Aggregate,
+    Filter,
+    Join,
+    LeftJoin,
+    Project,
+    Relation,
+    Semi,
+)
+from compiler.ir.scalar import (
+    FALSE,
+    TRUE,
+    Call,
+    Col,
+    Lit,
+    Outer,
+    Scalar,
+    Sub,
+    case,
+    columns,
+    conj,
+    equal,
+    is_null,
+    negate,
+    walk,
+)
+from compiler.ir.scalar import transform as map_scalar
+from compiler.ir.types import BOOL, INT8
+from compiler.normalize.outers import free
+from compiler.normalize.subqueries.lifting import Provided, free_above, lift, peel, pick_like
+from compiler.normalize.subqueries.push import ZERO, Push
+
+
+class Attach(Push):
+    """Attaches subqueries of conditions and expressions."""
+
+    def replace(self, s: Scalar, box: list[Relation]) -> Scalar:
+        return map_scalar(s, lambda x: self.attach(x, box) if isinstance(x, Sub) else None)
+
+    def condition(self, rel: Relation, s: Sub, positive: bool) -> Relation:
+        """EXISTS and IN that a row must satisfy: semi joins; negated: anti joins, exact under NULLs."""
+        args = self.plain(s.args, rel)
+        if args is None:
+            box = [rel]
+            value = self.attach(s, box)
+            return pick_like(Filter(box[0], value if positive else negate(value)), rel)
+        query = self.run(s.query)
+        lifted = lift(query, rel)
+        if lifted is not None:
+            query, on = lifted
+        else:
+            query, p = self.push(query, rel)
+            on = p.on()
+        if s.kind == "exists":
+            return Semi(rel, self.only(query, on), conj(on), anti=not positive)
+        y = query.schema[:len(s.args)]
+        tests = [Call(s.op, (a, b), BOOL) for a, b in zip(args, y, strict=True)]
+        if positive:
+            return Semi(rel, query, conj([*on, *tests]))
+        if s.op == "=" and len(args) == 1:
+            with_null = Filter(query, is_null(y[0]))
+            rel = Semi(rel, query, conj([*on, *tests]), anti=True)
+            rel = Semi(rel, with_null, conj(on), anti=True)
+            return Semi(rel, query, conj([*on, is_null(args[0])]), anti=True)
+        return Semi(rel, query, conj([*on, negate(Call("is_false", (conj(tests),), BOOL))]), anti=True)
+
+    def plain(self, args: tuple[Scalar, ...], rel: Relation) -> list[Scalar] | None:
+        """The operands, unless they hold subqueries of their own."""
+        if any(isinstance(x, Sub) for a in args for x in walk(a)):
+            return None
+        return list(args)
+
+    def only(self, q: Relation, on: list[Scalar]) -> Relation:
+        used = columns(*on) & set(q.names)
+        if isinstance(q, Project):
+            return Project(q.input, tuple((n, e) for n, e in q.exprs if n in used) or q.exprs[:1])
+        return q
+
+    def attach(self, s: Sub, box: list[Relation]) -> Scalar:
+        """Join the subquery's value to the relation in `box`; gives the scalar that stands for it."""
+        if s.kind == "any":
+            args = tuple(self.replace(a, box) for a in s.args)
+            return self.attach_any(s, args, box)
+        query = self.run(s.query)
+        if s.kind == "exists":
+            return self.attach_exists(query, box)
+        return self.attach_scalar(query, box)
+
+    def attach_scalar(self, query: Relation, box: list[Relation]) -> Scalar:
+        rel = box[0]
+        peeled = peel(query)
+        outer = [o for o in free(query) if o.name in rel.names]
+        if peeled is not None and not outer:
+            q = self.fresh_names(query)
+            box[0] = Join(rel, q, TRUE)
+            return q.schema[0]
+        if peeled is not None and not free_above(peeled, rel):
+            ops, agg = peeled
+            return self.defaulted(ops, agg, box)[0]
+        q, p = self.push(query, rel)
+        q = self.fresh_names(q, p)
+        box[0] = LeftJoin(rel, q, conj(p.on()))
+        return q.schema[0]
+
+    def defaulted(self, ops: list[Relation], agg: Aggregate, box: list[Relation]) -> list[Scalar]:
+        """A correlated aggregate without GROUP BY: the left join gives NULLs where Postgres gives its empty value."""
+        rel = box[0]
+        q, p = self.push_grouped(agg, rel)
+        q = self.fresh_names(q, p)
+        box[0] = LeftJoin(rel, q, conj(p.on()))
+        values: dict[str, Scalar] = {}
+        for (name, a), c in zip(agg.aggs, q.schema, strict=False):
+            values[name] = Call("coalesce", (c, ZERO), INT8) if a.fn in ("count", "regr_count") else c
+        keep: list[Scalar] = []
+
+        def put(e: Scalar) -> Scalar:
+            def swap(n: Scalar) -> Scalar | None:
+                if isinstance(n, Col):
+                    return values[n.name]
+                if isinstance(n, Outer) and n.name in rel.names:
+                    return Col(n.name, n.type)
+                return None
+
+            return map_scalar(e, swap)
+
+        for op in reversed(ops):
+            if isinstance(op, Filter):
+                keep.append(put(op.predicate))
+            else:
+                assert isinstance(op, Project)
+                values = {n: put(e) for n, e in op.exprs}
+        out = list(values.values())
+        if keep:
+            out = [case([(conj(keep), v)], Lit(None, v.type), v.type) for v in out]
+        self.last_keep = keep
+        return out
+
+    def attach_exists(self, query: Relation, box: list[Relation]) -> Scalar:
+        rel = box[0]
+        if not [o for o in free(query) if o.name in rel.names]:
+            n = self.fresh("n")
+            box[0] = Join(rel, Aggregate(query, (), ((n, Agg("count", (), INT8)),)), TRUE)
+            return Call(">", (Col(n, INT8), ZERO), BOOL)
+        q, p = self.push(query, rel)
+        return self.mark(q, p, [], box)
+
+    def mark(self, q: Relation, p: Provided, extra: list[tuple[Scalar, Col]], box: list[Relation]) -> Scalar:
+        """Left join with the distinct bindings (and values of `extra`) that occur; true where one is found."""
+        names = {c.name: self.fresh(c.name) for c in [*p.cols.values(), *(c for _, c in extra)]}
+        distinct = Aggregate(q, tuple((names[c], q.col(c)) for c in names), ())
+        m = self.fresh("found")
+        marked = Project(distinct, (*((c.name, c) for c in distinct.schema), (m, TRUE)))
+        renamed = Provided({f: Col(names[c.name], c.type) for f, c in p.cols.items()}, p.strict)
+        on = renamed.on() + [equal(a, Col(names[c.name], c.type)) for a, c in extra]
+        box[0] = LeftJoin(box[0], marked, conj(on))
+        return Call("coalesce", (Col(m, BOOL), FALSE), BOOL)
+
+    def attach_any(self, s: Sub, args: tuple[Scalar, ...], box: list[Relation]) -> Scalar:
+        query = self.run(s.query)
+        rel = box[0]
+        if s.op != "=" or len(args) > 1:
+            return self.attach_counted(s, args, query, box)
+        q, p = self.push(query, rel)
+        found = self.mark(q, p, [(args[0], q.schema[0])], box)
+        n, nn = self.fresh("n"), self.fresh("nulls")
+        keys = {c.name: self.fresh(c.name) for c in p.cols.values()}
+        counts = Aggregate(q, tuple((keys[c], q.col(c)) for c in keys), (
+            (n, Agg("count", (), INT8)), (nn, Agg("count", (), INT8, filter=is_null(q.schema[0])))))
+        renamed = Provided({f: Col(keys[c.name], c.type) for f, c in p.cols.items()}, p.strict)
+        box[0] = LeftJoin(box[0], counts, conj(renamed.on())) if p.cols else Join(box[0], counts, TRUE)
+        some = Call(">", (Call("coalesce", (Col(n, INT8), ZERO), INT8), ZERO), BOOL)
+        nulls = Call(">", (Call("coalesce", (Col(nn, INT8), ZERO), INT8), ZERO), BOOL)
+        unknown = Call("or", (nulls, conj([is_null(args[0]), some])), BOOL)
+        return case([(found, TRUE), (unknown, Lit(None, BOOL))], FALSE, BOOL)
+
+    def attach_counted(self, s: Sub, args: tuple[Scalar, ...], query: Relation, box: list[Relation]) -> Scalar:
+        """x op ANY (q) in general: count the rows for which the comparison is true, and unknown."""
+        names = [self.fresh("operand") for _ in args]
+        rel = box[0]
+        box[0] = rel = Project(rel, (*((c.name, c) for c in rel.schema), *zip(names, args, strict=True)))
+        tests = conj([Call(s.op, (Outer(n, a.type), c), BOOL)
+                      for n, a, c in zip(names, args, query.schema, strict=False)])
+        t, u = self.fresh("n_true"), self.fresh("n_unknown")
+        agg = Aggregate(query, (), ((t, Agg("count", (), INT8, filter=tests)),
+                                    (u, Agg("count", (), INT8, filter=is_null(tests)))))
+        a, b = self.defaulted([], agg, box)
+        return case([(Call(">", (a, ZERO), BOOL), TRUE), (Call(">", (b, ZERO), BOOL), Lit(None, BOOL))], FALSE, BOOL)
