@@ -13,16 +13,15 @@ import pyarrow.parquet as pq
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
-from compiler.ir.types import MAX_PRECISION, Type
 from compiler.maintenance import Program, Statement
 from compiler.spelling import ident
 from compiler.state import StateDef, ViewPlan
 from connectors.duckdb import landing, mirror
-from connectors.duckdb.text import from_text
+from connectors.duckdb.values import cast_errors, exported
 from connectors.engine import EngineFailure, Printer
 from connectors.exported import export_batch, is_json
 from connectors.staging import Staged
-from connectors.typed import out_of_range, typed
+from connectors.typed import typed
 
 FORMAT = 2
 EXPORT_ROWS = 100_000
@@ -280,7 +279,7 @@ class DuckDBEngine:
     def export(self, plan: ViewPlan, path: Path, fmt: str) -> None:
         options = "FORMAT parquet" if fmt == "parquet" else "FORMAT csv, HEADER true"
         target = str(path).replace("'", "''")
-        items = ", ".join(_exported(n, c.type) for n, c in plan.outputs) or "*"
+        items = ", ".join(exported(n, c.type) for n, c in plan.outputs) or "*"
         query = f"SELECT {items} FROM main.{ident(plan.view).sql('duckdb')}"
         if fmt == "parquet" and any(is_json(c.type) for _, c in plan.outputs):
             self._export_json(plan, query, path)
@@ -294,48 +293,6 @@ class DuckDBEngine:
         with pq.ParquetWriter(path, empty.schema) as writer:
             for b in batches:
                 writer.write_batch(export_batch(b, types))
-
-
-def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:
-    """Run a statement that casts staged text; what does not fit is named by table, column and key."""
-    if any(c.type.name == "numeric" and c.type.precision == MAX_PRECISION for c in t.columns):
-        _check(t, rows, scale_only=True)
-    try:
-        run()
-    except duckdb.Error as e:
-        _check(t, rows, scale_only=False)
-        raise EngineFailure(f'landing table "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0], code="engine") from e
-
-
-def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
-    """Look for a value that no cast can take, or whose digits a cast would drop; raises ValueOutOfRange."""
-    con = duckdb.connect()
-    con.execute("SET TimeZone = 'UTC'")
-    con.register("arrived", rows.append_column("_at", pa.array(range(rows.num_rows))))
-    con.execute("CREATE TABLE staged AS SELECT * FROM arrived")
-    for i, c in enumerate(t.columns):
-        tests = []
-        if c.type.name == "numeric" and c.type.precision == MAX_PRECISION:
-            tests.append(f"length(rtrim(split_part(c{i}, '.', 2), '0')) > {c.type.scale}")
-        if not scale_only and c.type.name not in ("interval", "array", "bytea", "bool"):
-            tests.append(f"c{i} IS NOT NULL AND {from_text(f'c{i}', c.type, strict=False)} IS NULL")
-        for test in tests:
-            try:
-                bad = con.execute(f"SELECT _at, c{i} FROM staged WHERE {test} ORDER BY _at LIMIT 1").fetchone()
-            except duckdb.Error:
-                continue
-            if bad:
-                raise out_of_range(t, c, rows, bad[0], bad[1])
-
-
-def _exported(name: str, t: Type) -> str:
-    """A column as files can hold it: Parquet's interval has no sign, so intervals are written as seconds."""
-    column = ident(name).sql("duckdb")
-    if t.name != "interval":
-        return column
-    months = f"(datepart('year', {column}) * 12 + datepart('month', {column}))"
-    days = f"(({months} // 12) * 365 + ({months} % 12) * 30 + datepart('day', {column}))"
-    return f"CAST({days} * 86400 AS DOUBLE) + pg.micros_of({column}) / 1000000.0 AS {column}"
 
 
 def _each(con: duckdb.DuckDBPyConnection, statements: list[str]) -> None:

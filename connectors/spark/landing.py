@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from compiler.catalog import Table
 from connectors.duckdb import landing
-from connectors.duckdb.engine import cast_errors
 from connectors.duckdb.text import from_text
+from connectors.duckdb.values import cast_errors
 from connectors.staging import Staged
 from connectors.typed import typed
 

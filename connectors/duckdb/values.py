@@ -1,0 +1,57 @@
+"""Values on their way in and out: what a cast cannot take is named, what a file cannot hold is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import duckdb
+import pyarrow as pa
+
+from compiler.catalog import Table
+from compiler.ir.types import MAX_PRECISION, Type
+from compiler.spelling import ident
+from connectors.duckdb.text import from_text
+from connectors.engine import EngineFailure
+from connectors.typed import out_of_range
+
+
+def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:
+    """Run a statement that casts staged text; what does not fit is named by table, column and key."""
+    if any(c.type.name == "numeric" and c.type.precision == MAX_PRECISION for c in t.columns):
+        _check(t, rows, scale_only=True)
+    try:
+        run()
+    except duckdb.Error as e:
+        _check(t, rows, scale_only=False)
+        raise EngineFailure(f'landing table "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0], code="engine") from e
+
+
+def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
+    """Look for a value that no cast can take, or whose digits a cast would drop; raises ValueOutOfRange."""
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'")
+    con.register("arrived", rows.append_column("_at", pa.array(range(rows.num_rows))))
+    con.execute("CREATE TABLE staged AS SELECT * FROM arrived")
+    for i, c in enumerate(t.columns):
+        tests = []
+        if c.type.name == "numeric" and c.type.precision == MAX_PRECISION:
+            tests.append(f"length(rtrim(split_part(c{i}, '.', 2), '0')) > {c.type.scale}")
+        if not scale_only and c.type.name not in ("interval", "array", "bytea", "bool"):
+            tests.append(f"c{i} IS NOT NULL AND {from_text(f'c{i}', c.type, strict=False)} IS NULL")
+        for test in tests:
+            try:
+                bad = con.execute(f"SELECT _at, c{i} FROM staged WHERE {test} ORDER BY _at LIMIT 1").fetchone()
+            except duckdb.Error:
+                continue
+            if bad:
+                raise out_of_range(t, c, rows, bad[0], bad[1])
+
+
+def exported(name: str, t: Type) -> str:
+    """A column as files can hold it: Parquet's interval has no sign, so intervals are written as seconds."""
+    column = ident(name).sql("duckdb")
+    if t.name != "interval":
+        return column
+    months = f"(datepart('year', {column}) * 12 + datepart('month', {column}))"
+    days = f"(({months} // 12) * 365 + ({months} % 12) * 30 + datepart('day', {column}))"
+    return f"CAST({days} * 86400 AS DOUBLE) + pg.micros_of({column}) / 1000000.0 AS {column}"
