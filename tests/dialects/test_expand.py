@@ -20,7 +20,7 @@ def expanded(sql: str) -> str:
 
 def test_an_argument_used_twice_is_computed_once() -> None:
     got = expanded("SELECT twice(f(a)) FROM t")
-    assert got.count("f(a)".upper()) + got.count("f(a)") == 1
+    assert got.upper().count("F(A)") == 1
     assert "TRANSFORM" in got
 
 
