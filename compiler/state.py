@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from compiler.differences import differences
 from compiler.ir.relation import (
     Agg,
     Aggregate,
@@ -66,6 +67,7 @@ class ViewPlan:
     outputs: list[tuple[str, Col]]
     tables: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # where it may differ from Postgres
 
 
 def digest(r: Relation) -> str:
@@ -121,7 +123,7 @@ def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]]) -> ViewPlan:
         top = _timed_top(split_filters(prune(rel), timed(prune(rel))), settled, view)
     else:
         top = settled(rel, f"{_slug([view])}_rows")
-    return ViewPlan(view, list(states.values()), top, outputs, tables, notes)
+    return ViewPlan(view, list(states.values()), top, outputs, tables, notes, differences(rel))
 
 
 def _timed_top(r: Relation, settled: Callable[[Relation, str], Relation], view: str) -> Relation:

@@ -83,7 +83,7 @@ def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
             for c in t.columns:
                 if c.type.name == "text" and c.source_type not in ("text", "name", "varchar", "character varying", ""):
                     out.append(f'{t.schema}.{t.name}.{c.name} has type {c.source_type}, which is carried as text')
-    return out
+    return out + [f'view "{v.name}" may differ from Postgres: {w}' for v in views if v.plan for w in v.plan.warnings]
 
 
 def _needed(views: list[Compiled]) -> dict[str, list[str]]:

@@ -98,7 +98,7 @@ def _compile_one(v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], de
                          hint="Known: auto, incremental strict.")
     v.engine = engine
     v.plan = compile_view(v.name, v.text.query, catalog, queries)
-    v.notes += v.plan.notes
+    v.notes += [*v.plan.notes, *v.plan.warnings]
     v.maintenance = maintenance_of(v.plan)
     v.reason = reason_of(v.plan)
     if v.text.options.get("refresh") == "incremental strict" and v.maintenance == "recompute":

@@ -180,3 +180,12 @@ def test_teardown_leaves_nothing(database: str, tmp_path: Path) -> None:
     assert not (p.config.warehouse_path / "tidemark.duckdb").exists()
     p.deploy()
     p.assert_equal()
+
+
+def test_a_view_that_may_differ_from_postgres_is_warned_of(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"parts": "SELECT id, j -> 'k' AS k FROM t", "plain": "SELECT id FROM t"})
+    p.source("CREATE TABLE t (id int PRIMARY KEY, j json)")
+    done = p.command("deploy")
+    assert done.returncode == 0, done.stderr
+    assert 'warning: view "parts" may differ from Postgres: it reads parts of json' in done.stderr
+    assert '"plain"' not in done.stderr
