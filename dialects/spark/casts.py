@@ -38,7 +38,7 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if t.name in ("json", "jsonb"):
         return x
     if t.name == "time" and s.name in ("timestamp", "timestamptz"):
-        return tree(d, "pg_clock(UNIX_MICROS(CAST($1 AS TIMESTAMP_LTZ)) % 86400000000)", x)
+        return tree(d, "pg_clock(PMOD(UNIX_MICROS(CAST($1 AS TIMESTAMP_LTZ)), 86400000000))", x)
     if t.name == "interval" and s.name == "time":
         return tree(d, "pg_interval(0, 0, pg_micros_of_day($1))", x)
     if t.name in ("interval", "time") or s.name in ("interval", "time"):

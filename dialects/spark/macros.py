@@ -48,8 +48,8 @@ BODIES: dict[str, str] = {
     "CAST(d + pg_trunc(s / 86400) AS INT), CAST(RINT(u + (s - pg_trunc(s / 86400) * 86400) * 1e6) AS BIGINT))",
     "pg_part(n, one, before)": "CASE WHEN n = 0 THEN '' ELSE CONCAT(CASE WHEN n > 0 AND before < 0 THEN '+' "
     "ELSE '' END, CAST(n AS STRING), one, CASE WHEN n = 1 THEN ' ' ELSE 's ' END) END",
-    "pg_clock(u)": "CONCAT(FORMAT_STRING('%02d:%02d:%02d', u DIV 3600000000, u DIV 60000000 % 60, u DIV 1000000 % 60), "
-    "CASE WHEN u % 1000000 = 0 THEN '' ELSE CONCAT('.', RTRIM('0', FORMAT_STRING('%06d', u % 1000000))) END)",
+    "pg_clock(u)": "CASE WHEN u IS NOT NULL THEN CONCAT(FORMAT_STRING('%02d:%02d:%02d', u DIV 3600000000, u DIV 60000000 % 60, u DIV 1000000 % 60), "
+    "CASE WHEN u % 1000000 = 0 THEN '' ELSE CONCAT('.', RTRIM('0', FORMAT_STRING('%06d', u % 1000000))) END) END",
     "pg_interval_text(i)": "pg_interval_shown(i['months'], i['days'], i['micros'])",
     "pg_interval_shown(m, d, u)": "CASE WHEN m = 0 AND d = 0 AND u = 0 THEN '00:00:00' ELSE RTRIM(CONCAT("
     "pg_part(CAST(m DIV 12 AS INT), ' year', 0), pg_part(m % 12, ' mon', CAST(m DIV 12 AS INT)), pg_part(d, ' day', m), CASE WHEN u = 0 THEN '' "
@@ -67,6 +67,9 @@ BODIES: dict[str, str] = {
     "CASE WHEN u < 0 THEN u + 86400000000 ELSE u END, month)",
     "pg_age_settled(m, d, u, month)":
     "pg_interval(CASE WHEN d < 0 THEN m - 1 ELSE m END, CASE WHEN d < 0 THEN d + month ELSE d END, u)",
+    # of a local time that comes twice, the second
+    "pg_to_utc(x, z)": "pg_later(TO_UTC_TIMESTAMP(x, z), x, z)",
+    "pg_later(t, x, z)": "CASE WHEN FROM_UTC_TIMESTAMP(t + INTERVAL 1 HOUR, z) = x THEN t + INTERVAL 1 HOUR ELSE t END",
     # text
     "pg_upper(x)": "CASE WHEN CONTAINS(x, 'ß') THEN REPLACE(UPPER(REPLACE(x, 'ß', CHR(1))), CHR(1), 'ß') ELSE UPPER(x) END",
     "pg_bool_of(x)": "CASE WHEN x IN ('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1') THEN TRUE "

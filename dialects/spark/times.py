@@ -117,7 +117,7 @@ def _at_zone(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         x = a[0] if utc else exp.Anonymous(this="from_utc_timestamp", expressions=a)
         return d.cast(x, e.type)
     x = d.cast(a[0], types.TIMESTAMPTZ)
-    return x if utc else exp.Anonymous(this="to_utc_timestamp", expressions=[x, a[1]])
+    return x if utc else exp.Anonymous(this="pg_to_utc", expressions=[x, a[1]])
 
 
 def _compared(op: str) -> str:

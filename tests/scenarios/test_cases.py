@@ -18,16 +18,23 @@ def views(case: Path) -> dict[str, str]:
     return {name: text.strip().rstrip(";") for name, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
+ENGINES = ["duckdb", pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.spark])]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
-def test_every_view_is_the_sources_after_every_batch(case: Path, database: str, tmp_path: Path) -> None:
+def test_every_view_is_the_sources_after_every_batch(case: Path, engine: str, database: str, tmp_path: Path) -> None:
+    """On Spark, views with a function it has no counterpart for are refused, and the others compared."""
     def play(script: Path) -> None:
         with psycopg.connect(database, autocommit=True) as c:
             c.execute(script.read_text().encode())
 
-    p = Project.create(tmp_path, database, views(case))
+    p = Project.create(tmp_path, database, views(case), engine)
     play(case / "schema.sql")
     play(case / "load.sql")
-    p.deploy()
+    told = p.deploy(keep_going=engine == "spark").views
+    refused = [v.name for v in told if v.error is not None]
+    assert len(refused) <= len(told) // 20, refused
     p.assert_equal()
     for batch in sorted((case / "batches").glob("*.sql")):
         play(batch)

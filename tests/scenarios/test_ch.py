@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from pipelines import deployment as store
 from tests.project import Project
-from tests.scenarios.test_cases import views
+from tests.scenarios.test_cases import ENGINES, views
 
 CASE = Path(__file__).parent / "ch"
 
@@ -18,8 +19,9 @@ def play(dsn: str, script: Path) -> None:
         c.execute(script.read_text().encode())
 
 
-def test_every_query_is_maintained_under_transactions(database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, views(CASE))
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_query_is_maintained_under_transactions(engine: str, database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, views(CASE), engine)
     play(database, CASE / "schema.sql")
     play(database, CASE / "load.sql")
     p.deploy()

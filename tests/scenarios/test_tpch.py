@@ -13,6 +13,7 @@ import pytest
 
 from pipelines import deployment as store
 from tests.project import Project
+from tests.scenarios.test_cases import ENGINES
 
 CASE = Path(__file__).parent / "tpch"
 TABLES = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
@@ -43,8 +44,9 @@ def load(dsn: str, data: Path) -> None:
         c.execute("ANALYZE")
 
 
-def test_every_query_is_maintained(database: str, tmp_path: Path, data: Path) -> None:
-    p = Project.create(tmp_path, database, queries())
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_query_is_maintained(engine: str, database: str, tmp_path: Path, data: Path) -> None:
+    p = Project.create(tmp_path, database, queries(), engine)
     load(database, data)
     p.deploy()
     told = {v.name: v.maintenance for v in store.require(p.config.warehouse_path).views}
