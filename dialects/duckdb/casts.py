@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from compiler.errors import InvalidSql, UnsupportedSql
@@ -9,7 +11,8 @@ from compiler.formats import json_text
 from compiler.formats.intervals import parse_interval
 from compiler.formats.times import parse_timestamp, parse_timestamptz
 from compiler.ir import types
-from compiler.ir.scalar import Call, Col, Lit
+from compiler.ir.scalar import Call, Lit
+from dialects.as_text import to_text
 from dialects.dialect import Dialect, Emit, tree
 
 
@@ -23,7 +26,7 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_numeric(s) and types.is_integer(t):
         return d.cast(tree(d, "ROUND($1, 0)", x), t)
     if types.is_string(t):
-        return _to_text(d, e, x)
+        return to_text(d, e, x, SHOWN, _elements)
     if t.name == "bool" and types.is_string(s):
         return tree(d, "pg.bool_of(LOWER(TRIM($1)))", x)
     if t.name == "interval" and s.name == "time":
@@ -49,45 +52,16 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(x, t)
 
 
-def _to_text(d: Dialect, e: Call, x: exp.Expr) -> exp.Expr:
-    s, t = e.args[0].type, e.type
-    if s.name == "bpchar" and t.name != "bpchar":
-        out = x
-    elif s.name == "bool":
-        out = tree(d, "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END", x)
-    elif types.is_float(s):
-        out = tree(d, "pg.real_text($1)" if s.name == "float4" else "pg.float_text($1)", x)
-    elif s.name == "timestamptz":
-        out = tree(d, "pg.timestamp_text($1 AT TIME ZONE 'UTC') || '+00'", x)
-    elif s.name == "timestamp":
-        out = tree(d, "pg.timestamp_text($1)", x)
-    elif s.name == "interval":
-        out = tree(d, "pg.interval_text($1)", x)
-    elif s.name == "array":
-        v = exp.column("v")
-        inner = _to_text(d, Call("cast", (Col("v", s.element or types.TEXT),), types.TEXT), v)
-        if s.element is not None and s.element.name == "bool":
-            inner = tree(d, "LEFT($1, 1)", inner)
-        quoted = tree(d, "LIST_TRANSFORM($1, lambda v: pg.array_quoted($2))", x, inner)
-        out = tree(d, "'{' || COALESCE(ARRAY_TO_STRING($1, ','), '') || '}'", quoted)
-        out = tree(d, "CASE WHEN $1 IS NOT NULL THEN $2 END", x, out)
-    elif s.name == "bytea":
-        out = tree(d, "'\\x' || LOWER(HEX($1))", x)
-    elif s.name == "numeric" and (s.scale or 0) >= types.QUOTIENT_SCALE - 2:
-        raise UnsupportedSql("the text of a quotient depends on how Postgres scales it", code="unsupported_cast",
-                             hint="Round it first: round(x, 2)::text.")
-    elif s == types.numeric():
-        raise UnsupportedSql("the text of a numeric without a scale depends on how each value was written", code="unsupported_cast",
-                             hint="Round it first: round(x, 2)::text, or give the column a scale: numeric(12, 2).")
-    elif types.is_string(s):
-        out = x
-    else:
-        out = d.cast(x, types.TEXT)
-    if t.name == "varchar" and t.precision:
-        out = tree(d, f"LEFT($1, {t.precision})", out)
-    if t.name == "bpchar":
-        out = tree(d, f"RTRIM(LEFT($1, {t.precision}), ' ')" if t.precision else "RTRIM($1, ' ')", out)
-    return out
+SHOWN = {
+    "bool": "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END", "float4": "pg.real_text($1)", "float8": "pg.float_text($1)",
+    "timestamptz": "pg.timestamp_text($1 AT TIME ZONE 'UTC') || '+00'", "timestamp": "pg.timestamp_text($1)",
+    "interval": "pg.interval_text($1)", "bytea": "'\\x' || LOWER(HEX($1))", "bpchar trimmed": "RTRIM($1, ' ')",
+}
+
+
+def _elements(d: Dialect, x: exp.Expr, text: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    quoted = tree(d, "LIST_TRANSFORM($1, lambda v: pg.array_quoted($2))", x, text(exp.column("v")))
+    return tree(d, "CASE WHEN $1 IS NOT NULL THEN '{' || COALESCE(ARRAY_TO_STRING($2, ','), '') || '}' END", x, quoted)
 
 
 def _literal_interval(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:

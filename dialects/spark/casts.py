@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from sqlglot import exp
 
@@ -12,7 +13,8 @@ from compiler.formats.arrays import parse_array
 from compiler.formats.intervals import parse_interval
 from compiler.formats.times import parse_timestamp, parse_timestamptz
 from compiler.ir import types
-from compiler.ir.scalar import Call, Col
+from compiler.ir.scalar import Call
+from dialects.as_text import to_text
 from dialects.dialect import Dialect, Emit, tree
 from dialects.spark.common import lambda_of, no
 
@@ -28,7 +30,7 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_numeric(s) and types.is_integer(t):
         return d.cast(tree(d, "ROUND($1, 0)", x), t)
     if types.is_string(t):
-        return _to_text(d, e, x)
+        return to_text(d, e, x, SHOWN, _elements)
     if t.name == "bool" and types.is_string(s):
         return tree(d, "pg_bool_of(LOWER(TRIM($1)))", x)
     if s.name in ("json", "jsonb") and types.is_integer(t):
@@ -48,39 +50,16 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(x, t)
 
 
-def _to_text(d: Dialect, e: Call, x: exp.Expr) -> exp.Expr:
-    s, t = e.args[0].type, e.type
-    if s.name == "bpchar" and t.name != "bpchar" or types.is_string(s) or s.name in ("json", "jsonb", "uuid"):
-        out = x
-    elif s.name == "timestamptz":
-        out = tree(d, "CAST(CAST($1 AS TIMESTAMP_NTZ) AS STRING) || '+00'", x)
-    elif s.name == "bytea":
-        out = tree(d, "'\\\\x' || LOWER(HEX($1))", x)
-    elif s.name == "time":
-        out = x
-    elif types.is_float(s):
-        out = tree(d, "pg_real_text($1)" if s.name == "float4" else "pg_float_text($1)", x)
-    elif s.name == "interval":
-        out = tree(d, "pg_interval_text($1)", x)
-    elif s.name == "array":
-        inner = _to_text(d, Call("cast", (Col("v", s.element or types.TEXT),), types.TEXT), exp.column("v"))
-        if s.element is not None and s.element.name == "bool":
-            inner = tree(d, "LEFT($1, 1)", inner)
-        quoted = exp.Anonymous(this="transform", expressions=[x, lambda_of("v", tree(d, "pg_array_quoted($1)", inner))])
-        out = tree(d, "CONCAT('{', ARRAY_JOIN($1, ','), '}')", quoted)
-    elif s.name == "numeric" and (s.scale or 0) >= types.QUOTIENT_SCALE - 2:
-        raise UnsupportedSql("the text of a quotient depends on how Postgres scales it", code="unsupported_cast",
-                             hint="Round it first: round(x, 2)::text.")
-    elif s == types.numeric():
-        raise UnsupportedSql("the text of a numeric without a scale depends on how each value was written", code="unsupported_cast",
-                             hint="Round it first: round(x, 2)::text, or give the column a scale: numeric(12, 2).")
-    else:
-        out = d.cast(x, types.TEXT)
-    if t.name == "varchar" and t.precision:
-        out = tree(d, f"LEFT($1, {t.precision})", out)
-    if t.name == "bpchar":
-        out = tree(d, f"RTRIM(LEFT($1, {t.precision}))" if t.precision else "RTRIM($1)", out)
-    return out
+SHOWN = {
+    **dict.fromkeys(("json", "jsonb", "uuid", "time"), "$1"), "timestamptz": "CAST(CAST($1 AS TIMESTAMP_NTZ) AS STRING) || '+00'",
+    "bytea": "'\\\\x' || LOWER(HEX($1))", "float4": "pg_real_text($1)", "float8": "pg_float_text($1)",
+    "interval": "pg_interval_text($1)", "bpchar trimmed": "RTRIM($1)",
+}
+
+
+def _elements(d: Dialect, x: exp.Expr, text: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    shown = lambda_of("v", tree(d, "pg_array_quoted($1)", text(exp.column("v"))))
+    return tree(d, "CONCAT('{', ARRAY_JOIN($1, ','), '}')", exp.Anonymous(this="transform", expressions=[x, shown]))
 
 
 def _literal_interval(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:

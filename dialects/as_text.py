@@ -1,0 +1,47 @@
+"""A value as Postgres prints it: templates by type from the dialect, the rest the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+
+from compiler.errors import UnsupportedSql
+from compiler.ir import types
+from compiler.ir.scalar import Call, Col
+from dialects.dialect import Dialect, tree
+
+Elements = Callable[[Dialect, exp.Expr, Callable[[exp.Expr], exp.Expr]], exp.Expr]
+
+
+def to_text(d: Dialect, e: Call, x: exp.Expr, shown: Mapping[str, str], elements: Elements) -> exp.Expr:
+    """A cast to text, varchar(n) or char(n).
+
+    `shown` has a template a type that does not print as it casts; `elements(d, array, text)` gives an array's text, where `text`
+    gives that of an element. Raises UnsupportedSql for numbers whose digits Postgres chooses by how a value was made.
+    """
+    s, t = e.args[0].type, e.type
+    if s.name == "numeric" and (s.scale or 0) >= types.QUOTIENT_SCALE - 2:
+        raise UnsupportedSql("the text of a quotient depends on how Postgres scales it", code="unsupported_cast",
+                             hint="Round it first: round(x, 2)::text.")
+    if s == types.numeric():
+        raise UnsupportedSql("the text of a numeric without a scale depends on how each value was written", code="unsupported_cast",
+                             hint="Round it first: round(x, 2)::text, or give the column a scale: numeric(12, 2).")
+    if s.name == "array":
+        of = s.element or types.TEXT
+
+        def text(v: exp.Expr) -> exp.Expr:
+            inner = to_text(d, Call("cast", (Col("v", of),), types.TEXT), v, shown, elements)
+            return tree(d, "LEFT($1, 1)", inner) if of.name == "bool" else inner  # t and f, within an array
+
+        out = elements(d, x, text)
+    elif s.name in shown:
+        out = tree(d, shown[s.name], x)
+    else:
+        out = x if types.is_string(s) else d.cast(x, types.TEXT)
+    if t.name == "varchar" and t.precision:
+        out = tree(d, f"LEFT($1, {t.precision})", out)
+    if t.name == "bpchar":
+        cut = tree(d, f"LEFT($1, {t.precision})", out) if t.precision else out
+        out = tree(d, shown["bpchar trimmed"], cut)
+    return out
