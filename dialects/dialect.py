@@ -13,7 +13,7 @@ from compiler.ir.types import Type
 from compiler.spelling import ident
 from dialects.expand import Macros, expand, parse
 
-__all__ = ["Dialect", "Emit", "fill", "ident", "tree", "typed", "wrap"]
+__all__ = ["Dialect", "Emit", "extreme", "fill", "ident", "tree", "typed", "wrap"]
 
 Emit = Callable[["Dialect", Call, list[exp.Expr]], exp.Expr]
 
@@ -92,6 +92,19 @@ def typed(text: str) -> Emit:
             for f in out.find_all(exp.AggFunc):
                 f.set("this", exp.Distinct(expressions=[f.this]))
         return d.cast(out, e.type)
+
+    return emit
+
+
+def extreme(op: str, key: str = "$1") -> Emit:
+    """GREATEST (>) or LEAST (<) by comparisons of a key: the first of equal ones, NULLs left out."""
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        out = a[0]
+        for x in a[1:]:
+            beyond = exp.GT if op == ">" else exp.LT
+            test = beyond(this=tree(d, key, x), expression=tree(d, key, out))
+            out = tree(d, "CASE WHEN $1 IS NULL OR $3 THEN $2 ELSE $1 END", out, x, test)
+        return out
 
     return emit
 

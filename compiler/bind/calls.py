@@ -13,7 +13,7 @@ from compiler.bind.functions.times import make_interval
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, cast
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, is_null
 from compiler.ir.scalar import walk as scalar_walk
 from compiler.ir.types import INT8, INTERVAL, JSONB, TEXT
 
@@ -101,7 +101,8 @@ class Calls(Binding):
         inner = Clause(c.scope, "an aggregate's arguments")
         if (several := self.fractions(e)) is not None:
             parts = [self.aggregate(x, c) for x in several]
-            return Call("array", tuple(parts), types.array(parts[0].type))
+            t = types.array(parts[0].type)
+            return case([(is_null(parts[0]), Lit(None, t))], Call("array", tuple(parts), t), t)  # of no values
         e = self.rows_as_json(self.rows_counted(e, c), inner)
         agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
         if agg.fn in ("sum", "avg") and agg.args[0].type.name == "interval":

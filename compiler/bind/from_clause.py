@@ -213,7 +213,7 @@ class _From:
         using = [_ident(u if isinstance(u, exp.Identifier) else u.this) for u in j.args.get("using") or []]
         after = self.scope.sources[len(before):]
         if j.args.get("method") == "NATURAL":
-            ours = {n for s in before for n, _ in s.columns if n not in s.hidden}
+            ours = {n for s in before for n, _ in s.columns if n not in s.hidden} | set(self.scope.merged)
             using = [n for s in after for n, _ in s.columns if n in ours]
         if using:
             return self.using(using, before, after, str(j.args.get("side") or "").upper())

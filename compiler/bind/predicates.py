@@ -10,7 +10,8 @@ from compiler.bind import array_access, rows
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.operators import compare, in_values, meet
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.ir.scalar import Call, Lit, Scalar, Sub, conj, is_null, negate
+from compiler.ir.relation import Project, Relation
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, conj, is_null, negate, transform, walk
 from compiler.ir.types import BOOL
 
 
@@ -56,11 +57,24 @@ class Predicates(Binding):
             raise InvalidSql("subquery has too many columns" if len(rel.names) > len(args)
                              else "subquery has too few columns", code="syntax_error")
         args = [meet(a, col)[0] for a, col in zip(args, rel.schema, strict=True)]
+        if len(args) > 1 and op != "=":
+            return self.any_row(op, args, rel)
+        if op == "=" and any(a.type.name == "jsonb" for a in args):  # equal numbers may be written differently
+            rel = Project(rel, tuple((col.name, _normal(col)) for col in rel.schema))
+            args = [_normal(a) for a in args]
         for a, col in zip(args, rel.schema, strict=True):
             compare(op, a, col)  # raises where there is no such operator
             if a.type.name == "enum" and op not in ("=", "<>"):
                 raise UnsupportedSql(f"{op} ANY or ALL over enums is not supported", code="unsupported_syntax")
         return Sub("any", rel, tuple(args), op, BOOL)
+
+    def any_row(self, op: str, args: list[Scalar], rel: Relation) -> Scalar:
+        """Rows are compared as wholes, within the subquery: TRUE = ANY of the outcomes."""
+        if any(isinstance(n, Sub) for a in args for n in walk(a)):
+            raise UnsupportedSql(f"{op} ANY or ALL of a row that holds a subquery is not supported", code="unsupported_syntax")
+        outer = [transform(a, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None) for a in args]
+        holds = rows.compare_rows(op, outer, list(rel.schema))
+        return Sub("any", Project(rel, ((self.binder.fresh("holds"), holds),)), (Lit(True, BOOL),), "=", BOOL)
 
     def in_(self, e: Any, c: Clause) -> Scalar:
         query = e.args.get("query")
@@ -76,6 +90,10 @@ class Predicates(Binding):
         return in_values(self.bind(e.this, c), items)
 
     def between(self, e: Any, c: Clause) -> Scalar:
+        if rows.items(e.this) is not None:
+            mine, least, most = (rows.values(self, p, c) or [] for p in (e.this, e.args["low"], e.args["high"]))
+            within = conj([rows.compare_rows(">=", mine, least), rows.compare_rows("<=", mine, most)])
+            return negate(within) if e.args.get("negate") else within
         x = self.bind(e.this, c)
         low, high = self.bind(e.args["low"], c), self.bind(e.args["high"], c)
         got = conj([compare(">=", x, low), compare("<=", x, high)])
@@ -117,3 +135,8 @@ class Predicates(Binding):
         if len(rel.names) != 1:
             raise InvalidSql("subquery must return only one column", code="syntax_error")
         return Sub("scalar", rel, (), "", rel.schema[0].type)
+
+
+def _normal(e: Scalar) -> Scalar:
+    """A jsonb value in the form that equal ones share; other values as they are."""
+    return Call("json_norm", (e,), e.type) if e.type.name == "jsonb" else e

@@ -32,16 +32,23 @@ def _array_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return _ordered("list")(d, e, a)
 
 
-def _within(name: str) -> Emit:
-    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-        fraction, order = e.args[0], a[1]
-        if not isinstance(fraction, Lit):
-            raise UnsupportedSql(f"{name} needs a constant fraction", code="unsupported_function")
-        f = exp.Literal.number(str(fraction.value))
-        return exp.Anonymous(this="quantile_cont" if name == "percentile_cont" else "quantile_disc",
-                             expressions=[order.this.copy(), exp.Order(this=f, expressions=[order])])
+def _percentile_cont(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """Between two neighbours as Postgres counts, lo + (hi - lo) * part, so that equal ones give themselves."""
+    o = a[1]
+    last = exp.Ordered(this=o.this.copy(), desc=o.args.get("desc"), nulls_first=False)
+    values = exp.Anonymous(this="list", expressions=[exp.Order(this=o.this.copy(), expressions=[last])])
+    return tree(d, "pg.percentile($1, $2)", values, _fraction(e))
 
-    return emit
+
+def _percentile_disc(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    return exp.Anonymous(this="quantile_disc", expressions=[a[1].this.copy(), exp.Order(this=_fraction(e), expressions=[a[1]])])
+
+
+def _fraction(e: Call) -> exp.Expr:
+    fraction = e.args[0]
+    if not isinstance(fraction, Lit):
+        raise UnsupportedSql(f"{e.fn} needs a constant fraction", code="unsupported_function")
+    return exp.Literal.number(str(fraction.value))
 
 
 def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -90,7 +97,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
     "agg:stddev_samp": typed("STDDEV_SAMP(CAST($1 AS DOUBLE))"), "agg:stddev_pop": typed("STDDEV_POP(CAST($1 AS DOUBLE))"),
     "agg:var_samp": typed("VAR_SAMP(CAST($1 AS DOUBLE))"), "agg:var_pop": typed("VAR_POP(CAST($1 AS DOUBLE))"),
-    "agg:percentile_cont": _within("percentile_cont"), "agg:percentile_disc": _within("percentile_disc"),
+    "agg:percentile_cont": _percentile_cont, "agg:percentile_disc": _percentile_disc,
     "agg:mode": _mode,
     **{f"agg:{n}": _regression(n) for n in ("corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count",
                                             "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")},

@@ -71,6 +71,9 @@ MACROS = {
     "bytes_from(s, a)": "CASE WHEN a IS NOT NULL THEN s[greatest(a, 1):] END",
     "bytes_for(s, a, n)": "CASE WHEN a + n <= greatest(a, 1) THEN CASE WHEN s IS NOT NULL THEN ''::BLOB END "
     "WHEN a + n IS NOT NULL THEN s[greatest(a, 1):a + n - 1] END",
+    "percentile(l, p)": "pg.percentile_at(l, p * (list_count(l) - 1))",
+    "percentile_at(l, i)": "CASE WHEN list_count(l) > 0 THEN l[CAST(floor(i) AS BIGINT) + 1] + (i - floor(i)) * "
+    "(l[CAST(ceil(i) AS BIGINT) + 1] - l[CAST(floor(i) AS BIGINT) + 1]) END",
     "array_quoted(x)": "CASE WHEN x IS NULL THEN 'NULL' WHEN x = '' OR lower(x) = 'null' OR regexp_matches(x, '[\\s{},\"\\\\]') "
     "THEN '\"' || replace(replace(x, '\\', '\\\\'), '\"', '\\\"') || '\"' ELSE x END",
     "any_of(l)": "CASE WHEN list_contains(l, TRUE) THEN TRUE WHEN len(l) <> list_count(l) THEN NULL WHEN l IS NOT NULL THEN FALSE END",

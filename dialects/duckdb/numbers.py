@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from compiler.ir import types
 from compiler.ir.scalar import Call, Scalar
-from dialects.dialect import Dialect, Emit, tree, typed
+from dialects.dialect import Dialect, Emit, extreme, tree, typed
 
 
 def _divide(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -109,5 +109,6 @@ FUNCTIONS: dict[str, str | Emit] = {
                                       "tanh", "asinh", "acosh", "atanh", "degrees", "radians")},
     "gcd": typed("GCD($1, $2)"), "lcm": typed("LCM($1, $2)"), "to_hex": "LOWER(TO_HEX($1))",
     "greatest": _many("greatest"), "least": _many("least"),
+    "greatest:interval": extreme(">"), "least:interval": extreme("<"),
     "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "XOR($1, $2)", "shift_left": _shift_left, "shift_right": "$1 >> $2",
 }

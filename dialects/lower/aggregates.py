@@ -63,6 +63,8 @@ class Aggregates(Relations):
             out = exp.Sum(this=one)
         else:
             x = args[0]
+            if f.weights and a.args[0].type.name == "int8":  # a value times its weight may be beyond 64 bits
+                x = self.dialect.cast(x, a.type)
             out = exp.Sum(this=x if not f.weights else exp.Mul(this=paren(x), expression=paren(w)))
         if keep is not None:
             out = exp.Filter(this=out, expression=exp.Where(this=keep))

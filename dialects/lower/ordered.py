@@ -31,7 +31,9 @@ class Ordered(Aggregates):
     def window_call(self, r: Window, c: WindowCall, f: Frame) -> exp.Expr:
         args = [self.scalars.emit(x, f.cols) for x in c.args]
         order = c.order
-        if c.fn in ("row_number", "ntile", "lag", "lead", "first_value") or (c.frame and c.frame[0] == "rows"):
+        by_row = c.fn in ("row_number", "ntile", "lag", "lead", "first_value") and (c.frame is None or c.frame[0] == "rows")
+        peers = c.frame is not None and c.frame[3] in ("ties", "group")  # more columns to order by would leave no peers
+        if (by_row or (c.frame and c.frame[0] == "rows")) and not peers:
             known = {o.expr for o in order}
             order = (*order, *(Order(x) for x in r.input.schema if x not in known and sortable(x.type)))
         call = self.scalars.window_function(c, args)
@@ -81,6 +83,9 @@ class Ordered(Aggregates):
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(rank, ident("_rank"))]
         place = rank.copy()
         place.set("this", exp.Anonymous(this="row_number"))
+        known = {o.expr for o in r.order}
+        rest = self.orders(tuple(Order(x) for x in r.input.schema if x not in known and sortable(x.type)), f.cols)
+        place.set("order", exp.Order(expressions=[*order, *rest]))  # the same rows are skipped each time
         tied = bool(r.with_ties and r.skip)  # rows to skip are counted, ties belong to the end alone
         items += [exp.alias_(place, ident("_place"))] if tied else []
         names = (*r.names, "_rank", *(["_place"] if tied else []))

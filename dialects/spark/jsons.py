@@ -44,6 +44,7 @@ def _get(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 FUNCTIONS: dict[str, str | Emit] = {
     "json_get": _get, "json_text": _get, "json_step": _step, "json_quote": "pg_json_quote($1)",
     "json_array_length": fn("json_array_length"), "json_typeof": "pg_json_typeof($1)", "json_equal": "pg_json_equal($1, $2)",
+    "json_norm": "pg_json_norm($1)",
     "json_has_key": "COALESCE(ARRAY_CONTAINS(JSON_OBJECT_KEYS($1), $2), FALSE)",
     "json_has_element": "COALESCE(ARRAY_CONTAINS(TRANSFORM(pg_json_elements($1), v -> pg_json_norm(v)), pg_json_norm($2)), FALSE)",
     "json_concat": "pg_json_concat($1, $2)", "json_pair": "CONCAT('{', pg_json_quote($1), ': ', $2, '}')",

@@ -7,7 +7,7 @@ from sqlglot import exp
 from compiler.ir import types
 from compiler.ir.scalar import Call, Scalar
 from compiler.ir.types import Type
-from dialects.dialect import Dialect, Emit, tree, typed
+from dialects.dialect import Dialect, Emit, extreme, tree, typed
 from dialects.spark.common import fn, refused
 
 
@@ -81,17 +81,6 @@ def _shift_left(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(exp.Anonymous(this="shiftleft", expressions=a), e.type)
 
 
-def _longest(op: str) -> Emit:
-    """GREATEST or LEAST of intervals, NULLs left out."""
-    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-        out = a[0]
-        for x in a[1:]:
-            out = tree(d, f"CASE WHEN $1 IS NULL OR pg_length($2) {op} pg_length($1) THEN $2 ELSE $1 END", out, x)
-        return out
-
-    return emit
-
-
 FUNCTIONS: dict[str, str | Emit] = {
     "/": _divide, "%": _modulo, "*": _times, "round": _round, "trunc": _trunc, "neg:interval": "pg_interval_times_whole($1, -1)",
     "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "sign:float8": "CASE WHEN ISNAN($1) THEN 0 ELSE SIGN($1) END",
@@ -100,6 +89,6 @@ FUNCTIONS: dict[str, str | Emit] = {
     **{f: fn(f) for f in ("sqrt", "cbrt", "exp", "ln", "log10", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "sinh", "cosh", "tanh",
                          "asinh", "acosh", "atanh", "degrees", "radians")},
     "gcd": refused("gcd"), "lcm": refused("lcm"), "to_hex": "LOWER(HEX($1))", "greatest": fn("greatest"), "least": fn("least"),
-    "greatest:interval": _longest(">"), "least:interval": _longest("<"),
+    "greatest:interval": extreme(">", "pg_length($1)"), "least:interval": extreme("<", "pg_length($1)"),
     "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "$1 ^ $2", "shift_left": _shift_left, "shift_right": fn("shiftright"),
 }

@@ -31,7 +31,6 @@ KNOWN = {
     "19 digits and a quotient": ("A quotient is right to 18 digits after the point and 38 in all; of a number of 19 digits the last "
                                  "places are lost.", r"a / 7\.0"),
     "NaN by zero": ("NaN divided by zero is NULL, as every division by zero is in a maintained view.", r"^a / b$"),
-    "equal intervals": ("Of intervals that are equal, as `1 day` and `24 hours`, another one may be given.", r"^greatest\(a, (interval|b)"),
     "long intervals": ("Not compared: Python cannot hold these values.", r"^a \* interval '1 hour'"),
     "the smallest double": ("Spark writes the smallest positive double as 4.9e-324.",
                             r"a::(text|varchar)|^a \|\||^to_json\(|^concat\(|^format\("),

@@ -1,0 +1,4 @@
+INSERT INTO t VALUES (10, 2, 2, 'a', 9, '720 hours', '1', 4611686018427387904), (11, 1, 2, 'a', 1, '2 hours', '1.0', 4611686018427387904);
+UPDATE z SET b = b + 1 WHERE id IN (3, 4, 102);
+INSERT INTO n2 VALUES (3, 5);
+DELETE FROM n3 WHERE ship = 2;

@@ -1,0 +1,6 @@
+BEGIN;
+DELETE FROM t WHERE id = 1;
+UPDATE t SET iv = iv * 2;
+UPDATE u SET b = 5 WHERE id = 4;
+DELETE FROM z WHERE id % 3 = 0;
+COMMIT;

@@ -1,0 +1,35 @@
+-- view: row_at_least_all
+SELECT id FROM t WHERE (a, b) >= ALL (SELECT a, b FROM u);
+-- view: row_equals_all
+SELECT id, (a, b) = ALL (SELECT a, b FROM u WHERE id < 2) AS e FROM t;
+-- view: row_below_any
+SELECT id, (a, b) < ANY (SELECT a, b FROM u) AS below, (a, b) <> ANY (SELECT a, b FROM u) AS other FROM t;
+-- view: row_at_least_all_correlated
+SELECT id FROM t WHERE (a, b) >= ALL (SELECT a, b FROM u m WHERE m.a = t.a);
+-- view: row_between
+SELECT id FROM t WHERE (a, b) BETWEEN (1, 1) AND (2, 1);
+-- view: interval_extremes
+SELECT k, min(iv) AS lo, max(iv) AS hi FROM t GROUP BY k;
+-- view: interval_maximum
+SELECT max(iv) AS hi, min(iv) AS lo, sum(a) AS s FROM t;
+-- view: interval_least
+SELECT id, least(iv, interval '720 hours') AS l, greatest(iv, interval '1 day') AS g FROM t;
+-- view: ties_after_an_offset
+SELECT k, count(*) AS n FROM (SELECT k, w FROM t ORDER BY w DESC, k, id OFFSET 1 ROWS FETCH FIRST 2 ROWS WITH TIES) q GROUP BY k;
+-- view: groups_frame
+SELECT id, first_value(b) OVER (PARTITION BY k ORDER BY b GROUPS 1 PRECEDING) AS f FROM z;
+-- view: without_ties
+SELECT id, sum(b) OVER (PARTITION BY k ORDER BY b ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE TIES) AS ties,
+  sum(b) OVER (PARTITION BY k ORDER BY b ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE GROUP) AS peers FROM z;
+-- view: range_offset
+SELECT id, first_value(b) OVER (PARTITION BY k ORDER BY b RANGE 1 PRECEDING) AS f FROM z;
+-- view: jsonb_in
+SELECT id FROM t WHERE j IN (SELECT j FROM t WHERE id IN (1, 3));
+-- view: bigint_sums
+SELECT k, max(bi) AS m, sum(bi) AS s FROM t GROUP BY k;
+-- view: percentile_of_equals
+SELECT k, percentile_cont(0.9) WITHIN GROUP (ORDER BY w) = max(w) AS e, percentile_cont(0.25) WITHIN GROUP (ORDER BY w DESC) AS q FROM t GROUP BY k;
+-- view: several_percentiles
+SELECT k, percentile_cont(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY w) AS ps FROM t GROUP BY k;
+-- view: natural_chain
+SELECT * FROM n1 NATURAL LEFT JOIN n2 NATURAL JOIN n3;
