@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from compiler.bind import json_values
-from compiler.bind.coerce import coerce, joined
+from compiler.bind.coerce import coerce, joined, normal
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
@@ -159,6 +159,8 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         t = result_type(fn, args)
         if fn in ("min", "max", "any_value") and t.name in ("varchar", "bpchar"):
             t = t
+    if distinct and fn == "count":
+        args = [normal(a) for a in args]
     if distinct and fn in ("min", "max", "bool_and", "bool_or", "bit_and", "bit_or"):
         distinct = False
     return Agg(fn, tuple(args), t, keep, distinct, order if fn not in ("count", "sum", "avg", "min", "max") else ())
@@ -217,7 +219,7 @@ def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, conditi
         order_by = order_by or w.args.get("order")
         spec = spec or w.args.get("spec")
         base = w.args.get("alias")
-    partition = tuple(cast(x, TEXT) if x.type.name == "unknown" else x for x in map(bind, partition_by))
+    partition = tuple(normal(cast(x, TEXT) if x.type.name == "unknown" else x) for x in map(bind, partition_by))
     order = orders(order_by, bind)
     keep: Scalar | None = None
     if isinstance(function, exp.Filter):

@@ -39,6 +39,11 @@ def printed(a: Scalar) -> Scalar:
     return case([(a, Lit("t", TEXT)), (Call("not", (a,), BOOL), Lit("f", TEXT))], Lit(None, TEXT), TEXT)
 
 
+def normal(e: Scalar) -> Scalar:
+    """A jsonb value in the form that equal ones share, for keys: 1 and 1.0 are equal; other values as they are."""
+    return Call("json_norm", (e,), e.type) if e.type.name == "jsonb" else e
+
+
 def constant_text(e: Scalar, what: str) -> str:
     """The text of a constant argument; raises UnsupportedSql where it is none."""
     if not isinstance(e, Lit) or not isinstance(e.value, str):

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from compiler.bind import array_access, rows
 from compiler.bind.clause import Binding, Clause
+from compiler.bind.coerce import normal
 from compiler.bind.operators import compare, in_values, meet
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Project, Relation
@@ -60,8 +61,8 @@ class Predicates(Binding):
         if len(args) > 1 and op != "=":
             return self.any_row(op, args, rel)
         if op == "=" and any(a.type.name == "jsonb" for a in args):  # equal numbers may be written differently
-            rel = Project(rel, tuple((col.name, _normal(col)) for col in rel.schema))
-            args = [_normal(a) for a in args]
+            rel = Project(rel, tuple((col.name, normal(col)) for col in rel.schema))
+            args = [normal(a) for a in args]
         for a, col in zip(args, rel.schema, strict=True):
             compare(op, a, col)  # raises where there is no such operator
             if a.type.name == "enum" and op not in ("=", "<>"):
@@ -135,8 +136,3 @@ class Predicates(Binding):
         if len(rel.names) != 1:
             raise InvalidSql("subquery must return only one column", code="syntax_error")
         return Sub("scalar", rel, (), "", rel.schema[0].type)
-
-
-def _normal(e: Scalar) -> Scalar:
-    """A jsonb value in the form that equal ones share; other values as they are."""
-    return Call("json_norm", (e,), e.type) if e.type.name == "jsonb" else e

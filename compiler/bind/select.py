@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from compiler.bind.clause import Clause
+from compiler.bind.coerce import normal
 from compiler.bind.expressions import Expressions
 from compiler.bind.from_clause import bind_from
 from compiler.bind.operators import ordinal
@@ -145,7 +146,7 @@ class _Select:
         names = {k: self.binder.fresh(k.name if isinstance(k, Col) else _label(items, k)) for k in keys}
         aggs = tuple((c.name, a) for a, c in self.aggs.items())
         if plain:
-            out: Relation = Aggregate(rel, tuple((names[k], k) for k in keys), aggs)
+            out: Relation = Aggregate(rel, tuple((names[k], normal(k)) for k in keys), aggs)
         else:
             out = self.union_of_sets(rel, sets, keys, names, aggs)
         mapping: dict[Scalar, Scalar] = {k: Col(n, k.type) for k, n in names.items()}
@@ -252,7 +253,7 @@ class _Select:
                       aggs: tuple[tuple[str, Agg], ...]) -> Relation:
         parts: list[Relation] = []
         for s in sets:
-            one = Aggregate(rel, tuple((names[k], k) for k in s), aggs)
+            one = Aggregate(rel, tuple((names[k], normal(k)) for k in s), aggs)
             exprs: list[tuple[str, Scalar]] = [
                 (names[k], Col(names[k], k.type) if k in s else Lit(None, k.type)) for k in keys]
             exprs += [(n, Col(n, a.type)) for n, a in aggs]
@@ -305,7 +306,7 @@ class _Select:
                              code="invalid_column_reference")
         rel = Project(rel, visible + tuple(hidden))
         if e.args.get("distinct") is not None and not on:
-            rel = Aggregate(rel, tuple((c.name, c) for c in rel.schema), ())
+            rel = Aggregate(rel, tuple((c.name, normal(c)) for c in rel.schema), ())
         if on:
             rel = TopK(rel, partition, tuple(o for o in sort if not columns(o.expr) <= {p.name for p in partition if isinstance(p, Col)}), 1)
         if limit is not None or skip:

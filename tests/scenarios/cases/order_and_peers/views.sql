@@ -33,3 +33,9 @@ SELECT k, percentile_cont(0.9) WITHIN GROUP (ORDER BY w) = max(w) AS e, percenti
 SELECT k, percentile_cont(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY w) AS ps FROM t GROUP BY k;
 -- view: natural_chain
 SELECT * FROM n1 NATURAL LEFT JOIN n2 NATURAL JOIN n3;
+-- view: jsonb_keys
+SELECT count(*) AS n, max(id) AS m FROM t GROUP BY j;
+-- view: jsonb_distinct
+SELECT count(*) AS n, (SELECT count(DISTINCT j) FROM t) AS d FROM (SELECT DISTINCT j FROM t) q;
+-- view: jsonb_partition
+SELECT id, count(*) OVER (PARTITION BY j) AS n FROM t;
