@@ -96,9 +96,10 @@ class Calls(Binding):
         return bind_function(name, [self.bind(x, c) for x in e.iter_expressions()])
 
     def aggregate(self, e: Any, c: Clause) -> Scalar:
-        if c.aggs is None:
-            raise InvalidSql(f"aggregate functions are not allowed in {c.name}", code="grouping_error")
         inner = Clause(c.scope, "an aggregate's arguments")
+        if c.aggs is None:
+            self.outside(aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner)))
+            raise InvalidSql(f"aggregate functions are not allowed in {c.name}", code="grouping_error")
         if (several := self.fractions(e)) is not None:
             parts = [self.aggregate(x, c) for x in several]
             t = types.array(parts[0].type)
@@ -107,11 +108,15 @@ class Calls(Binding):
         agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
         if agg.fn in ("sum", "avg") and agg.args[0].type.name == "interval":
             return self.interval_total(agg, c)
+        self.outside(agg)
+        return aggregates.finish(e, self.collected(agg, c), lambda x: self.bind(x, inner))
+
+    def outside(self, agg: Agg) -> None:
+        """Refuse an aggregate that belongs to the query around this one."""
         read = [x for s in agg.scalars for x in scalar_walk(s)]
         if any(isinstance(x, Outer) for x in read) and not any(isinstance(x, Col) for x in read):
             raise UnsupportedSql("an aggregate over columns of the enclosing query alone belongs to that query", code="unsupported_syntax",
-                                 hint="Compute it in the enclosing query's SELECT list.")
-        return aggregates.finish(e, self.collected(agg, c), lambda x: self.bind(x, inner))
+                                 hint="Compute it in a subquery in FROM, and read its result here.")
 
     def collected(self, agg: Agg, c: Clause) -> Col:
         assert c.aggs is not None
