@@ -14,7 +14,7 @@ from compiler.bind.sets import set_function
 from compiler.catalog import parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Apply, Filter, Join, LeftJoin, Project, Relation, Semi, Union, Unnest, Values
-from compiler.ir.scalar import TRUE, Call, Col, Lit, Scalar, cast, columns, conj
+from compiler.ir.scalar import TRUE, Call, Col, Lit, Outer, Scalar, cast, columns, conj, transform
 from compiler.ir.types import INT8, TEXT
 from compiler.normalize.outers import free
 
@@ -186,9 +186,15 @@ class _From:
         condition = self.expressions.condition(on, Clause(self.scope, "JOIN/ON")) if on is not None else TRUE
         if side == "LEFT":
             if condition != TRUE:
-                raise UnsupportedSql("LEFT JOIN of a set-returning function needs ON true", code="unsupported_syntax")
+                return self.lateral_function(left, rel, condition)
             return Unnest(rel.input, rel.fn, rel.args, rel.out, rel.ordinality, outer=True)
         return rel if condition == TRUE else Filter(rel, condition)
+
+    def lateral_function(self, left: Relation, rel: Unnest, on: Scalar) -> Relation:
+        """LEFT JOIN LATERAL with a condition: the function as a query over each row of the left side."""
+        names = set(left.names)
+        args = tuple(transform(a, lambda n: Outer(n.name, n.type) if isinstance(n, Col) and n.name in names else None) for a in rel.args)
+        return Apply(left, Unnest(ONE_ROW, rel.fn, args, rel.out, rel.ordinality), on, "left")
 
     def projected(self, rel: Relation, j: exp.Join, side: str) -> Relation:
         """A function whose columns are computed from what it gives, over the rows to its left."""

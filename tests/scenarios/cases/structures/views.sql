@@ -240,3 +240,7 @@ SELECT s, bit_and(y) AS ba, bit_or(y) AS bo, bit_xor(y) AS bx FROM a GROUP BY s;
 SELECT bit_and(x::bigint) AS ba, bit_or(x::smallint) FILTER (WHERE y > 0) AS bo FROM a;
 -- view: v122
 SELECT id, width_bucket(n, 0, 100, 5) AS w FROM a;
+-- view: v200
+SELECT a.id, e.key, e.value FROM a LEFT JOIN LATERAL jsonb_each_text(a.j) e ON e.key <> 'items';
+-- view: v201
+SELECT a.id, u.x FROM a LEFT JOIN LATERAL unnest(a.arr) AS u(x) ON u.x > a.y;
