@@ -1,0 +1,218 @@
+"""GROUP BY: keys, grouping sets, and columns that a grouped key determines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from compiler.bind.clause import Clause
+from compiler.bind.coerce import normal
+from compiler.bind.expressions import Expressions
+from compiler.bind.scope import Env, Scope
+from compiler.bind.sets import SetFunction
+from compiler.errors import InvalidSql
+from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, Union, WindowCall
+from compiler.ir.scalar import Col, Lit, Outer, Scalar, Sub, cast, columns, transform
+from compiler.ir.types import INT4, TEXT
+
+if TYPE_CHECKING:
+    from compiler.bind.query import Binder
+
+
+class Grouping:
+    """Groups within one SELECT."""
+
+    def __init__(self, binder: Binder, e: exp.Select, env: Env, parent: Scope | None) -> None:
+        self.binder, self.e, self.env = binder, e, env
+        self.expressions = Expressions(binder, lambda q, s: binder.subquery(q, env, s))
+        self.scope = Scope(parent=parent)
+        self.aggs: dict[Agg, Col] = {}
+        self.windows: dict[tuple[tuple[Scalar, ...], WindowCall], Col] = {}
+        self.srfs: list[tuple[SetFunction, Col]] = []
+        self.grouping_calls: dict[Col, list[Scalar]] = {}
+
+    def grouping(self, args: list[Scalar]) -> Scalar:
+        for col, known in self.grouping_calls.items():
+            if known == args:
+                return col
+        col = Col(self.binder.fresh("grouping"), INT4)
+        self.grouping_calls[col] = args
+        return col
+
+    def aggregate(self, rel: Relation, group: exp.Group | None, items: list[tuple[str, Scalar]],
+                  every: list[Scalar]) -> tuple[Relation, list[Scalar]]:
+        sets = self.grouping_sets(group, items) if group is not None else [[]]
+        keys: list[Scalar] = []
+        for s in sets:
+            keys += [k for k in s if k not in keys]
+        plain = len(sets) == 1 and not self.grouping_calls
+        every = [_resolve(x, items) for x in every]
+        if plain:
+            keys += [k for k in self.dependent(keys, every) if k not in keys]
+        names = {k: self.binder.fresh(k.name if isinstance(k, Col) else _label(items, k)) for k in keys}
+        aggs = tuple((c.name, a) for a, c in self.aggs.items())
+        if plain:
+            out: Relation = Aggregate(rel, tuple((names[k], normal(k)) for k in keys), aggs)
+        else:
+            out = self.union_of_sets(rel, sets, keys, names, aggs)
+        mapping: dict[Scalar, Scalar] = {k: Col(n, k.type) for k, n in names.items()}
+        known = set(out.names)
+
+        def swap(x: Scalar) -> Scalar | None:
+            if x in mapping:
+                return mapping[x]
+            if isinstance(x, Sub):
+                return Sub(x.kind, _swap_outer(x.query, mapping), tuple(transform(a, swap) for a in x.args), x.op, x.type)
+            return None
+
+        done = [transform(x, swap) for x in every]
+        windows, self.windows = self.windows, {}
+        for (partition, call), col in windows.items():
+
+            call = replace(call, args=tuple(transform(a, swap) for a in call.args),
+                           order=tuple(Order(transform(o.expr, swap), o.desc, o.nulls_first) for o in call.order),
+                           filter=transform(call.filter, swap) if call.filter is not None else None)
+            self.windows[(tuple(transform(p, swap) for p in partition), call)] = col
+            known.add(col.name)
+        for x in [*done, *(s for (p, c), _ in self.windows.items() for s in (*p, *c.scalars))]:
+            if missing := columns(x) - known - {c.name for _, c in self.srfs}:
+                raise InvalidSql(f'column "{sorted(missing)[0]}" must appear in the GROUP BY clause or be used in an '
+                                 "aggregate function", code="grouping_error")
+        return out, done
+
+    def dependent(self, keys: list[Scalar], every: list[Scalar]) -> list[Scalar]:
+        """Columns that a grouped primary key determines."""
+        used = {n for x in every for n in columns(x)} | {n for (p, c) in self.windows
+                                                       for x in (*p, *c.scalars) for n in columns(x)}
+        for x in every:
+            used |= _outer_names(x)
+        out: list[Scalar] = []
+        for s in self.scope.sources:
+            if s.table is None or not s.table.key:
+                continue
+            by_name = dict(s.columns)
+            if all(by_name[k] in keys for k in s.table.key):
+                out += [c for _, c in s.columns if c not in keys and c.name in used]
+        return out
+
+    def grouping_sets(self, group: exp.Group, items: list[tuple[str, Scalar]]) -> list[list[Scalar]]:
+        """The grouping sets of GROUP BY, as lists of keys; a plain GROUP BY is one set."""
+        factors: list[list[list[Scalar]]] = []
+        for x in group.expressions:
+            factors.append(self.element(x, items))
+        for kind in ("rollup", "cube", "grouping_sets"):
+            for x in group.args.get(kind) or []:
+                factors.append(self.element(x, items))
+        out: list[list[Scalar]] = []
+        for combo in product(*factors):
+            keys: list[Scalar] = []
+            for part in combo:
+                keys += [k for k in part if k not in keys]
+            if group.args.get("all") is not False or set(keys) not in map(set, out):  # GROUP BY DISTINCT
+                out.append(keys)
+        return out
+
+    def element(self, x: exp.Expr, items: list[tuple[str, Scalar]]) -> list[list[Scalar]]:
+        if isinstance(x, exp.Rollup):
+            parts = [self.columns_of(p, items) for p in x.expressions]
+            return [[k for p in parts[:i] for k in p] for i in range(len(parts), -1, -1)]
+        if isinstance(x, exp.Cube):
+            parts = [self.columns_of(p, items) for p in x.expressions]
+            return [[k for p, use in zip(parts, picks, strict=True) if use for k in p]
+                    for picks in product((True, False), repeat=len(parts))]
+        if isinstance(x, exp.GroupingSets):
+            return [s for p in x.expressions for s in self.element(p, items)]
+        return [self.columns_of(x, items)]
+
+    def columns_of(self, x: exp.Expr, items: list[tuple[str, Scalar]]) -> list[Scalar]:
+        if isinstance(x, exp.Tuple):
+            return [k for p in x.expressions for k in self.columns_of(p, items)]
+        return [self.key(x.unnest(), items)]
+
+    def key(self, x: exp.Expr, items: list[tuple[str, Scalar]]) -> Scalar:
+        """A key: a number is a SELECT item, a bare name a column of FROM before an item's alias."""
+        if isinstance(x, exp.Literal) and not x.is_string and x.this.isdigit():
+            i = int(x.this)
+            if not 1 <= i <= len(items):
+                raise InvalidSql(f"GROUP BY position {i} is not in select list", code="invalid_column_reference")
+            got = items[i - 1][1]
+        elif (isinstance(x, exp.Column) and x.args.get("table") is None and not isinstance(x.this, exp.Star)
+              and self.scope.local(None, column_name(x)) is None and column_name(x) in dict(items)):
+            got = dict(items)[column_name(x)]
+        elif x.find(exp.Query) and (same := self.item_like(x, items)) is not None:
+            got = same
+        else:
+            got = self.expressions.bind(x, Clause(self.scope, "GROUP BY"))
+        if any(isinstance(n, Col) and n in self.aggs.values() for n in _walk(got)):
+            raise InvalidSql("aggregate functions are not allowed in GROUP BY", code="grouping_error")
+        return cast(got, TEXT) if got.type.name == "unknown" else got
+
+    def item_like(self, x: exp.Expr, items: list[tuple[str, Scalar]]) -> Scalar | None:
+        """The SELECT item written as `x` is; a subquery in GROUP BY is then bound once."""
+        if any(i.find(exp.Star) for i in self.e.expressions if isinstance(i, (exp.Star, exp.Column))):
+            return None
+        bodies = [i.this if isinstance(i, exp.Alias) else i for i in self.e.expressions]
+        return next((s for b, (_, s) in zip(bodies, items, strict=True) if b.unnest() == x.unnest()), None)
+
+    def union_of_sets(self, rel: Relation, sets: list[list[Scalar]], keys: list[Scalar], names: dict[Scalar, str],
+                      aggs: tuple[tuple[str, Agg], ...]) -> Relation:
+        parts: list[Relation] = []
+        for s in sets:
+            one = Aggregate(rel, tuple((names[k], normal(k)) for k in s), aggs)
+            exprs: list[tuple[str, Scalar]] = [
+                (names[k], Col(names[k], k.type) if k in s else Lit(None, k.type)) for k in keys]
+            exprs += [(n, Col(n, a.type)) for n, a in aggs]
+            for col, args in self.grouping_calls.items():
+                bits = 0
+                for a in args:
+                    if a not in keys:
+                        raise InvalidSql("arguments to GROUPING must be grouping expressions of the associated query "
+                                         "level", code="grouping_error")
+                    bits = bits * 2 + (a not in s)
+                exprs.append((col.name, Lit(bits, INT4)))
+            parts.append(Project(one, tuple(exprs)))
+        return parts[0] if len(parts) == 1 else Union(tuple(parts))
+
+
+def column_name(x: exp.Column) -> str:
+    return str(x.this.this if x.this.args.get("quoted") else x.this.this.lower())
+
+
+def _label(items: list[tuple[str, Scalar]], k: Scalar) -> str:
+    return next((n for n, s in items if s == k), "key")
+
+
+def _walk(x: Scalar):  # type: ignore[no-untyped-def]
+    from compiler.ir.scalar import walk
+
+    return walk(x)
+
+
+def _resolve(x: Scalar, items: list[tuple[str, Scalar]]) -> Scalar:
+    """Replace references to SELECT items by their expressions, so that keys are found within them."""
+    if isinstance(x, Col) and x.name.startswith("\0"):
+        return items[int(x.name[1:])][1]
+    return x
+
+
+def _outer_names(x: Scalar) -> set[str]:
+    """Names that subqueries within an expression read of the query around them."""
+    from compiler.normalize.outers import free
+
+    return {o.name for n in _walk(x) if isinstance(n, Sub) for o in free(n.query)}
+
+
+def _swap_outer(q: Relation, mapping: dict[Scalar, Scalar]) -> Relation:
+    """Within a subquery of an aggregated query, columns of the outer query become its group keys."""
+    from compiler.normalize.outers import map_scalars
+
+    def swap(n: Scalar) -> Scalar | None:
+        if isinstance(n, Outer):
+            got = mapping.get(Col(n.name, n.type))
+            return Outer(got.name, got.type) if isinstance(got, Col) else None
+        return None
+
+    return map_scalars(q, lambda s: transform(s, swap))
