@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from compiler.ir import types
 from compiler.ir.parts import scalars
 from compiler.ir.relation import Relation
 from compiler.ir.relation import walk as relations
-from compiler.ir.scalar import Call, Lit, walk
+from compiler.ir.scalar import Call, walk
 
 
 def _parts_of_json(e: Call) -> bool:
@@ -16,15 +15,8 @@ def _parts_of_json(e: Call) -> bool:
     return parts or e.fn == "cast" and e.args[0].type.name == "json" and e.type.name == "jsonb"
 
 
-def _long_quotient(e: Call) -> bool:
-    """A division of more digits than a quotient can keep."""
-    whole = e.args[0] if e.fn == "/" and types.is_numeric(e.type) else None
-    return whole is not None and whole.type.name == "int8" and not isinstance(whole, Lit)
-
-
 KNOWN: tuple[tuple[Callable[[Call], bool], str], ...] = (
     (_parts_of_json, "it reads parts of json (not jsonb): blanks within a part are not kept, and of equal keys the first is read"),
-    (_long_quotient, "it divides bigints as numeric: of a number of 19 digits a quotient's last places are lost"),
 )
 
 

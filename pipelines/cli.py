@@ -100,7 +100,13 @@ def explain(project: Path, view: str, schema: Path | None, engine: str | None, f
     from pipelines.explain import compiled, render, sizes
 
     v = compiled(project, [view], schema, engine)[0]
-    click.echo(render(v, fmt, sizes(project, view) if schema is None else None))
+    kept = None
+    if schema is None:
+        try:
+            kept = sizes(project, view)
+        except TidemarkError as e:  # the rest does not need the warehouse
+            v.notes.append(f"the sizes of its states cannot be read: {e.message}")
+    click.echo(render(v, fmt, kept))
 
 
 @main.command()

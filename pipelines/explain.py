@@ -81,22 +81,22 @@ def script(v: Compiled) -> str:
 
 def sizes(project: Path, view: str) -> dict[str, tuple[int, int]]:
     """Rows and bytes of a deployed view's states; nothing for one that is not deployed."""
-    path = load_config(project).warehouse_path
-    deployed = store.load(path)
+    config = load_config(project)
+    deployed = store.load(config.warehouse_path)
     if deployed is None or view not in {v.name for v in deployed.views}:
         return {}
-    with reader(load_config(project), deployed) as r:
+    with reader(config, deployed) as r:
         return r.sizes(view)
 
 
 def explain(v: Compiled, kept: dict[str, tuple[int, int]] | None = None) -> dict[str, Any]:
-    """Algebra, rules, states and the why of a view; `kept` are the sizes of its states."""
+    """Algebra, rules, states and the why of a view; `kept` are the sizes of its states, none where it is not deployed."""
     assert v.plan is not None
-    kept = kept or {}
+    sizes_known, kept = kept is not None, kept or {}
     p = program([v.plan], v.plan.tables)
     return {
         "view": v.name, "engine": v.engine, "maintenance": v.maintenance, "reason": v.reason, "notes": v.notes,
-        "tables": sorted(v.plan.tables), "rules": sorted(rules_of(v.plan)),
+        "sizes_known": sizes_known, "tables": sorted(v.plan.tables), "rules": sorted(rules_of(v.plan)),
         "states": [{"name": s.name, "kind": s.kind, "key": list(s.key),
                     "rows": kept[s.name][0] if s.name in kept else None, "bytes": kept[s.name][1] if s.name in kept else None,
                     "columns": [f"{c.name} {c.type}" for c in s.columns], "definition": notation.tree(s.definition)}
@@ -128,7 +128,8 @@ def as_text(e: dict[str, Any]) -> str:
     lines.append(f"reads: {', '.join(e['tables']) or 'no table'}; rules: {', '.join(e['rules']) or 'none'}")
     for s in e["states"]:
         key = f" by ({', '.join(s['key'])})" if s["key"] else ""
-        size = f"{s['rows']:,} rows, {s['bytes']:,} bytes" if s["rows"] is not None else "not deployed"
+        size = f"{s['rows']:,} rows, {s['bytes']:,} bytes" if s["rows"] is not None else (
+            "not deployed" if e["sizes_known"] else "size not known")
         lines += ["", f"state {s['name']}: {s['kind']}{key}, {size}", f"  columns: {', '.join(s['columns'])}",
                   _indent(s["definition"])]
     for s in e["steps"]:

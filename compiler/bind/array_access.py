@@ -103,5 +103,5 @@ def compared(x: Binding, op: str, every: bool, left: Scalar, arr: Scalar) -> Sca
     return Call("array_all" if every else "array_any", (arr, left, Lit(op, TEXT)), BOOL)
 
 
-METHODS: dict[type, Callable[..., Scalar]] = {exp.Array: array, exp.Bracket: bracket, exp.ArrayContainsAll: contains, exp.ArrayContainedBy: contains,
-           exp.ArrayOverlaps: overlaps}
+METHODS: dict[type, Callable[..., Scalar]] = {
+    exp.Array: array, exp.Bracket: bracket, exp.ArrayContainsAll: contains, exp.ArrayContainedBy: contains, exp.ArrayOverlaps: overlaps}

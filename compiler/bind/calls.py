@@ -23,8 +23,6 @@ JSON_FUNCTIONS = {form.format(kind.name): (make, kind) for kind in (types.JSON, 
     ("to_{}", json_values.to_json), ("{}_build_array", json_values.build_array), ("{}_build_object", json_values.build_object))}
 
 
-
-
 def now(name: str) -> Scalar:
     """The time of the transaction that reads; dates are UTC's."""
     at = Call("now", (), types.TIMESTAMPTZ)
@@ -89,11 +87,6 @@ class Calls(Binding):
 
     def unnest_(self, e: Any, c: Clause) -> Scalar:
         return self.set_returning("unnest", e, c)
-
-    def known(self, e: Any, c: Clause) -> Scalar:
-        """Functions sqlglot gives a class of its own even so."""
-        name = e.sql_names()[0].lower() if hasattr(e, "sql_names") else e.key
-        return bind_function(name, [self.bind(x, c) for x in e.iter_expressions()])
 
     def aggregate(self, e: Any, c: Clause) -> Scalar:
         inner = Clause(c.scope, "an aggregate's arguments")

@@ -19,7 +19,6 @@ from connectors.spark.landing import typed_events
 from connectors.spark.store import Store
 from connectors.staging import Staged
 
-COMPACT_SHARE = 0.2
 BROADCAST_ROWS = 200_000  # batches up to this size are sent to every worker
 
 

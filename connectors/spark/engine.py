@@ -24,7 +24,6 @@ from connectors.spark import mirror
 from connectors.spark.batches import Batches
 from connectors.spark.landing import interval_of, quoted, typed_base
 
-COMPACT_SHARE = 0.2
 COMPACT_FILES = 40
 
 

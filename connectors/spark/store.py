@@ -19,7 +19,6 @@ from connectors.engine import EngineFailure, Printer
 from connectors.spark import mirror
 from connectors.spark.session import start
 
-COMPACT_SHARE = 0.2
 OF_A_STATE = ("ArithmeticException", "DateTimeException", "NumberFormatException", "SparkRuntimeException", "AnalysisException",
               "ParseException", "[DIVIDE_BY_ZERO]", "[NUMERIC_VALUE_OUT_OF_RANGE", "[CAST_", "[ARITHMETIC_OVERFLOW]")
 

@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.formats import json_text
 from compiler.formats.intervals import parse_interval
 from compiler.formats.times import parse_timestamp, parse_timestamptz
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit
 from dialects.as_text import to_text
 from dialects.dialect import Dialect, Emit, tree
+from dialects.literals import literal_bytea, literal_json
 
 
 def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -91,26 +90,8 @@ def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(tree(d, "pg.array_text($1)", a[0]), e.type)
 
 
-def _literal_json(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    lit = e.args[0]
-    assert isinstance(lit, Lit)
-    if e.type.name == "json":
-        return a[0]
-    try:
-        return exp.Literal.string(json_text.jsonb(str(lit.value)))
-    except ValueError as x:
-        raise InvalidSql(f'invalid input syntax for type json: "{lit.value}"', code="invalid_text") from x
-
-
-def _literal_bytea(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    text = str(e.args[0].value)  # type: ignore[attr-defined]
-    if not text.startswith("\\x"):
-        raise UnsupportedSql("a bytea literal is read in hex format only", code="unsupported_literal", hint="Write '\\x0aff'.")
-    return tree(d, "UNHEX($1)", exp.Literal.string(text[2:]))
-
-
 FUNCTIONS: dict[str, str | Emit] = {
     "cast": _cast, "literal:interval": _literal_interval, "literal:timestamptz": _literal_tz, "literal:timestamp": _literal_ts,
-    "literal:date": _literal_ts, "literal:array": _literal_array, "literal:json": _literal_json,
-    "literal:jsonb": _literal_json, "literal:bytea": _literal_bytea,
+    "literal:date": _literal_ts, "literal:array": _literal_array, "literal:json": literal_json,
+    "literal:jsonb": literal_json, "literal:bytea": literal_bytea,
 }

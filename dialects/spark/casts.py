@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.formats import json_text
+from compiler.errors import UnsupportedSql
 from compiler.formats.arrays import parse_array
 from compiler.formats.intervals import parse_interval
 from compiler.formats.times import parse_timestamp, parse_timestamptz
@@ -16,6 +15,7 @@ from compiler.ir import types
 from compiler.ir.scalar import Call
 from dialects.as_text import to_text
 from dialects.dialect import Dialect, Emit, tree
+from dialects.literals import literal_bytea, literal_json
 from dialects.spark.common import lambda_of, no
 
 
@@ -88,23 +88,6 @@ def _literal_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return exp.Literal.string(f"{int(m[1]):02d}:{m[2]}:{m[3] or '00'}{(m[4] or '').rstrip('0').rstrip('.')}")
 
 
-def _literal_json(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    text = str(e.args[0].value)  # type: ignore[attr-defined]
-    if e.type.name == "json":
-        return a[0]
-    try:
-        return exp.Literal.string(json_text.jsonb(text))
-    except ValueError as x:
-        raise InvalidSql(f'invalid input syntax for type json: "{text}"', code="invalid_text") from x
-
-
-def _literal_bytea(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    text = str(e.args[0].value)  # type: ignore[attr-defined]
-    if not text.startswith("\\x"):
-        raise UnsupportedSql("a bytea literal is read in hex format only", code="unsupported_literal", hint="Write '\\x0aff'.")
-    return tree(d, "UNHEX($1)", exp.Literal.string(text[2:]))
-
-
 def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     items = parse_array(str(e.args[0].value))  # type: ignore[attr-defined]
     element = e.type.element or types.TEXT
@@ -120,6 +103,6 @@ def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 FUNCTIONS: dict[str, str | Emit] = {
     "cast": _cast, "literal:interval": _literal_interval, "literal:timestamptz": _literal_ts, "literal:timestamp": _literal_ts,
-    "literal:date": _literal_ts, "literal:time": _literal_time, "literal:array": _literal_array, "literal:json": _literal_json,
-    "literal:jsonb": _literal_json, "literal:bytea": _literal_bytea,
+    "literal:date": _literal_ts, "literal:time": _literal_time, "literal:array": _literal_array, "literal:json": literal_json,
+    "literal:jsonb": literal_json, "literal:bytea": literal_bytea,
 }
