@@ -21,7 +21,7 @@ from compiler.ir.types import BOOL, INT4, JSONB, TEXT
 
 def array(x: Binding, e: Any, c: Clause) -> Scalar:
     if len(e.expressions) == 1 and isinstance(e.expressions[0].unnest(), exp.Query):
-        return of_subquery(x, x.subquery(e.expressions[0].unnest(), c.scope))
+        return of_subquery(x, x.subquery(e.expressions[0].unnest(), c.around))
     bound = [x.bind(i, c) for i in e.expressions]
     if any(b.type.name == "array" for b in bound):
         raise UnsupportedSql("an array of more than one dimension is not supported", code="unsupported_syntax")

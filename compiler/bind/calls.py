@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import aggregates, array_access, json_values, sets
+from compiler.bind import aggregates, array_access, hypothetical, json_values, sets, whole_rows
 from compiler.bind.clause import Binding, Clause
+from compiler.bind.coerce import padded
 from compiler.bind.functions import bind_function
 from compiler.bind.functions.times import make_interval
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.relation import Agg
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, is_null
+from compiler.ir.relation import Agg, Order
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, is_null, transform
 from compiler.ir.scalar import walk as scalar_walk
 from compiler.ir.types import INT8, INTERVAL, JSONB, TEXT
 
@@ -42,7 +44,7 @@ class Calls(Binding):
             query = e.expressions[0].copy()
             if query.args.get("order") is not None and query.args.get("limit") is None:
                 query.set("limit", exp.Limit(expression=exp.Literal.number(2**31 - 1)))  # so that the order is kept
-            return array_access.of_subquery(self, self.subquery(query, c.scope))
+            return array_access.of_subquery(self, self.subquery(query, c.around))
         if name == "age" and len(e.expressions) == 1:
             return bind_function("age", [now("current_date"), self.bind(e.expressions[0], c)])
         if name == "grouping":
@@ -55,7 +57,7 @@ class Calls(Binding):
             raise InvalidSql(f"window function {name} requires an OVER clause", code="windowing_error")
         if name in sets.NAMES:
             return self.set_returning(name, e, c)
-        if name in ("to_json", "to_jsonb", "row_to_json") and len(e.expressions) == 1 and (whole := self.whole_row(e.expressions[0], c)):
+        if name in ("to_json", "to_jsonb", "row_to_json") and len(e.expressions) == 1 and (whole := whole_rows.columns(e.expressions[0], c)):
             return json_values.row(JSONB if name == "to_jsonb" else types.JSON, whole)
         if name == "make_interval" and any(isinstance(x, exp.Kwarg) for x in e.expressions):
             return make_interval({x.this.name.lower(): self.bind(x.expression, c) for x in e.expressions})
@@ -64,15 +66,6 @@ class Calls(Binding):
             make, kind = JSON_FUNCTIONS[name]
             return make(kind, args)
         return bind_function(name, args)
-
-    def whole_row(self, e: exp.Expr, c: Clause) -> list[tuple[str, Scalar]]:
-        """The columns of the table that a bare name stands for; none when it is a column."""
-        if not isinstance(e, exp.Column) or e.args.get("table") is not None or not isinstance(e.this, exp.Identifier):
-            return []
-        name = e.this.this if e.this.args.get("quoted") else e.this.this.lower()
-        if c.scope.local(None, name) is not None:
-            return []
-        return next(([(n, col) for n, col in s.columns] for s in c.scope.sources if s.alias == name), [])
 
     def set_returning(self, name: str, e: exp.Expr, c: Clause) -> Scalar:
         if c.srfs is None:
@@ -91,25 +84,36 @@ class Calls(Binding):
     def aggregate(self, e: Any, c: Clause) -> Scalar:
         inner = Clause(c.scope, "an aggregate's arguments")
         if c.aggs is None:
-            self.outside(aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner)))
+            if self.outside(aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))):
+                return self.enclosing(e, c)
             raise InvalidSql(f"aggregate functions are not allowed in {c.name}", code="grouping_error")
+        if (places := hypothetical.counts(e)) is not None:
+            return self.bind(places, c)
+        if (items := self.distinct_json(e, c, inner)) is not None:
+            return items
         if (several := self.fractions(e)) is not None:
             parts = [self.aggregate(x, c) for x in several]
             t = types.array(parts[0].type)
             return case([(is_null(parts[0]), Lit(None, t))], Call("array", tuple(parts), t), t)  # of no values
-        e = self.rows_as_json(self.rows_counted(e, c), inner)
+        e = whole_rows.as_json(whole_rows.counted(e, c), inner)
         agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
+        if self.outside(agg):
+            return self.enclosing(e, c)
         if agg.fn in ("sum", "avg") and agg.args[0].type.name == "interval":
             return self.interval_total(agg, c)
-        self.outside(agg)
         return aggregates.finish(e, self.collected(agg, c), lambda x: self.bind(x, inner))
 
-    def outside(self, agg: Agg) -> None:
-        """Refuse an aggregate that belongs to the query around this one."""
+    def outside(self, agg: Agg) -> bool:
+        """Whether an aggregate reads columns of enclosing queries alone, and so belongs to one of these."""
         read = [x for s in agg.scalars for x in scalar_walk(s)]
-        if any(isinstance(x, Outer) for x in read) and not any(isinstance(x, Col) for x in read):
-            raise UnsupportedSql("an aggregate over columns of the enclosing query alone belongs to that query", code="unsupported_syntax",
-                                 hint="Compute it in a subquery in FROM, and read its result here.")
+        return any(isinstance(x, Outer) for x in read) and not any(isinstance(x, Col) for x in read)
+
+    def enclosing(self, e: Any, c: Clause) -> Scalar:
+        """An aggregate of the query around this one: collected there, a constant here."""
+        around = c.scope.parent
+        assert around is not None
+        got = self.aggregate(e, Clause(around, "the clause around the subquery", around.aggs))
+        return transform(got, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
 
     def collected(self, agg: Agg, c: Clause) -> Col:
         assert c.aggs is not None
@@ -132,6 +136,20 @@ class Calls(Binding):
             return total
         return Call("/", (total, self.collected(Agg("count", (x,), INT8, agg.filter), c)), INTERVAL)
 
+    def distinct_json(self, e: Any, c: Clause, inner: Clause) -> Scalar | None:
+        """jsonb_agg(DISTINCT x): the array of x's distinct values, in their order; None for anything else."""
+        call = e.this if isinstance(e, exp.Filter) else e
+        kind = json_values.AGGREGATES.get(str(call.this).lower()) if isinstance(call, exp.Anonymous) else None
+        if kind is None or not any(isinstance(x, exp.Distinct) for x in call.walk(prune=lambda n: isinstance(n, exp.Query))):
+            return None
+        e = e.copy()
+        (e.this if isinstance(e, exp.Filter) else e).set("this", "array_agg")
+        agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
+        x = padded(agg.args[0])
+        order = tuple(replace(o, expr=padded(o.expr)) for o in agg.order) or (Order(x, False, False),)
+        items = self.collected(replace(agg, args=(x,), type=types.array(x.type), order=order), c)
+        return json_values.array_of_values(kind, items)
+
     def fractions(self, e: Any) -> list[exp.Expr] | None:
         """percentile_cont(ARRAY[…]): one call for each fraction; None for anything else."""
         call = e.this if isinstance(e, exp.Filter) else e
@@ -144,38 +162,6 @@ class Calls(Binding):
             inner.set("expressions", [inner.expressions[0].expressions[i]])
             out.append(one)
         return out
-
-    def rows_counted(self, e: Any, c: Clause) -> Any:
-        """count(t.*) counts the rows that are there: those whose key is."""
-        call = e.this if isinstance(e, exp.Filter) else e
-        if not isinstance(call, exp.Anonymous) or str(call.this).lower() != "count" or len(call.expressions) != 1:
-            return e
-        arg = call.expressions[0]
-        alias = arg.args.get("table") if isinstance(arg, exp.Column) and isinstance(arg.this, exp.Star) else None
-        if alias is None:
-            return e
-        name = alias.this if alias.args.get("quoted") else alias.this.lower()
-        table = next((s.table for s in c.scope.sources if s.alias == name), None)
-        if table is None or not table.key:
-            raise UnsupportedSql(f"count({name}.*) of what is no table with a key is not supported", code="unsupported_syntax",
-                                 hint="Count a column that is never NULL.")
-        e = e.copy()
-        call = e.this if isinstance(e, exp.Filter) else e
-        call.set("expressions", [exp.column(exp.to_identifier(table.key[0], quoted=True), table=alias.copy())])
-        return e
-
-    def rows_as_json(self, e: Any, c: Clause) -> Any:
-        """json_agg of a table's name aggregates its rows as objects."""
-        call = e.this if isinstance(e, exp.Filter) else e
-        if not isinstance(call, exp.Anonymous) or str(call.this).lower() not in json_values.AGGREGATES or not call.expressions:
-            return e
-        arg = call.expressions[0].this if isinstance(call.expressions[0], exp.Order) else call.expressions[0]
-        if self.whole_row(arg, c):
-            e = e.copy()
-            call = e.this if isinstance(e, exp.Filter) else e
-            arg = call.expressions[0].this if isinstance(call.expressions[0], exp.Order) else call.expressions[0]
-            arg.replace(exp.Anonymous(this="to_jsonb" if str(call.this).lower() == "jsonb_agg" else "to_json", expressions=[arg.copy()]))
-        return e
 
     def window(self, e: Any, c: Clause) -> Scalar:
         if c.windows is None:

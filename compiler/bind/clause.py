@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -30,6 +30,11 @@ class Clause:
     named_windows: dict[str, exp.Window] = field(default_factory=dict)
     grouping: Callable[[list[Scalar]], Scalar] | None = None
     srfs: list[tuple[SetFunction, Col]] | None = None
+
+    @property
+    def around(self) -> Scope:
+        """The scope as a subquery here sees it: its aggregates of this query's columns are collected here."""
+        return replace(self.scope, aggs=self.aggs)
 
 
 class Binding:

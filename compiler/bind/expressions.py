@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import array_access, json_access, patterns, rows
+from compiler.bind import array_access, json_access, patterns, rows, whole_rows
 from compiler.bind.calls import NOW, Calls, now
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import coerce, unify
@@ -220,6 +220,7 @@ METHODS: dict[type, Callable[[Expressions, Any, Clause], Scalar]] = {
     exp.ByteString: Expressions.text_literal, exp.RawString: Expressions.text_literal,
     exp.BitwiseNot: Expressions.bit_not, exp.Sqrt: Expressions.square_root, exp.StartsWith: Expressions.starts_with,
     exp.Exists: Expressions.exists, **patterns.METHODS, **json_access.METHODS, **array_access.METHODS, **rows.METHODS,
+    **whole_rows.METHODS,
     exp.Subquery: Expressions.scalar_subquery, exp.Select: Expressions.scalar_subquery,
     exp.Anonymous: Expressions.function, exp.Filter: Expressions.aggregate, exp.WithinGroup: Expressions.aggregate,
     exp.Window: Expressions.window, exp.Unnest: Expressions.unnest_,

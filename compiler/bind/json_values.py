@@ -125,6 +125,11 @@ def array_of(kind: Type, items: Scalar, of: Type) -> Scalar:
     return cast(text("[", items, "]"), Type(kind.name, element=of))
 
 
+def array_of_values(kind: Type, items: Scalar) -> Scalar:
+    """The JSON array of an SQL array's elements."""
+    return cast(value(items, JSONB), Type(kind.name, element=items.type.element))
+
+
 def _common(args: list[Scalar]) -> Type | None:
     return args[0].type if args and all(a.type == args[0].type for a in args) else None
 

@@ -53,7 +53,7 @@ class Predicates(Binding):
     def any_subquery(self, op: str, left: exp.Expr, query: exp.Expr, c: Clause) -> Scalar:
         parts = rows.items(left)
         args = [self.bind(x, c) for x in parts] if parts is not None else [self.bind(left, c)]
-        rel = self.subquery(query, c.scope)
+        rel = self.subquery(query, c.around)
         if len(rel.names) != len(args):
             raise InvalidSql("subquery has too many columns" if len(rel.names) > len(args)
                              else "subquery has too few columns", code="syntax_error")
@@ -129,10 +129,10 @@ class Predicates(Binding):
         return negate(self.not_distinct(e, c))
 
     def exists(self, e: Any, c: Clause) -> Scalar:
-        return Sub("exists", self.subquery(e.this.unnest(), c.scope), (), "", BOOL)
+        return Sub("exists", self.subquery(e.this.unnest(), c.around), (), "", BOOL)
 
     def scalar_subquery(self, e: Any, c: Clause) -> Scalar:
-        rel = self.subquery(e.unnest(), c.scope)
+        rel = self.subquery(e.unnest(), c.around)
         if len(rel.names) != 1:
             raise InvalidSql("subquery must return only one column", code="syntax_error")
         return Sub("scalar", rel, (), "", rel.schema[0].type)

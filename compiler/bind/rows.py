@@ -33,7 +33,7 @@ def values(x: Binding, e: exp.Expr, c: Clause) -> list[Scalar] | None:
     query = e.unnest()
     if not isinstance(query, exp.Query):
         return None
-    rel = x.subquery(query, c.scope)
+    rel = x.subquery(query, c.around)
     return [Sub("scalar", Project(rel, ((col.name, col),)), (), "", col.type) for col in rel.schema]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from compiler.catalog import Catalog, Table
 from compiler.errors import InvalidSql
-from compiler.ir.relation import Relation
+from compiler.ir.relation import Agg, Relation
 from compiler.ir.scalar import Col, Outer, Scalar
 
 Outputs = tuple[tuple[str, Scalar], ...]  # SQL name and column, in order
@@ -25,11 +25,13 @@ class Source:
 
 @dataclass
 class Scope:
-    """Sources a query's expressions can name, and those of the queries around it."""
+    """Sources a query's expressions can name, and those of the queries around it; where a subquery stands, `aggs` are
+    the aggregates collected there (None: not allowed)."""
 
     sources: list[Source] = field(default_factory=list)
     parent: Scope | None = None
     merged: dict[str, Scalar] = field(default_factory=dict)
+    aggs: dict[Agg, Col] | None = None
 
     def resolve(self, table: str | None, name: str) -> Scalar:
         """A column of this query as `Col`, of an enclosing one as `Outer`; raises InvalidSql."""

@@ -7,12 +7,15 @@ from compiler.ir.parts import scalars
 from compiler.ir.relation import (
     Aggregate,
     Apply,
+    Binary,
     Filter,
     Join,
     LeftJoin,
     Project,
     Relation,
+    Semi,
     TopK,
+    Union,
     Unnest,
     Values,
     Weigh,
@@ -28,6 +31,7 @@ from compiler.ir.scalar import (
     columns,
     conj,
     conjuncts,
+    same,
     walk,
 )
 from compiler.ir.scalar import transform as map_scalar
@@ -56,6 +60,8 @@ class _Unnest(Attach):
             return self.filter(Filter(Join(n.left, n.right, TRUE), n.on))
         if isinstance(n, LeftJoin):
             return self.left_join(n)
+        if isinstance(n, Semi):
+            return self.met(n.left, self.pairs(n), n.anti)
         if isinstance(n, Unnest | Project | Aggregate | Window | TopK | Weigh):
             box = [n.input]
             new = {s: self.replace(s, box) for s in scalars(n)}
@@ -92,15 +98,31 @@ class _Unnest(Attach):
         """Subqueries of ON are computed on the side whose columns they read."""
         left, right = [n.left], [n.right]
 
-        def side(s: Sub) -> list[Relation]:
-            reads = {o.name for o in free(s.query)} | columns(*s.args)
-            if reads & set(n.left.names) and reads & set(n.right.names):
-                raise UnsupportedSql("a subquery in ON that reads both sides of an outer join is not supported",
-                                     code="unsupported_subquery", hint="Move it into a subquery in FROM.")
-            return left if reads & set(n.left.names) else right
+        def reads(s: Sub, side: Relation) -> bool:
+            return bool(({o.name for o in free(s.query)} | columns(*s.args)) & set(side.names))
 
-        on = map_scalar(n.on, lambda x: self.attach(x, side(x)) if isinstance(x, Sub) else None)
+        if any(reads(s, n.left) and reads(s, n.right) for s in walk(n.on) if isinstance(s, Sub)):
+            return self.left_join_of_pairs(n)
+        on = map_scalar(n.on, lambda x: self.attach(x, left if reads(x, n.left) else right) if isinstance(x, Sub) else None)
         return pick_like(LeftJoin(left[0], right[0], on), n)
+
+    def left_join_of_pairs(self, n: LeftJoin) -> Relation:
+        """A condition with a subquery over both sides: the pairs that meet it, and the left rows that are in no such pair."""
+        pairs = self.pairs(n)
+        alone = self.met(n.left, pairs, anti=True)
+        return Union((pairs, Project(alone, (*((c.name, c) for c in n.left.schema),
+                                             *((c.name, Lit(None, c.type)) for c in n.right.schema)))))
+
+    def pairs(self, n: Binary) -> Relation:
+        """Rows of both sides that meet the condition."""
+        both = Join(n.left, n.right, TRUE)
+        return pick_like(self.filter(Filter(both, n.on)), both)
+
+    def met(self, rel: Relation, pairs: Relation, anti: bool) -> Relation:
+        """Rows of `rel` that are (or are not) in one of the pairs; equal rows meet the same."""
+        named = {c.name: self.fresh(c.name) for c in rel.schema}
+        distinct = Aggregate(pairs, tuple((k, pairs.col(c)) for c, k in named.items()), ())
+        return Semi(rel, distinct, conj([same(c, distinct.col(named[c.name])) for c in rel.schema]), anti=anti)
 
     def apply(self, n: Apply) -> Relation:
         query = self.run(n.right)

@@ -1,0 +1,86 @@
+"""A table's name where a value is expected: its whole row. (t).a, count(t), json_agg(t)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+
+from compiler.bind import json_values
+from compiler.bind.clause import Binding, Clause
+from compiler.bind.scope import Source
+from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir.scalar import Scalar
+
+
+def source_named(e: Any, c: Clause) -> Source | None:
+    """The source that a bare name or `name.*` stands for; None when it is a column or anything else."""
+    if not isinstance(e, exp.Column):
+        return None
+    alias = e.args.get("table") if isinstance(e.this, exp.Star) else e.this if e.args.get("table") is None else None
+    if not isinstance(alias, exp.Identifier):
+        return None
+    name = alias.this if alias.args.get("quoted") else alias.this.lower()
+    if alias is e.this and c.scope.local(None, name) is not None:
+        return None
+    return next((s for s in c.scope.sources if s.alias == name), None)
+
+
+def columns(e: Any, c: Clause) -> list[tuple[str, Scalar]]:
+    """The columns of the table that a bare name stands for; none for anything else."""
+    found = source_named(e, c) if isinstance(e, exp.Column) and not isinstance(e.this, exp.Star) else None
+    return [(n, col) for n, col in found.columns] if found is not None else []
+
+
+def call_of(e: Any) -> Any:
+    return e.this if isinstance(e, exp.Filter) else e
+
+
+def counted(e: Any, c: Clause) -> Any:
+    """count(t) and count(t.*) count the rows that are there: those whose key is."""
+    call = call_of(e)
+    if not isinstance(call, exp.Anonymous) or str(call.this).lower() != "count" or len(call.expressions) != 1:
+        return e
+    source = source_named(call.expressions[0], c)
+    if source is None:
+        return e
+    if source.table is None or not source.table.key:
+        raise UnsupportedSql(f"count({source.alias}.*) of what is no table with a key is not supported", code="unsupported_syntax",
+                             hint="Count a column that is never NULL.")
+    e = e.copy()
+    key = exp.to_identifier(source.table.key[0], quoted=True)
+    call_of(e).set("expressions", [exp.column(key, table=exp.to_identifier(source.alias, quoted=True))])
+    return e
+
+
+def as_json(e: Any, c: Clause) -> Any:
+    """json_agg of a table's name aggregates its rows as objects."""
+    call = call_of(e)
+    if not isinstance(call, exp.Anonymous) or str(call.this).lower() not in json_values.AGGREGATES or not call.expressions:
+        return e
+
+    def argument(call: Any) -> Any:
+        return call.expressions[0].this if isinstance(call.expressions[0], exp.Order) else call.expressions[0]
+
+    if not columns(argument(call), c):
+        return e
+    e = e.copy()
+    arg = argument(call_of(e))
+    arg.replace(exp.Anonymous(this="to_jsonb" if str(call.this).lower() == "jsonb_agg" else "to_json", expressions=[arg.copy()]))
+    return e
+
+
+def field(x: Binding, e: Any, c: Clause) -> Scalar:
+    """(t).a: a column of a table's row."""
+    row = e.this.unnest()
+    found = dict(columns(row, c))
+    if not found or not isinstance(e.expression, exp.Identifier):
+        raise UnsupportedSql("a field of a composite value is not supported", code="unsupported_syntax", detail=e.sql("postgres")[:200])
+    name = e.expression.this if e.expression.args.get("quoted") else e.expression.this.lower()
+    if name not in found:
+        raise InvalidSql(f'column "{name}" not found in data type {row.name}', code="undefined_column")
+    return found[name]
+
+
+METHODS: dict[type, Callable[..., Scalar]] = {exp.Dot: field}
