@@ -1,0 +1,124 @@
+"""Groups of an aggregate after a batch: accumulators added up, extrema combined, or computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from compiler.delta.restrict import keys_of, restrict
+from compiler.delta.times import after
+from compiler.ir.relation import Agg, Aggregate, Filter, LeftJoin, Net, Project, Relation, State
+from compiler.ir.scalar import Call, Col, Lit, Scalar, case, conj, negate, same
+from compiler.ir.types import BOOL, INT4, INT8
+from compiler.state import COUNT, StateDef
+
+ZERO = Lit(0, INT8)
+Resolve = Callable[[Relation], Relation]  # states at a time, in terms of what is there during the batch
+
+
+def has_extrema(s: StateDef) -> bool:
+    return isinstance(s.definition, Aggregate) and any(a.fn in ("min", "max") for _, a in s.definition.aggs)
+
+
+def nonzero(r: Relation) -> Relation:
+    assert isinstance(r, Aggregate)
+    if not r.keys:
+        return r
+    some = [Call("<>", (Col(n, a.type), Lit(0, INT4)), BOOL) for n, a in r.aggs]
+    return Filter(r, some[0] if len(some) == 1 else Call("or", tuple(some), BOOL))
+
+
+def before(s: StateDef) -> tuple[Relation, dict[str, Col]]:
+    """The state before the batch under other column names, and those names."""
+    cols = s.definition.schema
+    names = {c.name: Col(f"old_{c.name}", c.type) for c in cols}
+    state = State(s.name, cols, s.key, "before")
+    return Project(state, tuple((names[c.name].name, c) for c in cols)), names
+
+
+def summed(s: StateDef, q: Aggregate, added: Relation) -> Relation:
+    """Old accumulators plus the batch's, for every group of the batch."""
+    old, names = before(s)
+    on = conj([same(added.col(k), names[k]) for k in s.key])
+    joined = LeftJoin(added, old, on)
+    exprs: list[tuple[str, Scalar]] = [(k, added.col(k)) for k in s.key]
+    exprs += [(n, plus(names[n], Col(n, a.type))) for n, a in q.aggs]
+    return Project(joined, tuple(exprs))
+
+
+def plus(old: Col, new: Col) -> Scalar:
+    zero: Scalar = Lit(0, INT8) if old.type == INT8 else Lit("0", old.type)
+    return Call("cast", (Call("+", (Call("coalesce", (old, zero), old.type), new), old.type),), old.type)
+
+
+def with_extrema(s: StateDef, q: Aggregate, change: Relation, resolve: Resolve) -> Relation:
+    """MIN and MAX take what was inserted; a group whose extremum left, and was not replaced, is computed again."""
+    inputs: dict[Scalar, str] = {}
+
+    def put(x: Scalar) -> Col:
+        inputs.setdefault(x, f"in_{len(inputs)}")
+        return Col(inputs[x], x.type)
+
+    keys = tuple((k, put(e)) for k, e in q.keys)
+    aggs: list[tuple[str, Agg]] = []
+    for n, a in q.aggs:
+        args, keep = tuple(put(x) for x in a.args), put(a.filter) if a.filter is not None else None
+        if a.fn in ("min", "max"):
+            aggs += [(f"{n}_in", Agg(f"{a.fn}_in", args, a.type, keep)),
+                     (f"{n}_out", Agg(f"{a.fn}_out", args, a.type, keep))]
+        else:
+            aggs.append((n, Agg(a.fn, args, a.type, keep)))
+    net = Net(Project(change, tuple((name, x) for x, name in inputs.items())))
+    added = Aggregate(net, keys, tuple(aggs))
+    old, names = before(s)
+    joined: Relation = LeftJoin(added, old, conj([same(added.col(k), names[k]) for k in s.key]))
+    found = [(n, a) for n, a in q.aggs if a.fn in ("min", "max")]
+    left = [gone(n, a, names[n]) for n, a in found]
+    lost = left[0] if len(left) == 1 else Call("or", tuple(left), BOOL)
+    marked = Project(joined, (*((c.name, c) for c in joined.schema), ("lost", Call("is_true", (lost,), BOOL))))
+    renewed = again(q, Filter(marked, Col("lost", BOOL)), found, resolve)
+    on = conj([same(marked.col(k), Col(f"again_{k}", e.type)) for k, e in q.keys]) if q.keys else Col("lost", BOOL)
+    whole = LeftJoin(marked, renewed, on)
+    exprs: list[tuple[str, Scalar]] = [(k, Col(k, e.type)) for k, e in q.keys]
+    for n, a in q.aggs:
+        if a.fn in ("min", "max"):
+            kept = Call("least" if a.fn == "min" else "greatest", (names[n], Col(f"{n}_in", a.type)), a.type)
+            exprs.append((n, case([(Col("lost", BOOL), Col(f"again_{n}", a.type))], kept, a.type)))
+        else:
+            exprs.append((n, plus(names[n], Col(n, a.type))))
+    return Project(whole, tuple(exprs))
+
+
+def gone(n: str, a: Agg, old: Col) -> Scalar:
+    """Whether the old extremum was deleted and nothing as extreme was inserted."""
+    out, new = Col(f"{n}_out", a.type), Col(f"{n}_in", a.type)
+    beyond = "<=" if a.fn == "min" else ">="
+    kept = Call("is_true", (Call(beyond, (new, old), BOOL),), BOOL)
+    return conj([Call("is_true", (Call(beyond, (out, old), BOOL),), BOOL), negate(kept)])
+
+
+def again(q: Aggregate, lost: Relation, found: list[tuple[str, Agg]], resolve: Resolve) -> Relation:
+    if q.keys:
+        keys, cols = keys_of(lost, [Col(k, e.type) for k, e in q.keys])
+        pairs: list[tuple[Scalar, Col]] = [(e, c) for (_, e), c in zip(q.keys, cols, strict=True)]
+    else:
+        keys, cols = keys_of(lost, [Lit(1, INT4)])
+        pairs = [(Lit(1, INT4), cols[0])]
+    source = resolve(restrict(after(q.input), keys, pairs))
+    return Aggregate(source, tuple((f"again_{k}", e) for k, e in q.keys),
+                     tuple((f"again_{n}", a) for n, a in found))
+
+
+def recomputed(q: Aggregate, change: Relation, resolve: Resolve) -> Relation:
+    """γ(R⁺⋉K), with a row of count 0 for each key of K that has no rows left."""
+    keys, cols = keys_of(change, [e for _, e in q.keys])
+    source = resolve(restrict(after(q.input), keys, [(e, c) for (_, e), c in zip(q.keys, cols, strict=True)]))
+    new = q.rebuild((source,))
+    if not q.keys:
+        return new
+    touched = Project(keys, tuple((f"key_{k}", c) for (k, _), c in zip(q.keys, cols, strict=True)))
+    on = conj([same(Col(f"key_{k}", e.type), Col(k, e.type)) for k, e in q.keys])
+    joined = LeftJoin(touched, new, on)
+    exprs: list[tuple[str, Scalar]] = [(k, Col(f"key_{k}", e.type)) for k, e in q.keys]
+    exprs += [(n, Call("coalesce", (Col(n, a.type), ZERO), INT8) if n == COUNT else Col(n, a.type))
+              for n, a in q.aggs]
+    return Project(joined, tuple(exprs))
