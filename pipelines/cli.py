@@ -227,7 +227,8 @@ def teardown(project: Path, yes: bool) -> None:
     """Drop slot, publication and warehouse."""
     from pipelines import deployment
     from pipelines.config import load_config
-    from pipelines.deploy import drop_source_objects, remove_warehouse
+    from pipelines.deploy import remove_warehouse
+    from pipelines.source_objects import drop_source_objects
 
     config = load_config(project)
     found = deployment.load(config.warehouse_path)

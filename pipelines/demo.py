@@ -19,9 +19,10 @@ from connectors.postgres.connection import connect, format_lsn, parse_lsn
 from pipelines import deployment as store
 from pipelines.capture import Capture
 from pipelines.config import Config, load_config
-from pipelines.deploy import deploy, drop_source_objects, remove_warehouse
+from pipelines.deploy import deploy, remove_warehouse
 from pipelines.embedded import EmbeddedPostgres
 from pipelines.run import limits
+from pipelines.source_objects import drop_source_objects
 from pipelines.verify import verify_with
 from pipelines.warehouse import Warehouse
 

@@ -6,25 +6,22 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import psycopg
-from psycopg import sql
-
 from compiler.catalog import Catalog, Table
 from compiler.errors import TidemarkError
 from compiler.maintenance import states_of
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
-from connectors.postgres.snapshot import ExportedSnapshot, copy_table
+from connectors.postgres.snapshot import ExportedSnapshot
 from connectors.postgres.stream import Limits
 from pipelines import deployment as store
 from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
+from pipelines.initial_copy import Progress, copy_tables
 from pipelines.placement import place
 from pipelines.project import Compiled, compile_project, read_views
+from pipelines.source_objects import drop_source_objects, publish
 from pipelines.warehouse import Warehouse
-
-Progress = Callable[[str, int, int, int], None]  # table, rows, bytes, rows expected
 
 
 @dataclass
@@ -124,14 +121,14 @@ def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pr
     d.catalog = _catalog_tables(names, catalog)
     d.views = _records(views)
     store.save(config.warehouse_path, d)
-    _publish(config.source.dsn, d.publication, d.catalog)
+    publish(config.source.dsn, d.publication, d.catalog)
     try:
         warehouse = Warehouse(config, d)
         try:
             snapshot = ExportedSnapshot(config.source.dsn, d.slot)
             try:
                 for e, tables in d.tables.items():
-                    _copy(config, warehouse, e, [d.table(t) for t in tables], snapshot.snapshot, progress)
+                    copy_tables(config, warehouse, e, [d.table(t) for t in tables], snapshot.snapshot, progress)
             finally:
                 snapshot.close()
             for e in d.tables:
@@ -144,40 +141,6 @@ def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pr
         raise
     d.status = "live"
     store.save(config.warehouse_path, d)
-
-
-def _copy(config: Config, warehouse: Warehouse, engine: str, tables: list[Table], snapshot: str, progress: Progress) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    target = warehouse.engine(engine)
-    expected = _estimates(config.source.dsn, tables)
-    for t in tables:
-        target.create_mirror(t)
-
-    def one(t: Table) -> None:
-        seen = [0, 0]
-
-        def moved(rows: int, size: int) -> None:
-            seen[0] += rows
-            seen[1] += size
-            progress(f"{t.schema}.{t.name}", seen[0], seen[1], expected.get(t, 0))
-
-        target.load(t, copy_table(config.source.dsn, snapshot, t, moved))
-        progress(f"{t.schema}.{t.name}", seen[0], seen[1], seen[0])
-
-    with ThreadPoolExecutor(4) as pool:
-        for f in [pool.submit(one, t) for t in tables]:
-            f.result()
-
-
-def _estimates(dsn: str, tables: list[Table]) -> dict[Table, int]:
-    with connect(dsn) as c:
-        out = {}
-        for t in tables:
-            row = c.execute("SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = %s::regclass",
-                            (t.quoted,)).fetchone()
-            out[t] = row[0] if row else 0
-        return out
 
 
 def _build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compiled], stale: frozenset[str] = frozenset()) -> None:
@@ -245,7 +208,7 @@ def _again(config: Config, old: Deployment, views: list[Compiled], catalog: Cata
     finally:
         warehouse.close()
     store.save(config.warehouse_path, d)
-    _publish(config.source.dsn, d.publication, d.catalog, alter=True)
+    publish(config.source.dsn, d.publication, d.catalog, alter=True)
 
 
 def _stale(config: Config, d: Deployment) -> frozenset[str]:
@@ -262,7 +225,7 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
     """Bring new tables in at one LSN: everything else is first moved exactly there."""
     fresh = {t for ts in new.values() for t in ts} - {f"{t.schema}.{t.name}" for t in d.catalog}
     every = d.catalog + _catalog_tables(fresh, catalog)
-    _publish(config.source.dsn, d.publication, every, alter=True)
+    publish(config.source.dsn, d.publication, every, alter=True)
     snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", temporary=True)
     try:
         warehouse = Warehouse(config, d)
@@ -275,7 +238,7 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
             d.catalog = every
             for e, ts in new.items():
                 engine = warehouse.engine(e)
-                _copy(config, warehouse, e, [d.table(t) for t in ts], snapshot.snapshot, progress)
+                copy_tables(config, warehouse, e, [d.table(t) for t in ts], snapshot.snapshot, progress)
                 engine.set_frontier(snapshot.lsn)
                 d.tables[e] = sorted({*d.tables.get(e, []), *ts})
         finally:
@@ -283,41 +246,6 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
     finally:
         snapshot.close()
     store.save(config.warehouse_path, d)
-
-
-# -- the source's side
-
-
-def _publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> None:
-    if not tables and not alter:
-        tables = []
-    listed = sql.SQL(", ").join(sql.Identifier(t.schema, t.name) for t in sorted(tables, key=lambda t: (t.schema, t.name)))
-    with connect(dsn) as c:
-        try:
-            if alter and tables:
-                c.execute(sql.SQL("ALTER PUBLICATION {} SET TABLE {}").format(sql.Identifier(name), listed))
-            elif not alter:
-                c.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(name)))
-                body = sql.SQL(" FOR TABLE {}").format(listed) if tables else sql.SQL("")
-                c.execute(sql.SQL("CREATE PUBLICATION {}{} WITH (publish_via_partition_root = true)").format(
-                    sql.Identifier(name), body))
-        except psycopg.Error as e:
-            raise TidemarkError("cannot publish the tables that the views read", detail=str(e).split("\n")[0],
-                                code="publication_failed",
-                                hint="The user must own the tables and have CREATE on the database.") from e
-
-
-def drop_source_objects(dsn: str, d: Deployment) -> None:
-    """Slot and publication, if they are there."""
-    with connect(dsn) as c:
-        c.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s AND active", (d.slot,))
-        for _ in range(50):
-            row = c.execute("SELECT active FROM pg_replication_slots WHERE slot_name = %s", (d.slot,)).fetchone()
-            if row is None or not row[0]:
-                break
-            c.execute("SELECT pg_sleep(0.1)")
-        c.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s", (d.slot,))
-        c.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(d.publication)))
 
 
 def remove_warehouse(config: Config) -> None:

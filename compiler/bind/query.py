@@ -11,16 +11,14 @@ from sqlglot import exp
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
+from compiler.bind.ordering import limits, order_by
 from compiler.bind.scope import Bound, Env, Scope, Source
+from compiler.bind.set_operations import set_operation
 from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import (
-    Agg,
-    Aggregate,
-    Filter,
     Fixpoint,
-    Order,
     Project,
     Recur,
     Relation,
@@ -28,11 +26,10 @@ from compiler.ir.relation import (
     TopK,
     Union,
     Values,
-    Weigh,
 )
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, cast, conj
+from compiler.ir.scalar import Col, Outer, Scalar, cast
 from compiler.ir.scalar import walk as walk_scalar
-from compiler.ir.types import BOOL, INT8, TEXT
+from compiler.ir.types import TEXT
 
 ViewLookup = Callable[[str], exp.Expr | None]
 
@@ -93,7 +90,7 @@ class Binder:
 
             return bind_select(self, e, env, parent)
         if isinstance(e, exp.SetOperation):
-            return self.ordered(e, self.set_operation(e, env, parent), env, parent)
+            return self.ordered(e, set_operation(self, e, self.query(e.left, env, parent), self.query(e.right, env, parent)), env, parent)
         if isinstance(e, exp.Values):
             return self.values(e, env, parent)
         if isinstance(e, exp.Table):
@@ -141,53 +138,7 @@ class Binder:
         fix = Fixpoint(label, start, Project(step.rel, tuple(exprs)), bool(e.args.get("distinct")))
         return Bound(fix, [(n, c) for (n, _), c in zip(outputs, fix.schema, strict=True)])
 
-    # -- set operations, VALUES
-
-    def set_operation(self, e: exp.SetOperation, env: Env, parent: Scope | None) -> Bound:
-        left, right = self.query(e.left, env, parent), self.query(e.right, env, parent)
-        if len(left.outputs) != len(right.outputs):
-            raise InvalidSql(f"each {e.key.upper()} query must have the same number of columns", code="syntax_error")
-        names, l_exprs, r_exprs = [], [], []
-        for i, ((n, a), (_, b)) in enumerate(zip(left.outputs, right.outputs, strict=True)):
-            got, t = unify([_untyped(e.left, i, a), _untyped(e.right, i, b)], e.key.upper())
-            c = self.fresh(n)
-            names.append((n, Col(c, t)))
-            l_exprs.append((c, got[0]))
-            r_exprs.append((c, got[1]))
-        l: Relation = Project(left.rel, tuple(l_exprs))
-        r: Relation = Project(right.rel, tuple(r_exprs))
-        distinct = bool(e.args.get("distinct"))
-        if isinstance(e, exp.Union):
-            rel: Relation = Union((l, r))
-            if distinct:
-                rel = Aggregate(rel, tuple((c.name, c) for c in rel.schema), ())
-        else:
-            rel = self.difference(l, r, isinstance(e, exp.Intersect), distinct)
-        return Bound(rel, names)
-
-    def difference(self, l: Relation, r: Relation, intersect: bool, distinct: bool) -> Relation:
-        """INTERSECT and EXCEPT: count each row on both sides, then weigh or filter by the counts."""
-        side = self.fresh("side")
-        one, two = Lit(1, types.INT4), Lit(2, types.INT4)
-        both = Union((
-            Project(l, (*((c.name, c) for c in l.schema), (side, one))),
-            Project(r, (*((c.name, c) for c in r.schema), (side, two))),
-        ))
-        s = Col(side, types.INT4)
-        nl, nr = self.fresh("in_left"), self.fresh("in_right")
-        counts = Aggregate(both, tuple((c.name, c) for c in l.schema), (
-            (nl, Agg("count", (), INT8, filter=Call("=", (s, one), BOOL))),
-            (nr, Agg("count", (), INT8, filter=Call("=", (s, two), BOOL))),
-        ))
-        a, b, zero = Col(nl, INT8), Col(nr, INT8), Lit(0, INT8)
-        if distinct:
-            present = [Call(">", (a, zero), BOOL), Call(">" if intersect else "=", (b, zero), BOOL)]
-            rel: Relation = Filter(counts, conj(present))
-        elif intersect:
-            rel = Weigh(counts, Call("least", (a, b), INT8))
-        else:
-            rel = Weigh(counts, Call("greatest", (Call("-", (a, b), INT8), zero), INT8))
-        return Project(rel, tuple((c.name, c) for c in l.schema))
+    # -- VALUES
 
     def values(self, e: exp.Values, env: Env, parent: Scope | None) -> Bound:
         binder = Expressions(self, lambda q, s: self.subquery(q, env, s))
@@ -256,66 +207,10 @@ class Binder:
         return Project(bound.rel, tuple((self.fresh(n), _typed(c)) for n, c in bound.outputs))
 
 
-def limits(e: exp.Expr) -> tuple[int | None, int, bool]:
-    """(limit, offset, with ties) of a query; raises UnsupportedSql where they are not constants."""
-    limit, offset, ties = e.args.get("limit"), e.args.get("offset"), False
-    n: int | None = None
-    if isinstance(limit, exp.Fetch):
-        count = limit.args.get("count")
-        n = _constant(count) if count is not None else 1
-        options = limit.args.get("limit_options")
-        ties = bool(options is not None and options.args.get("with_ties"))
-    elif isinstance(limit, exp.Limit):
-        every = isinstance(limit.expression, exp.Null) or limit.expression.name.upper() == "ALL"
-        n = None if every else _constant(limit.expression)
-    return n, (_constant(offset.expression) if offset is not None else 0), ties
-
-
-def _constant(e: exp.Expr) -> int:
-    e = e.unnest()
-    if isinstance(e, exp.Literal) and not e.is_string and e.this.isdigit():
-        return int(e.this)
-    raise UnsupportedSql("LIMIT and OFFSET must be constants", code="unsupported_syntax", detail=e.sql("postgres"))
-
-
-def order_by(e: exp.Expr | None, outputs: list[tuple[str, Col]],
-             bind: Callable[[exp.Expr], Scalar]) -> tuple[Order, ...]:
-    """ORDER BY: a number is an output column, a bare name an output column before anything else."""
-    from compiler.bind.aggregates import orders
-
-    def one(x: exp.Expr) -> Scalar:
-        if isinstance(x, exp.Literal) and not x.is_string and x.this.isdigit():
-            i = int(x.this)
-            if not 1 <= i <= len(outputs):
-                raise InvalidSql(f"ORDER BY position {i} is not in select list", code="invalid_column_reference")
-            return outputs[i - 1][1]
-        if isinstance(x, exp.Column) and x.args.get("table") is None:
-            name = x.this.this if x.this.args.get("quoted") else x.this.this.lower()
-            hits = [c for n, c in outputs if n == name]
-            if hits:
-                return hits[0]
-        return bind(x)
-
-    return orders(e, one)
-
-
 def _ident(e: exp.Expr | str | None) -> str:
     if isinstance(e, exp.Identifier):
         return str(e.this if e.args.get("quoted") else e.this.lower())
     return str(e or "")
-
-
-def _untyped(e: exp.Expr, i: int, c: Col) -> Scalar:
-    """A branch's column, or the literal without a type that it is: the other branch gives it one."""
-    while isinstance(e, exp.Subquery):
-        e = e.this
-    items = e.expressions if isinstance(e, exp.Select) else []
-    if i >= len(items) or any(isinstance(x, exp.Star) or (isinstance(x, exp.Column) and isinstance(x.this, exp.Star)) for x in items):
-        return c
-    x = items[i].unalias()
-    if isinstance(x, exp.Null):
-        return Lit(None, types.UNKNOWN)
-    return Lit(x.this, types.UNKNOWN) if isinstance(x, exp.Literal) and x.is_string else c
 
 
 def _typed(c: Scalar) -> Scalar:

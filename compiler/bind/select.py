@@ -12,7 +12,7 @@ from compiler.bind.coerce import normal
 from compiler.bind.from_clause import bind_from
 from compiler.bind.grouping import Grouping, column_name
 from compiler.bind.operators import ordinal
-from compiler.bind.query import limits, order_by
+from compiler.bind.ordering import limits, order_by
 from compiler.bind.scope import Bound, Env, Scope
 from compiler.bind.sets import lockstep
 from compiler.errors import InvalidSql, UnsupportedSql

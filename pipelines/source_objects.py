@@ -1,0 +1,42 @@
+"""What a deployment keeps in the source: a publication and a slot."""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import sql
+
+from compiler.catalog import Table
+from compiler.errors import TidemarkError
+from connectors.postgres.connection import connect
+from pipelines.deployment import Deployment
+
+
+def publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> None:
+    """Create the publication of just these tables, or make it so."""
+    listed = sql.SQL(", ").join(sql.Identifier(t.schema, t.name) for t in sorted(tables, key=lambda t: (t.schema, t.name)))
+    with connect(dsn) as c:
+        try:
+            if alter and tables:
+                c.execute(sql.SQL("ALTER PUBLICATION {} SET TABLE {}").format(sql.Identifier(name), listed))
+            elif not alter:
+                c.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(name)))
+                body = sql.SQL(" FOR TABLE {}").format(listed) if tables else sql.SQL("")
+                c.execute(sql.SQL("CREATE PUBLICATION {}{} WITH (publish_via_partition_root = true)").format(
+                    sql.Identifier(name), body))
+        except psycopg.Error as e:
+            raise TidemarkError("cannot publish the tables that the views read", detail=str(e).split("\n")[0],
+                                code="publication_failed",
+                                hint="The user must own the tables and have CREATE on the database.") from e
+
+
+def drop_source_objects(dsn: str, d: Deployment) -> None:
+    """Slot and publication, if they are there."""
+    with connect(dsn) as c:
+        c.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s AND active", (d.slot,))
+        for _ in range(50):
+            row = c.execute("SELECT active FROM pg_replication_slots WHERE slot_name = %s", (d.slot,)).fetchone()
+            if row is None or not row[0]:
+                break
+            c.execute("SELECT pg_sleep(0.1)")
+        c.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s", (d.slot,))
+        c.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(d.publication)))
