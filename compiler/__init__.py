@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from compiler.bind.query import Binder
 from compiler.catalog import Catalog
+from compiler.differences import differences
 from compiler.normalize import normalize
 from compiler.state import ViewPlan, plan
 
@@ -19,4 +20,4 @@ def compile_view(name: str, query: exp.Expr, catalog: Catalog,
     """The states and the readable top of a view; raises InvalidSql or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = Binder(catalog, others, (name,)).view(query)
-    return plan(name, normalize(bound.rel), bound.outputs)
+    return plan(name, normalize(bound.rel), bound.outputs, differences(bound.rel))

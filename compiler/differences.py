@@ -2,25 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from compiler.ir.parts import scalars
-from compiler.ir.relation import Relation
+from compiler.ir.relation import Aggregate, Filter, Relation
 from compiler.ir.relation import walk as relations
-from compiler.ir.scalar import Call, walk
+from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, conjuncts, walk
+
+JSON_PARTS = "it reads parts of json (not jsonb): blanks within a part are not kept, and of equal keys the first is read"
+DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
 
-def _parts_of_json(e: Call) -> bool:
+def differences(bound: Relation) -> list[str]:
+    """The warnings that a view deserves as it was bound, each once."""
+    every = list(_every(bound))
+    divisors = dict.fromkeys(d for r in every for e in scalars(r) for d in _divisors(e))
+    safe = _never_zero(every)
+    out = [DIVISION.format(_named(d)) for d in divisors if d not in safe]
+    calls = (s for r in every for e in scalars(r) for s in walk(e) if isinstance(s, Call))
+    return list(dict.fromkeys(out + [JSON_PARTS] * any(map(_part_of_json, calls))))
+
+
+def _every(r: Relation) -> Iterator[Relation]:
+    """The relations of a query, those of its subqueries too."""
+    for n in relations(r):
+        yield n
+        for e in scalars(n):
+            for s in walk(e):
+                if isinstance(s, Sub):
+                    yield from _every(s.query)
+
+
+def _part_of_json(e: Call) -> bool:
     parts = e.fn in ("json_get", "json_text", "json_step") and e.args[0].type.name == "json"
     return parts or e.fn == "cast" and e.args[0].type.name == "json" and e.type.name == "jsonb"
 
 
-KNOWN: tuple[tuple[Callable[[Call], bool], str], ...] = (
-    (_parts_of_json, "it reads parts of json (not jsonb): blanks within a part are not kept, and of equal keys the first is read"),
-)
+def _divisors(e: Scalar) -> Iterator[Scalar]:
+    """What is divided by, but for constants and whatever a CASE (as NULLIF is) may guard."""
+    if not isinstance(e, Call) or e.fn == "case":
+        return
+    if e.fn in ("/", "%") and len(e.args) == 2:
+        d = e.args[1]
+        while isinstance(d, Call) and d.fn == "cast":
+            d = d.args[0]
+        if not isinstance(d, Lit) and not (isinstance(d, Call) and d.fn in ("case", "greatest")):
+            yield d
+    for a in e.args:
+        yield from _divisors(a)
 
 
-def differences(*roots: Relation) -> list[str]:
-    """The warnings that these relations deserve, each once."""
-    calls = [s for r in roots for n in relations(r) for e in scalars(n) for s in walk(e) if isinstance(s, Call)]
-    return [text for test, text in KNOWN if any(map(test, calls))]
+def _never_zero(every: list[Relation]) -> set[Scalar]:
+    """Counts of the rows of a group, and columns that a filter keeps from zero."""
+    out: set[Scalar] = set()
+    for r in every:
+        if isinstance(r, Aggregate) and r.keys:
+            out |= {Col(n, a.type) for n, a in r.aggs if a.fn == "count" and not a.args and a.filter is None}
+        for p in conjuncts(r.predicate) if isinstance(r, Filter) else ():
+            if isinstance(p, Call) and p.fn in ("<>", ">") and isinstance(p.args[1], Lit):
+                d = p.args[0]
+                out.add(d.args[0] if isinstance(d, Call) and d.fn == "cast" else d)
+    return out
+
+
+def _named(d: Scalar) -> str:
+    return d.name if isinstance(d, Col) else "an expression"

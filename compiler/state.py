@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from compiler.differences import differences
 from compiler.ir.relation import (
     Agg,
     Aggregate,
@@ -74,7 +73,7 @@ def digest(r: Relation) -> str:
     return hashlib.sha1(repr(r).encode()).hexdigest()[:6]
 
 
-def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]]) -> ViewPlan:
+def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]], warnings: list[str] | None = None) -> ViewPlan:
     """Choose the states of a normalized view."""
     states: dict[str, StateDef] = {}
     tables = frozenset(n.table for n in walk(rel) if isinstance(n, Scan))
@@ -123,7 +122,7 @@ def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]]) -> ViewPlan:
         top = _timed_top(split_filters(prune(rel), timed(prune(rel))), settled, view)
     else:
         top = settled(rel, f"{_slug([view])}_rows")
-    return ViewPlan(view, list(states.values()), top, outputs, tables, notes, differences(rel))
+    return ViewPlan(view, list(states.values()), top, outputs, tables, notes, warnings or [])
 
 
 def _timed_top(r: Relation, settled: Callable[[Relation, str], Relation], view: str) -> Relation:

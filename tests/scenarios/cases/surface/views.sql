@@ -76,3 +76,21 @@ SELECT id, x = ANY ('{}'::int[]) AS none, x = ANY (ia) AS some FROM a;
 SELECT x, b, count(*) AS n FROM a GROUP BY DISTINCT ROLLUP (x), ROLLUP (x, b);
 -- view: similar_to
 SELECT id, t SIMILAR TO 'tab x(1|2)%' AS p, ch NOT SIMILAR TO '[a-c]+' AS q, t SIMILAR TO '%x_' AS r, md::text SIMILAR TO '(sad|ok)' AS s FROM a;
+-- view: aggregate_of_the_enclosing_query
+SELECT x, (SELECT count(*) FROM b WHERE b.y > max(a.id)) AS n, (SELECT (SELECT b.id + min(a.id) FROM b WHERE b.id = 1)) AS deep FROM a GROUP BY x;
+-- view: aggregate_of_the_enclosing_query_in_having
+SELECT x, sum(m) AS s FROM a GROUP BY ROLLUP (x) HAVING EXISTS (SELECT 1 FROM b WHERE b.x = min(a.x)) ORDER BY (SELECT max(a.id));
+-- view: hypothetical_places
+SELECT x, rank(3) WITHIN GROUP (ORDER BY m) AS r, dense_rank(NULL::numeric) WITHIN GROUP (ORDER BY m DESC) AS d, percent_rank(2) WITHIN GROUP (ORDER BY m NULLS FIRST) FILTER (WHERE b) AS p, cume_dist(5) WITHIN GROUP (ORDER BY m DESC) AS c FROM a GROUP BY x;
+-- view: hypothetical_place_in_nothing
+SELECT rank(3) WITHIN GROUP (ORDER BY m) AS r, percent_rank('q') WITHIN GROUP (ORDER BY t) AS p, cume_dist(1) WITHIN GROUP (ORDER BY id) AS c FROM a WHERE id < 0;
+-- view: distinct_json
+SELECT x, jsonb_agg(DISTINCT t) AS j, json_agg(DISTINCT s ORDER BY s DESC) FILTER (WHERE b) AS k FROM a GROUP BY x;
+-- view: whole_rows
+SELECT a.x, count(b) AS n, count(b.*) AS m, max((a).t) AS t FROM a LEFT JOIN b ON b.x = a.x GROUP BY 1;
+-- view: exists_over_both_sides
+SELECT a.id, b.id AS bid FROM a LEFT JOIN b ON b.x = a.x AND EXISTS (SELECT 1 FROM a c WHERE c.id > a.id AND c.x < b.y);
+-- view: count_over_both_sides
+SELECT a.t, b.t AS bt, count(*) AS n FROM a RIGHT JOIN b ON b.x = a.x AND (SELECT count(*) FROM a c WHERE c.x = b.x AND c.id <> a.id) > 0 GROUP BY 1, 2;
+-- view: not_in_over_both_sides
+SELECT a.x, b.t FROM a FULL JOIN b ON b.x = a.x AND a.s NOT IN (SELECT c.s FROM a c WHERE c.x = b.y AND c.id > a.id);

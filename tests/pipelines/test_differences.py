@@ -1,0 +1,25 @@
+"""Which divisions deploy warns of."""
+
+from __future__ import annotations
+
+import pytest
+
+from compiler import compile_view
+from compiler.catalog import read_schema
+from compiler.parse import parse_query
+
+SCHEMA = "CREATE TABLE t (k int PRIMARY KEY, a int, b int, c numeric(10,2));"
+
+
+@pytest.mark.parametrize(("sql", "divisors"), [
+    ("SELECT k, a / b AS x FROM t", ["b"]),
+    ("SELECT k, a / b AS x, a % b AS y, a / nullif(c, 0) AS z FROM t", ["b"]),
+    ("SELECT k, a / 7 AS x, CASE WHEN b <> 0 THEN a / b END AS y FROM t", []),
+    ("SELECT k, a / b AS x FROM t WHERE b > 0", []),
+    ("SELECT a, sum(b) / count(*) AS x, avg(c) AS y FROM t GROUP BY a", []),
+    ("SELECT a, sum(b) / count(b) AS x FROM t GROUP BY a", ["count"]),
+    ("SELECT k FROM t WHERE a > (SELECT sum(x.a) / sum(x.b) FROM t x WHERE x.k < t.k)", ["sum_2"]),
+])
+def test_divisors_that_may_be_zero_are_named(sql: str, divisors: list[str]) -> None:
+    warnings = compile_view("v", parse_query(sql), read_schema(SCHEMA)).warnings
+    assert [w.split(":")[0] for w in warnings] == [f"it divides by {d}" for d in divisors]
