@@ -24,6 +24,9 @@ def to_text(d: Dialect, e: Call, x: exp.Expr, shown: Mapping[str, str], elements
     if s.name == "numeric" and (s.scale or 0) >= types.QUOTIENT_SCALE - 2:
         raise UnsupportedSql("the text of a quotient depends on how Postgres scales it", code="unsupported_cast",
                              hint="Round it first: round(x, 2)::text.")
+    if types.is_varying(s):
+        raise UnsupportedSql("the text of this number depends on which value it was made from: they have different scales",
+                             code="unsupported_cast", hint="Give it one: round(x, 2)::text.")
     if s == types.numeric():
         raise UnsupportedSql("the text of a numeric without a scale depends on how each value was written", code="unsupported_cast",
                              hint="Round it first: round(x, 2)::text, or give the column a scale: numeric(12, 2).")

@@ -33,6 +33,7 @@ class Dialect:
     null_safe: str = "IS NOT DISTINCT FROM"
     semi_side: str = ""  # what stands before SEMI and ANTI JOIN
     deep_recursion: bool = True
+    filters_below_limits: bool = False  # a join's filter may get below ORDER BY … LIMIT, unless that is a MATERIALIZED step
     hashes_comparisons: bool = False  # outer and anti joins are hashed only if every condition compares the two sides
     macros: Macros = field(default_factory=dict)  # put in the place of their calls, for an engine that keeps none
     setup: Callable[[], list[str]] = list  # statements that prepare a warehouse

@@ -9,7 +9,7 @@ from sqlglot import exp
 from compiler.bind import json_values
 from compiler.bind.coerce import coerce, joined, normal
 from compiler.bind.functions.texts import nullable
-from compiler.bind.operators import ordinal
+from compiler.bind.operators import label, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order, WindowCall
@@ -133,6 +133,8 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         args = [coerce(args[0], BOOL)]
     elif fn == "string_agg":
         args = [a if a.type.name == "bytea" else cast(a, TEXT) for a in args]
+        if args[1] == Lit(None, TEXT):
+            args[1] = Lit("", TEXT)
     elif fn in REGRESSION:
         args = list(args)
     elif fn in ("sum", "avg", *STATISTICS.values()):
@@ -174,11 +176,6 @@ def _object(fn: str, args: list[Scalar], keep: Scalar | None, order: tuple[Order
     if kind == types.JSONB:
         order = (Order(Call("octet_length", (key,), INT4), False, False), Order(key, False, False))
     return Agg("string_agg", (member, Lit(", ", TEXT)), TEXT, keep, False, order)
-
-
-def label(place: Scalar, t: Type) -> Scalar:
-    """The label at a place of an enum's declared order."""
-    return cast(Call("array_get", (Call("array", tuple(Lit(x, TEXT) for x in t.labels), types.array(TEXT)), place), TEXT), t)
 
 
 def finish(e: exp.Expr, col: Scalar, bind: Bind) -> Scalar:

@@ -172,4 +172,4 @@ class Calls(Binding):
         key = (partition, spec)
         if key not in c.windows:
             c.windows[key] = Col(self.binder.fresh(spec.fn), spec.type)
-        return c.windows[key]
+        return aggregates.finish(e.this, c.windows[key], lambda x: self.bind(x, inner))

@@ -21,7 +21,13 @@ def unify(args: list[Scalar], what: str) -> tuple[list[Scalar], Type]:
     if t is None:
         kinds = ", ".join(sorted({str(a.type) for a in args}))
         raise InvalidSql(f"{what} types {kinds} cannot be matched", code="datatype_mismatch")
+    if t.name in ("bpchar", "varchar") and t.precision and any(_longer(a, t.precision) for a in args):
+        t = Type(t.name)  # the literal keeps its length
     return [cast(a, t) for a in args], t
+
+
+def _longer(a: Scalar, n: int) -> bool:
+    return isinstance(a, Lit) and a.type.name == "unknown" and isinstance(a.value, str) and len(a.value) > n
 
 
 def padded(e: Scalar) -> Scalar:

@@ -81,7 +81,17 @@ def ordinal(e: Scalar) -> Scalar:
     return Call("enum_ordinal", (e, *labels), INT4)
 
 
+def label(place: Scalar, t: Type) -> Scalar:
+    """The label at a place of an enum's declared order."""
+    return cast(Call("array_get", (Call("array", tuple(Lit(x, TEXT) for x in t.labels), types.array(TEXT)), place), TEXT), t)
+
+
 def arithmetic_type(op: str, x: Type, y: Type) -> Type:
+    t = _arithmetic_type(op, x, y)
+    return types.varying(t) if types.is_varying(x) or types.is_varying(y) else t
+
+
+def _arithmetic_type(op: str, x: Type, y: Type) -> Type:
     if types.is_float(x) or types.is_float(y):
         return types.FLOAT4 if x.name == y.name == "float4" else FLOAT8
     if types.is_integer(x) and types.is_integer(y):

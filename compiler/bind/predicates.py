@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import array_access, rows
+from compiler.bind import array_access, rows, whole_rows
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import normal
-from compiler.bind.operators import compare, in_values, meet
+from compiler.bind.operators import compare, in_values, meet, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Project, Relation
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, conj, is_null, negate, transform, walk
@@ -65,8 +65,9 @@ class Predicates(Binding):
             args = [normal(a) for a in args]
         for a, col in zip(args, rel.schema, strict=True):
             compare(op, a, col)  # raises where there is no such operator
-            if a.type.name == "enum" and op not in ("=", "<>"):
-                raise UnsupportedSql(f"{op} ANY or ALL over enums is not supported", code="unsupported_syntax")
+        if op not in ("=", "<>"):  # enums by their declared order
+            rel = Project(rel, tuple((col.name, ordinal(col)) for col in rel.schema))
+            args = [ordinal(a) for a in args]
         return Sub("any", rel, tuple(args), op, BOOL)
 
     def any_row(self, op: str, args: list[Scalar], rel: Relation) -> Scalar:
@@ -106,7 +107,9 @@ class Predicates(Binding):
         right = e.expression
         if isinstance(right, exp.Null) or right.name.upper() == "UNKNOWN":
             if (parts := rows.items(e.this)) is not None:
-                return rows.null_test(self, parts, bool(e.args.get("negate")), c)
+                return rows.null_test([self.bind(p, c) for p in parts], bool(e.args.get("negate")))
+            if whole := whole_rows.columns(e.this, c):
+                return rows.null_test([col for _, col in whole], bool(e.args.get("negate")))
             got = is_null(self.bind(e.this, c))
         elif isinstance(right, exp.Boolean):
             got = Call("is_true" if right.this else "is_false", (self.condition(e.this, c),), BOOL)

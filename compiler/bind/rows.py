@@ -57,9 +57,9 @@ def same_rows(left: list[Scalar], right: list[Scalar]) -> Scalar:
     return conj([Call("same", p.args, BOOL) for p in parts if isinstance(p, Call)])
 
 
-def null_test(x: Binding, parts: list[exp.Expr], negated: bool, c: Clause) -> Scalar:
+def null_test(parts: list[Scalar], negated: bool) -> Scalar:
     """A row is NULL when every part is, and not NULL when none is."""
-    tests = [is_null(x.bind(p, c)) for p in parts]
+    tests = [is_null(p) for p in parts]
     return conj([negate(t) for t in tests] if negated else tests)
 
 

@@ -114,6 +114,23 @@ def cast(e: Scalar, t: Type) -> Scalar:
         return Lit(None, t)
     if isinstance(e, Lit) and e.type.name == "unknown" and isinstance(e.value, str):
         return _literal(e.value, t)
+    if types.is_string(t) and types.is_varying(e.type) and isinstance(e, Call):
+        return _text_of_branches(e, t)
+    return Call("cast", (e,), t)
+
+
+def _text_of_branches(e: Call, t: Type) -> Scalar:
+    """The text of a numeric that is one of several: of the one it is, with the digits that one has."""
+    if e.fn == "cast" and types.is_exact(e.args[0].type):
+        return cast(e.args[0], t)
+    if e.fn == "case":
+        return Call("case", tuple(cast(a, t) if i % 2 or i == len(e.args) - 1 else a for i, a in enumerate(e.args)), t)
+    if e.fn == "coalesce":
+        return Call("coalesce", tuple(cast(a, t) for a in e.args), t)
+    if e.fn in ("greatest", "least") and len(e.args) == 2:
+        a, b = e.args
+        first = Call(">=" if e.fn == "greatest" else "<=", (a, b), types.BOOL)
+        return case([(is_null(a), cast(b, t)), (Call("or", (is_null(b), first), types.BOOL), cast(a, t))], cast(b, t), t)
     return Call("cast", (e,), t)
 
 

@@ -6,7 +6,7 @@ values; here it is fixed (`QUOTIENT_SCALE`), wide enough that results agree to a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MAX_PRECISION = 38
 UNBOUNDED_SCALE = 12  # numeric without precision and scale: 26 digits before the point, 12 after
@@ -17,7 +17,8 @@ PRODUCT_SCALE_LIMIT = 24
 @dataclass(frozen=True, slots=True)
 class Type:
     """A Postgres type. `name` is the catalog name (int4, numeric, timestamptz, …); arrays are `array` of `element`,
-    and JSON that is known to be an array has the type of its elements there."""
+    and JSON that is known to be an array has the type of its elements there. `labels`: an enum's, or what else a type is
+    known by, as of a numeric that its scale varies from value to value."""
 
     name: str
     precision: int | None = None
@@ -64,6 +65,15 @@ TEMPORALS = {"date", "timestamp", "timestamptz"}
 def numeric(precision: int = MAX_PRECISION, scale: int = UNBOUNDED_SCALE) -> Type:
     """numeric(precision, scale), kept within 38 digits."""
     return Type("numeric", min(max(precision, scale, 1), MAX_PRECISION), scale)
+
+
+def varying(t: Type) -> Type:
+    """A numeric whose values come with scales of their own, up to that of `t`: their text cannot be told from the type."""
+    return replace(t, labels=("varying",)) if t.name == "numeric" else t
+
+
+def is_varying(t: Type) -> bool:
+    return t.name == "numeric" and bool(t.labels)
 
 
 def array(element: Type) -> Type:
@@ -115,7 +125,8 @@ def sum_type(t: Type) -> Type:
     if t.name == "int8":
         return numeric(MAX_PRECISION, 0)
     if is_numeric(t):
-        return numeric(MAX_PRECISION, digits(t)[1])
+        out = numeric(MAX_PRECISION, digits(t)[1])
+        return varying(out) if is_varying(t) else out
     return t
 
 
@@ -134,7 +145,8 @@ def common(types: list[Type]) -> Type | None:
         if any(map(is_numeric, known)):
             whole = max(digits(t)[0] for t in known)
             scale = max(digits(t)[1] for t in known)
-            return numeric(whole + scale, scale)
+            out = numeric(whole + scale, scale)
+            return out if all(digits(t)[1] == scale and not is_varying(t) for t in known) else varying(out)
         return max(known, key=lambda t: INTEGERS[t.name])
     if all(is_string(t) for t in known):
         first = known[0].name

@@ -142,16 +142,30 @@ def _wide(a: Scalar, b: Scalar) -> Scalar:
     return Call("*", (a, b), types.numeric(38, scale))
 
 
+def _minus(a: Scalar, b: Scalar) -> Scalar:
+    return Call("-", (a, b), a.type)
+
+
 def _spread(n: Scalar, sxy: Scalar, sx: Scalar, sy: Scalar) -> Scalar:
-    """n Σxy − Σx Σy, exactly: n² times the covariance."""
-    return Call("-", (_wide(n, sxy), _wide(sx, sy)), types.numeric(38, types.digits(sxy.type)[1]))
+    """n times the covariance: Σ(x − mx)(y − my) − rx ry / n.
+
+    The m are the means at the scale of the values, the r what is left of the sums then (Σx − n mx). All but the last, small term
+    is exact: nothing as large as n Σxy is made, and no digits are lost where the values are far from zero.
+    """
+    def mean(s: Scalar) -> Scalar:
+        return cast(binary("/", s, n), types.numeric(38, types.digits(s.type)[1]))
+
+    def rest(s: Scalar) -> Scalar:
+        return _minus(s, _wide(n, mean(s)))
+
+    centred = _minus(_minus(sxy, _wide(mean(sx), sy)), _wide(rest(sx), mean(sy)))
+    return _op("-", centred, _op("/", _op("*", rest(sx), rest(sy)), n))
 
 
 def _variance(fn: str, n: Scalar, s: Scalar, squares: Scalar, t: Type) -> Scalar:
     spread = _spread(n, squares, s, s)
     population = fn.endswith("pop")
-    below = _op("*", n, n) if population else _op("*", n, Call("-", (n, Lit(1, INT8)), INT8))
-    value = _op("/", spread, below)
+    value = _op("/", spread, n if population else _minus(n, Lit(1, INT8)))
     if fn.startswith("stddev"):
         value = Call("sqrt", (value,), FLOAT8)
     few = Call("<", (n, Lit(1 if population else 2, INT8)), BOOL)
@@ -174,21 +188,21 @@ def _pair(name: str, a: Agg, keep: list[Scalar], core: _Core) -> Scalar:
         return core.sum(f"{name}_{suffix}", binary("*", cast(p, types.as_numeric(p.type)), q), keep)
 
     def dev(p: Scalar, q: Scalar, sp: Scalar, sq: Scalar, suffix: str) -> Scalar:
-        return _float(_spread(n, product(p, q, suffix), sp, sq))
+        return _spread(n, product(p, q, suffix), sp, sq)
 
     if a.fn in ("covar_pop", "covar_samp"):
         xy = dev(x, y, sx, sy, "sxy")
         if a.fn == "covar_pop":
-            return case([(empty, none)], _op("/", xy, _op("*", n, n)), FLOAT8)
+            return case([(empty, none)], _op("/", xy, n), FLOAT8)
         few = Call("<", (n, Lit(2, INT8)), BOOL)
-        return case([(few, none)], _op("/", xy, _op("*", n, Call("-", (n, Lit(1, INT8)), INT8))), FLOAT8)
+        return case([(few, none)], _op("/", xy, _minus(n, Lit(1, INT8))), FLOAT8)
     if a.fn == "regr_sxx":
-        return case([(empty, none)], _op("/", dev(x, x, sx, sx, "sxx"), n), FLOAT8)
+        return case([(empty, none)], dev(x, x, sx, sx, "sxx"), FLOAT8)
     if a.fn == "regr_syy":
-        return case([(empty, none)], _op("/", dev(y, y, sy, sy, "syy"), n), FLOAT8)
+        return case([(empty, none)], dev(y, y, sy, sy, "syy"), FLOAT8)
     xy = dev(x, y, sx, sy, "sxy")
     if a.fn == "regr_sxy":
-        return case([(empty, none)], _op("/", xy, n), FLOAT8)
+        return case([(empty, none)], xy, FLOAT8)
     xx = dev(x, x, sx, sx, "sxx")
     zero = Lit("0", FLOAT8)
     if a.fn == "regr_slope":

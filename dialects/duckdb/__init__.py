@@ -21,6 +21,7 @@ DUCKDB = Dialect(
     sqlglot="duckdb",
     types=type_name,
     storage=storage,
+    filters_below_limits=True,
     hashes_comparisons=True,
     setup=create_macros,
     functions={**numbers.FUNCTIONS, **casts.FUNCTIONS, **times.FUNCTIONS, **texts.FUNCTIONS, **arrays.FUNCTIONS,

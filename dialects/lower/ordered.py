@@ -68,7 +68,7 @@ class Ordered(Aggregates):
         known = {o.expr for o in r.order}
         ties = () if r.with_ties else tuple(Order(c) for c in r.schema if c not in known and sortable(c.type))
         order = self.orders((*r.order, *ties), f.cols)
-        if not r.partition and not r.with_ties:
+        if not r.partition and not r.with_ties and not (self.inline and self.dialect.filters_below_limits):
             s = self.select(f, r.names, False)
             if order:
                 s.set("order", exp.Order(expressions=order))
@@ -76,6 +76,8 @@ class Ordered(Aggregates):
                 s.set("limit", exp.Limit(expression=exp.Literal.number(r.limit)))
             if r.skip:
                 s.set("offset", exp.Offset(expression=exp.Literal.number(r.skip)))
+            if self.dialect.filters_below_limits:
+                s.meta["kept"] = True
             return self.step("limited", s, r.names, False)
         rank = exp.Window(this=exp.Anonymous(this="rank" if r.with_ties else "row_number"),
                           partition_by=[self.scalars.emit(p, f.cols) for p in r.partition],

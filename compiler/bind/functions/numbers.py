@@ -148,7 +148,7 @@ def _bucket_of(x: Scalar, bounds: Scalar) -> Scalar:
 
 def _scale(args: list[Scalar]) -> Scalar:
     t = args[0].type
-    if not types.is_exact(t) or types.is_numeric(t) and (t == types.numeric() or (t.scale or 0) >= types.QUOTIENT_SCALE - 2):
+    if not types.is_exact(t) or types.is_varying(t) or types.is_numeric(t) and (t == types.numeric() or (t.scale or 0) >= types.QUOTIENT_SCALE - 2):
         raise unsupported("scale", "The scale of this value depends on how it was written.")
     return case([(Call("is_null", (args[0],), types.BOOL), Lit(None, INT4))], Lit(types.digits(t)[1], INT4), INT4)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from compiler.bind.coerce import coerce, unify
+from compiler.bind.operators import label, ordinal
 from compiler.errors import UnsupportedSql
 from compiler.ir.scalar import Call, Scalar
-from compiler.ir.types import FLOAT8, TEXT, Type
+from compiler.ir.types import FLOAT8, INT4, TEXT, Type
 
 Rule = Callable[[list[Scalar]], Scalar]
 
@@ -40,10 +41,11 @@ def typed(fn: str, t: Type) -> Rule:
 def variadic(fn: str) -> Rule:
     """COALESCE, GREATEST and LEAST: one type for all."""
     def rule(args: list[Scalar]) -> Scalar:
-        if fn != "coalesce" and any(a.type.name in ("enum", "jsonb") for a in args):
-            kind = next(a.type.name for a in args if a.type.name in ("enum", "jsonb"))
-            raise UnsupportedSql(f"{fn} of {kind} is not supported", code="unsupported_function")
+        if fn != "coalesce" and any(a.type.name == "jsonb" for a in args):
+            raise UnsupportedSql(f"{fn} of jsonb is not supported", code="unsupported_function")
         got, t = unify(args, fn.upper())
+        if fn != "coalesce" and t.name == "enum" and len(got) > 1:
+            return label(Call(fn, tuple(ordinal(a) for a in got), INT4), t)
         return got[0] if len(got) == 1 else Call(fn, tuple(got), t)
 
     return rule
