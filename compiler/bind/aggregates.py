@@ -7,13 +7,13 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from compiler.bind import json_values
-from compiler.bind.coerce import coerce, joined, normal
+from compiler.bind.coerce import coerce, joined, normal, unify
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import label, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order, WindowCall
-from compiler.ir.scalar import Call, Lit, Scalar, cast
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast, walk
 from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
 
 Bind = Callable[[exp.Expr], Scalar]
@@ -163,9 +163,16 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
             t = t
     if distinct and fn == "count":
         args = [normal(a) for a in args]
+    if keep is not None:  # what FILTER leaves out may be what a cast would fail on
+        args = [case([(keep, a)], Lit(None, a.type), a.type) if _may_fail(a) else a for a in args]
     if distinct and fn in ("min", "max", "bool_and", "bool_or", "bit_and", "bit_or"):
         distinct = False
     return Agg(fn, tuple(args), t, keep, distinct, order if fn not in ("count", "sum", "avg", "min", "max") else ())
+
+
+def _may_fail(e: Scalar) -> bool:
+    return any(isinstance(x, Call) and x.fn == "cast" and types.is_string(x.args[0].type) and not types.is_string(x.type)
+               and not isinstance(x.args[0], Lit) for x in walk(e))
 
 
 def _object(fn: str, args: list[Scalar], keep: Scalar | None, order: tuple[Order, ...]) -> Agg:
@@ -250,8 +257,7 @@ def _window_only(name: str, args: list[Scalar], order: tuple[Order, ...]) -> Win
     x = coerce(args[0], TEXT)
     rest = list(args[1:])
     if name in ("lag", "lead") and len(rest) == 2:
-        t = types.common([x.type, rest[1].type]) or x.type
-        x, rest[1] = cast(x, t), cast(rest[1], t)
+        (x, rest[1]), _ = unify([x, rest[1]], name.upper())
     return WindowCall(name, (x, *rest), x.type, order)
 
 

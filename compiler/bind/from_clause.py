@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -11,7 +12,7 @@ from compiler.bind.expressions import Expressions
 from compiler.bind.operators import compare
 from compiler.bind.scope import Env, Scope, Source
 from compiler.bind.sets import set_function
-from compiler.catalog import parse_type
+from compiler.catalog import Table, parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Apply, Filter, Join, LeftJoin, Project, Relation, Semi, Union, Unnest, Values
 from compiler.ir.scalar import TRUE, Call, Col, Lit, Outer, Scalar, cast, columns, conj, transform
@@ -24,28 +25,66 @@ if TYPE_CHECKING:
 ONE_ROW = Values((), ((),))
 
 
+@dataclass
+class Tree:
+    """A join tree: its relation, the sources in it, columns merged by USING, and what * shows, in order."""
+
+    rel: Relation
+    sources: list[Source]
+    shown: list[tuple[str, Scalar]]
+    merged: dict[str, Scalar] = field(default_factory=dict)
+
+
 def bind_from(binder: Binder, expressions: Expressions, e: exp.Select, env: Env, scope: Scope) -> Relation:
     """The relation of FROM; fills `scope` with what it brings into sight."""
     start = e.args.get("from_") or e.args.get("from")
     if start is None:
         return ONE_ROW
     b = _From(binder, expressions, env, scope)
-    rel = b.item(start.this, None)
-    for j in [*(start.this.args.get("joins") or []), *(e.args.get("joins") or [])]:
-        rel = b.join(rel, j)
-    return rel
+    tree = b.items(start.this, [*(start.this.args.get("joins") or []), *(e.args.get("joins") or [])])
+    scope.shown, scope.merged = tree.shown, tree.merged
+    return tree.rel
 
 
 class _From:
     def __init__(self, binder: Binder, expressions: Expressions, env: Env, scope: Scope) -> None:
         self.binder, self.expressions, self.env, self.scope = binder, expressions, env, scope
 
-    def add(self, alias: str, columns: list[tuple[str, Col]], table=None) -> None:  # type: ignore[no-untyped-def]
+    def add(self, alias: str, columns: list[tuple[str, Col]], rel: Relation, table: Table | None = None) -> Tree:
         if alias and any(s.alias == alias for s in self.scope.sources):
             raise InvalidSql(f'table name "{alias}" specified more than once', code="duplicate_alias")
-        self.scope.sources.append(Source(alias, columns, table))
+        source = Source(alias, columns, table)
+        self.scope.sources.append(source)
+        return Tree(rel, [source], list(columns))
 
-    def item(self, t: exp.Expr, left: Relation | None) -> Relation:
+    def items(self, first: exp.Expr, joins: list[exp.Join]) -> Tree:
+        """Items between commas, each with its joins: a JOIN binds its own item's tables alone."""
+        before: Tree | None = None  # the items that are complete
+        within = False  # whether the current item's relation has taken them in, for its LATERAL parts
+        tree = self.item(first, None)
+        for j in joins:
+            lateral = _is_lateral(j.this)
+            if _is_comma(j):
+                before, within = tree if before is None else product(before, tree, within), False
+                tree = self.item(j.this, before.rel)
+                if lateral:
+                    tree, within = replace(tree, rel=self.applied(before.rel, tree.rel, j.this)), True
+                continue
+            if before is not None and not within and lateral:
+                tree, within = replace(tree, rel=Join(before.rel, tree.rel, TRUE)), True
+            if within and str(j.args.get("side") or "").upper() in ("RIGHT", "FULL"):
+                raise UnsupportedSql("RIGHT or FULL JOIN of an item with LATERAL parts, after a comma, is not supported",
+                                     code="unsupported_syntax", hint="Write CROSS JOIN instead of the comma.")
+            tree = self.join(tree, j)
+        return tree if before is None else product(before, tree, within)
+
+    def applied(self, left: Relation, right: Relation, t: exp.Expr) -> Relation:
+        """The rows of a LATERAL item for each row to its left."""
+        if _is_function(t):
+            return right  # made over the rows to its left already
+        return Apply(left, right, TRUE) if any(o.name in left.names for o in free(right)) else Join(left, right, TRUE)
+
+    def item(self, t: exp.Expr, left: Relation | None) -> Tree:
         """A FROM item by itself (`left` is what LATERAL may look at)."""
         if isinstance(t, exp.Lateral):
             inner = t.this
@@ -68,14 +107,11 @@ class _From:
             return self.derived(t.this, t.args.get("alias"), lateral=False)
         raise UnsupportedSql(f"{t.key.upper()} is not supported in FROM", code="unsupported_syntax")
 
-    def nested(self, t: exp.Subquery) -> Relation:
+    def nested(self, t: exp.Subquery) -> Tree:
         """A parenthesized join: (a JOIN b ON …)."""
-        rel = self.item(t.this, None)
-        for j in [*(t.this.args.get("joins") or []), *(t.args.get("joins") or [])]:
-            rel = self.join(rel, j)
-        return rel
+        return self.items(t.this, [*(t.this.args.get("joins") or []), *(t.args.get("joins") or [])])
 
-    def table(self, t: exp.Table) -> Relation:
+    def table(self, t: exp.Table) -> Tree:
         bound = self.binder.named(t, self.env)
         alias = t.args.get("alias")
         name = _ident(alias.this) if alias is not None and alias.this is not None else _ident(t.this)
@@ -85,12 +121,11 @@ class _From:
         rel: Relation = Project(bound.rel, tuple((c.name, o) for (_, c), (_, o) in zip(cols, bound.outputs, strict=True)))
         table = self.binder.catalog.find(_ident(t.args.get("db")) or None, _ident(t.this))
         is_table = table is not None and f"{table.schema}.{table.name}" == getattr(bound.rel, "table", None)
-        self.add(name, cols, table if is_table and not columns else None)
         if t.args.get("sample"):
             raise UnsupportedSql("TABLESAMPLE draws at random", code="volatile_function")
-        return rel
+        return self.add(name, cols, rel, table if is_table and not columns else None)
 
-    def derived(self, query: exp.Expr, alias: exp.TableAlias | None, lateral: bool) -> Relation:
+    def derived(self, query: exp.Expr, alias: exp.TableAlias | None, lateral: bool) -> Tree:
         name = _ident(alias.this) if alias is not None and alias.this is not None else ""
         columns = [_ident(c) for c in alias.args.get("columns") or []] if alias is not None else []
         bound = self.binder.query(query, self.env, self.scope if lateral else self.scope.parent)
@@ -100,10 +135,9 @@ class _From:
         cols = [(columns[i] if i < len(columns) else n, Col(self.binder.fresh(n), _known(c).type))
                 for i, (n, c) in enumerate(bound.outputs)]
         rel = Project(bound.rel, tuple((c.name, _known(o)) for (_, c), (_, o) in zip(cols, bound.outputs, strict=True)))
-        self.add(name, cols)
-        return rel
+        return self.add(name, cols, rel)
 
-    def function(self, f: exp.Expr, alias: exp.TableAlias | None, t: exp.Expr, left: Relation | None) -> Relation:
+    def function(self, f: exp.Expr, alias: exp.TableAlias | None, t: exp.Expr, left: Relation | None) -> Tree:
         """A set-returning function, over the rows to its left."""
         name = "unnest" if isinstance(f, exp.Unnest) else ("generate_series" if isinstance(f, (
             exp.GenerateSeries, exp.ExplodingGenerateSeries)) else str(f.this).lower())
@@ -131,37 +165,33 @@ class _From:
             every = [*cols, (sql_name, Col(ordinal, INT8))]
         else:
             every = cols
-        self.add(label, every)
         start = left if left is not None else ONE_ROW
         if got.make is None:
-            return Unnest(start, got.fn, got.args, tuple(c for _, c in cols), ordinal)
+            return self.add(label, every, Unnest(start, got.fn, got.args, tuple(c for _, c in cols), ordinal))
         raws = [Col(self.binder.fresh(n), ty) for n, ty in got.raw]
         rel = Unnest(start, got.fn, got.args, tuple(raws), ordinal)
         made = [(c.name, e) for (_, c), e in zip(cols, got.make(raws), strict=True)]
         kept = [(c.name, c) for c in rel.schema if c not in raws]
-        return Project(rel, (*kept, *made))
+        return self.add(label, every, Project(rel, (*kept, *made)))
 
     # -- joins
 
-    def join(self, left: Relation, j: exp.Join) -> Relation:
+    def join(self, left: Tree, j: exp.Join) -> Tree:
         kind, side = str(j.args.get("kind") or "").upper(), str(j.args.get("side") or "").upper()
         if kind in ("SEMI", "ANTI", "ASOF") or j.args.get("method") not in (None, "NATURAL"):
             raise UnsupportedSql(f"{j.args.get('method') or kind} JOIN is not Postgres' SQL", code="unsupported_syntax")
-        before = list(self.scope.sources)
         t = j.this
-        inner = t.this if isinstance(t, exp.Lateral) else t
-        function = isinstance(inner, exp.Unnest) or isinstance(t, exp.Lateral) and not isinstance(
-            inner, (exp.Subquery, exp.Query)) or isinstance(t, exp.Table) and isinstance(t.this, (exp.Func, exp.Anonymous))
-        if function:
-            if side in ("", "LEFT"):
-                return self.function_join(left, j, side)
-            return self.outer_function(left, self.item(t, None), self.condition(j, before), side)
-        right = self.item(t, None)
-        for more in t.args.get("joins") or []:
-            if isinstance(t, exp.Table):
-                right = self.join(right, more)
-        on = self.condition(j, before)
-        if isinstance(t, exp.Lateral) and any(o.name in left.names for o in free(right)):
+        over = left.rel if _is_function(t) and side in ("", "LEFT") else None
+        right = self.item(t, over)
+        for more in (t.args.get("joins") or []) if isinstance(t, exp.Table) and not _is_function(t) else []:
+            right = self.join(right, more)
+        on, both = self.condition(j, left, right)
+        if over is not None:
+            return replace(both, rel=self.function_join(left.rel, right.rel, on, side))
+        return replace(both, rel=self.joined(left.rel, right.rel, on, side, isinstance(t, exp.Lateral) or _is_function(t)))
+
+    def joined(self, left: Relation, right: Relation, on: Scalar, side: str, lateral: bool) -> Relation:
+        if lateral and any(o.name in left.names for o in free(right)):
             if side not in ("", "LEFT"):
                 raise InvalidSql("invalid reference to FROM-clause entry: the combining JOIN type must be INNER or LEFT "
                                  "for a LATERAL reference", code="invalid_column_reference")
@@ -170,81 +200,80 @@ class _From:
             return LeftJoin(left, right, on)
         if side == "RIGHT":
             return LeftJoin(right, left, on)
-        if side == "FULL":
-            return full_join(left, right, on)
-        return Join(left, right, on)
+        return full_join(left, right, on) if side == "FULL" else Join(left, right, on)
 
-    def function_join(self, left: Relation, j: exp.Join, side: str) -> Relation:
-        rel = self.item(j.this, left)
-        if not isinstance(rel, Unnest):
-            return self.projected(rel, j, side)
-        apart = side == "LEFT" and j.args.get("on") is not None and not any(columns(a) for a in rel.args)
-        if apart:  # the function reads nothing of the left side: an ordinary outer join
-            right = Unnest(ONE_ROW, rel.fn, rel.args, rel.out, rel.ordinality)
-            return LeftJoin(left, right, self.expressions.condition(j.args["on"], Clause(self.scope, "JOIN/ON")))
-        on = j.args.get("on")
-        condition = self.expressions.condition(on, Clause(self.scope, "JOIN/ON")) if on is not None else TRUE
-        if side == "LEFT":
-            if condition != TRUE:
-                return self.lateral_function(left, rel, condition)
-            return Unnest(rel.input, rel.fn, rel.args, rel.out, rel.ordinality, outer=True)
-        return rel if condition == TRUE else Filter(rel, condition)
-
-    def lateral_function(self, left: Relation, rel: Unnest, on: Scalar) -> Relation:
-        """LEFT JOIN LATERAL with a condition: the function as a query over each row of the left side."""
-        names = set(left.names)
-        args = tuple(transform(a, lambda n: Outer(n.name, n.type) if isinstance(n, Col) and n.name in names else None) for a in rel.args)
-        return Apply(left, Unnest(ONE_ROW, rel.fn, args, rel.out, rel.ordinality), on, "left")
-
-    def projected(self, rel: Relation, j: exp.Join, side: str) -> Relation:
-        """A function whose columns are computed from what it gives, over the rows to its left."""
-        on = j.args.get("on")
-        condition = self.expressions.condition(on, Clause(self.scope, "JOIN/ON")) if on is not None else TRUE
+    def function_join(self, left: Relation, rel: Relation, on: Scalar, side: str) -> Relation:
+        """A set-returning function that was put over the rows to its left."""
         if side != "LEFT":
-            return rel if condition == TRUE else Filter(rel, condition)
-        assert isinstance(rel, Project) and isinstance(rel.input, Unnest)
-        if condition != TRUE:
-            raise UnsupportedSql("LEFT JOIN of a set-returning function needs ON true", code="unsupported_syntax")
-        u = rel.input
-        return Project(Unnest(u.input, u.fn, u.args, u.out, u.ordinality, outer=True), rel.exprs)
+            return rel if on == TRUE else Filter(rel, on)
+        if isinstance(rel, Project):  # its columns are computed from what it gives
+            if on != TRUE:
+                raise UnsupportedSql("LEFT JOIN of this set-returning function needs ON true", code="unsupported_syntax")
+            assert isinstance(rel.input, Unnest)
+            return Project(replace(rel.input, outer=True), rel.exprs)
+        assert isinstance(rel, Unnest)
+        if on == TRUE:
+            return replace(rel, outer=True)
+        names = set(left.names)
+        if not any(columns(a) for a in rel.args):  # it reads nothing of the left side: an ordinary outer join
+            return LeftJoin(left, replace(rel, input=ONE_ROW), on)
+        args = tuple(transform(a, lambda n: Outer(n.name, n.type) if isinstance(n, Col) and n.name in names else None) for a in rel.args)
+        return Apply(left, replace(rel, input=ONE_ROW, args=args), on, "left")
 
-    def outer_function(self, left: Relation, right: Relation, on: Scalar, side: str) -> Relation:
-        """RIGHT or FULL JOIN with a function, which reads nothing of the left side."""
-        if any(o.name in left.names for o in free(right)):
-            raise InvalidSql("invalid reference to FROM-clause entry: the combining JOIN type must be INNER or LEFT "
-                             "for a LATERAL reference", code="invalid_column_reference")
-        return LeftJoin(right, left, on) if side == "RIGHT" else full_join(left, right, on)
-
-    def condition(self, j: exp.Join, before: list[Source]) -> Scalar:
+    def condition(self, j: exp.Join, left: Tree, right: Tree) -> tuple[Scalar, Tree]:
+        """(ON or USING as a condition, the tree of both sides): it sees the tables of the two sides alone."""
         using = [_ident(u if isinstance(u, exp.Identifier) else u.this) for u in j.args.get("using") or []]
-        after = self.scope.sources[len(before):]
+        sources, merged = [*left.sources, *right.sources], {**left.merged, **right.merged}
         if j.args.get("method") == "NATURAL":
-            ours = {n for s in before for n, _ in s.columns if n not in s.hidden} | set(self.scope.merged)
-            using = [n for s in after for n, _ in s.columns if n in ours]
+            theirs = {n for n, _ in right.shown}
+            using = [n for n, _ in left.shown if n in theirs]
         if using:
-            return self.using(using, before, after, str(j.args.get("side") or "").upper())
+            return self.using(using, left, right, str(j.args.get("side") or "").upper())
+        both = Tree(left.rel, sources, [*left.shown, *right.shown], merged)
         on = j.args.get("on")
-        if on is None:
-            return TRUE
-        return self.expressions.condition(on, Clause(self.scope, "JOIN/ON"))
+        scope = Scope(sources, self.scope.parent, merged)
+        return TRUE if on is None else self.expressions.condition(on, Clause(scope, "JOIN/ON")), both
 
-    def using(self, names: list[str], before: list[Source], after: list[Source], side: str) -> Scalar:
+    def using(self, names: list[str], left: Tree, right: Tree, side: str) -> tuple[Scalar, Tree]:
         parts: list[Scalar] = []
+        new: dict[str, Scalar] = {}
         for n in names:
-            l = self.scope.merged.get(n) or Scope(before).local(None, n)
-            r = Scope(after).local(None, n)
+            l = Scope(left.sources, merged=left.merged).local(None, n)
+            r = Scope(right.sources, merged=right.merged).local(None, n)
             if l is None or r is None:
                 raise InvalidSql(f'column "{n}" specified in USING clause does not exist in '
                                  f"{'left' if l is None else 'right'} table", code="undefined_column")
             parts.append(compare("=", l, r))
-            merged: Scalar = r if side == "RIGHT" else l
+            new[n] = r if side == "RIGHT" else l
             if side == "FULL":
-                merged = Call("coalesce", (l, cast(r, l.type)), l.type)
-            self.scope.merged[n] = merged
-            for s in [*before, *after]:
+                new[n] = Call("coalesce", (l, cast(r, l.type)), l.type)
+            for s in [*left.sources, *right.sources]:
                 if any(c == n for c, _ in s.columns):
                     s.hidden.add(n)
-        return conj(parts)
+        self.scope.merged.update(new)
+        rest = [(n, c) for n, c in [*left.shown, *right.shown] if n not in new]
+        return conj(parts), Tree(left.rel, [*left.sources, *right.sources], [*new.items(), *rest], {**left.merged, **right.merged, **new})
+
+
+def product(left: Tree, right: Tree, within: bool = False) -> Tree:
+    """Two items with a comma between; `within`: the right one's relation holds the left one's already."""
+    rel = right.rel if within else Join(left.rel, right.rel, TRUE)
+    return Tree(rel, [*left.sources, *right.sources], [*left.shown, *right.shown], {**left.merged, **right.merged})
+
+
+def _is_comma(j: exp.Join) -> bool:
+    return not any(j.args.get(k) for k in ("kind", "side", "on", "using", "method"))
+
+
+def _is_function(t: exp.Expr) -> bool:
+    inner = t.this if isinstance(t, exp.Lateral) else t
+    return (isinstance(inner, exp.Unnest) or isinstance(t, exp.Lateral) and not isinstance(inner, (exp.Subquery, exp.Query))
+            or isinstance(t, exp.Table) and isinstance(t.this, (exp.Func, exp.Anonymous)))
+
+
+def _is_lateral(t: exp.Expr) -> bool:
+    """Whether an item may look at those to its left."""
+    return isinstance(t, exp.Lateral) or _is_function(t)
 
 
 def full_join(left: Relation, right: Relation, on: Scalar) -> Relation:

@@ -12,9 +12,9 @@ from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
 from compiler.bind.expressions import Expressions
 from compiler.bind.scope import Env, Scope
-from compiler.bind.sets import SetFunction
+from compiler.bind.sets import SetFunction, lockstep
 from compiler.errors import InvalidSql
-from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, Union, WindowCall
+from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, Union, Unnest, WindowCall
 from compiler.ir.scalar import Col, Lit, Outer, Scalar, Sub, cast, columns, transform
 from compiler.ir.types import INT4, TEXT
 
@@ -52,6 +52,7 @@ class Grouping:
         every = [_resolve(x, items) for x in every]
         if plain:
             keys += [k for k in self.dependent(keys, every) if k not in keys]
+        rel = self.expand(rel, [(f, c) for f, c in self.srfs if any(c.name in columns(k) for k in keys)])
         names = {k: self.binder.fresh(k.name if isinstance(k, Col) else _label(items, k)) for k in keys}
         aggs = tuple((c.name, a) for a, c in self.aggs.items())
         if plain:
@@ -69,6 +70,7 @@ class Grouping:
             return None
 
         done = [transform(x, swap) for x in every]
+        self.srfs = [(replace(f, args=tuple(transform(a, swap) for a in f.args)), c) for f, c in self.srfs]
         windows, self.windows = self.windows, {}
         for (partition, call), col in windows.items():
 
@@ -82,6 +84,19 @@ class Grouping:
                 raise InvalidSql(f'column "{sorted(missing)[0]}" must appear in the GROUP BY clause or be used in an '
                                  "aggregate function", code="grouping_error")
         return out, done
+
+    def expand(self, rel: Relation, srfs: list[tuple[SetFunction, Col]]) -> Relation:
+        """Set-returning functions of the SELECT list, in step with each other: their rows, after windows, or before GROUP BY."""
+        if not srfs:
+            return rel
+        self.srfs = [x for x in self.srfs if x not in srfs]
+        functions, cols = [f for f, _ in srfs], [c for _, c in srfs]
+        f = functions[0] if len(functions) == 1 else lockstep(functions)
+        if f.make is None:
+            return Unnest(rel, f.fn, f.args, tuple(cols))
+        raws = [Col(self.binder.fresh(n), t) for n, t in f.raw]
+        kept = [(c.name, c) for c in rel.schema]
+        return Project(Unnest(rel, f.fn, f.args, tuple(raws)), (*kept, *zip((c.name for c in cols), f.make(raws), strict=True)))
 
     def dependent(self, keys: list[Scalar], every: list[Scalar]) -> list[Scalar]:
         """Columns that a grouped primary key determines."""

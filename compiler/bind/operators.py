@@ -5,7 +5,7 @@ from __future__ import annotations
 from compiler.bind.coerce import coerce
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, cast
+from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
 from compiler.ir.types import BOOL, DATE, FLOAT8, INT4, INTERVAL, JSONB, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, Type
 
 COMPARE = {"=", "<>", "<", "<=", ">", ">="}
@@ -205,6 +205,10 @@ def in_values(x: Scalar, items: list[Scalar]) -> Scalar:
     """x IN of a list of values."""
     if x.type.name == "unknown":
         x = coerce(x, next((i.type for i in items if i.type.name != "unknown"), TEXT))
+    constants = [i for i in items if not columns(i)]
+    if x.type.name == "float4" and len(constants) > 1:  # Postgres makes an array of them, and its type that of x
+        t = types.common([x.type, *(i.type for i in constants)])
+        items = [cast(i, t) if i in constants and t is not None else i for i in items]
     parts = [compare("=", x, i) for i in items]
     if all(isinstance(p, Call) and p.fn == "=" and p.args[0] == x for p in parts):
         return Call("in", (x, *[p.args[1] for p in parts]), BOOL)  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from sqlglot import exp
 from compiler.bind import array_access, rows, whole_rows
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import normal
-from compiler.bind.operators import compare, in_values, meet, ordinal
+from compiler.bind.operators import compare, in_values, meet
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Project, Relation
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, conj, is_null, negate, transform, walk
@@ -63,11 +63,11 @@ class Predicates(Binding):
         if op == "=" and any(a.type.name == "jsonb" for a in args):  # equal numbers may be written differently
             rel = Project(rel, tuple((col.name, normal(col)) for col in rel.schema))
             args = [normal(a) for a in args]
-        for a, col in zip(args, rel.schema, strict=True):
-            compare(op, a, col)  # raises where there is no such operator
-        if op not in ("=", "<>"):  # enums by their declared order
-            rel = Project(rel, tuple((col.name, ordinal(col)) for col in rel.schema))
-            args = [ordinal(a) for a in args]
+        tests = [compare(op, a, col) for a, col in zip(args, rel.schema, strict=True)]
+        sides = [t.args if isinstance(t, Call) and t.fn == op else (a, col) for t, a, col in zip(tests, args, rel.schema, strict=True)]
+        if any(b != col for (_, b), col in zip(sides, rel.schema, strict=True)):  # both sides as they are compared
+            rel = Project(rel, tuple((col.name, b) for (_, b), col in zip(sides, rel.schema, strict=True)))
+        args = [a for a, _ in sides]
         return Sub("any", rel, tuple(args), op, BOOL)
 
     def any_row(self, op: str, args: list[Scalar], rel: Relation) -> Scalar:

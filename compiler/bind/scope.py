@@ -32,6 +32,7 @@ class Scope:
     parent: Scope | None = None
     merged: dict[str, Scalar] = field(default_factory=dict)
     aggs: dict[Agg, Col] | None = None
+    shown: list[tuple[str, Scalar]] = field(default_factory=list)  # what * stands for
 
     def resolve(self, table: str | None, name: str) -> Scalar:
         """A column of this query as `Col`, of an enclosing one as `Outer`; raises InvalidSql."""

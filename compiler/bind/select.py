@@ -14,9 +14,8 @@ from compiler.bind.grouping import Grouping, column_name
 from compiler.bind.operators import ordinal
 from compiler.bind.ordering import limits, order_by
 from compiler.bind.scope import Bound, Env, Scope
-from compiler.bind.sets import lockstep
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.ir.relation import Aggregate, Filter, Order, Project, Relation, TopK, Unnest, Window, WindowCall
+from compiler.ir.relation import Aggregate, Filter, Order, Project, Relation, TopK, Window, WindowCall
 from compiler.ir.scalar import Call, Col, Scalar, cast, columns
 from compiler.ir.types import TEXT
 
@@ -57,24 +56,11 @@ class _Select(Grouping):
         on = every[n + len(order):n + len(order) + len(on)]
         if keep is not None:
             rel = Filter(rel, every[-1])
-        rel = self.expand(rel)
         rel, every = self.window(rel, [*exprs, *orders, *on])
+        rel = self.expand(rel, self.srfs)
         exprs, orders, on = every[:n], every[n:n + len(order)], every[n + len(order):]
         return self.finish(rel, items, exprs, [Order(x, o.desc, o.nulls_first) for x, o in zip(orders, order, strict=True)],
                            on)
-
-    def expand(self, rel: Relation) -> Relation:
-        """The set-returning functions of the SELECT list, in step with each other."""
-        if not self.srfs:
-            return rel
-        functions = [f for f, _ in self.srfs]
-        f = functions[0] if len(functions) == 1 else lockstep(functions)
-        cols = [c for _, c in self.srfs]
-        if f.make is None:
-            return Unnest(rel, f.fn, f.args, tuple(cols))
-        raws = [Col(self.binder.fresh(n), t) for n, t in f.raw]
-        kept = [(c.name, c) for c in rel.schema]
-        return Project(Unnest(rel, f.fn, f.args, tuple(raws)), (*kept, *zip((c.name for c in cols), f.make(raws), strict=True)))
 
     # -- SELECT list
 
@@ -93,12 +79,8 @@ class _Select(Grouping):
     def star(self, item: exp.Expr) -> list[tuple[str, Scalar]]:
         table = item.args.get("table") if isinstance(item, exp.Column) else None
         alias = None if table is None else (table.this if table.args.get("quoted") else table.this.lower())
-        got: list[tuple[str, Scalar]] = []
-        if alias is None:
-            got += list(self.scope.merged.items())
-        for s in self.scope.sources:
-            if alias in (None, s.alias):
-                got += [(n, c) for n, c in s.columns if alias is not None or n not in s.hidden]
+        named = [(n, c) for s in self.scope.sources if s.alias == alias for n, c in s.columns]
+        got: list[tuple[str, Scalar]] = list(self.scope.shown) if alias is None else list(named)
         if not got and (alias is not None or not self.scope.sources):
             raise InvalidSql(f'missing FROM-clause entry for table "{alias}"' if alias else
                              "SELECT * with no tables specified is not valid", code="undefined_table")
@@ -118,7 +100,10 @@ class _Select(Grouping):
     def window(self, rel: Relation, every: list[Scalar]) -> tuple[Relation, list[Scalar]]:
         """One Window node for each PARTITION BY; subqueries in their arguments are computed first."""
         by_partition: dict[tuple[Scalar, ...], list[tuple[str, WindowCall]]] = {}
+        sets = {c.name for _, c in self.srfs}
         for (partition, call), col in self.windows.items():
+            if columns(*partition, *call.scalars) & sets:
+                raise InvalidSql("window function calls cannot contain set-returning function calls", code="feature_not_supported")
             by_partition.setdefault(partition, []).append((col.name, call))
         for partition, calls in by_partition.items():
             rel = Window(rel, partition, tuple(calls))
