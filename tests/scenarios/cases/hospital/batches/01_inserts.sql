@@ -1,0 +1,10 @@
+INSERT INTO ward VALUES (13, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), (14, 'North', 2, 'burns', 1, 0, '2001-02-03', 0.001, true, 'Z  ');
+INSERT INTO patient(id) VALUES (201), (202);
+INSERT INTO patient VALUES (203, 14, 'Ann 3', 'f', '2000-02-29', 70.50, 1.75, 'AB', '{1,1,NULL}', '{"lang":"en","n":3,"tags":[1,1,3]}', 'blue', '2026-04-01 00:30+02', '11111111-1111-1111-1111-111111111111', true), (204, 1, '', ' ', '1939-12-31', 0, 0, 'O', '{}', '{}', '', '2026-01-01 00:00+00', '11111111-1111-1111-1111-111111111111', false);
+INSERT INTO doctor VALUES (26, 'dr new', 3, 14, 5000.00, 2.5, '2026-01-01', 4, '36:00', '{}'), (27, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO visit SELECT 201, i, 26, 14, timestamp '2026-05-01' + i * interval '1 day', i * 10, i * 3.3333, 'scan', i % 2 = 0, i * interval '1 hour', NULL FROM generate_series(1, 5) i;
+INSERT INTO visit VALUES (202, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), (203, 1, 1, 1, '2026-02-01', 0, 0, '', false, '0', '[]');
+INSERT INTO med VALUES ('new', 1, 'med 1', 1.234, 0.25, '2027-01-01'), ('asp', 9, NULL, NULL, NULL, NULL);
+INSERT INTO rx VALUES (201, 1, 'new', 1, 3, 1.2340, '2026-04-01'), (201, 1, 'new', 1, 3, 1.2340, '2026-04-01'), (NULL, NULL, NULL, NULL, NULL, NULL, NULL), (NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO reading VALUES (201, 'hr', 60, '2026-04-01 12:00+00', true, '{1,2,3}'), (NULL, NULL, NULL, NULL, NULL, NULL), (3, 'bp', 0, '2026-03-10 00:00+00', false, '{}');
+INSERT INTO road VALUES (10, 1, 5, '2026-01-05'), (11, 12, 7, NULL), (1, 1, 0, '2026-01-01');

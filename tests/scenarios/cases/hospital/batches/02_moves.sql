@@ -1,0 +1,18 @@
+UPDATE ward SET id = id + 100 WHERE id IN (3, 4);
+UPDATE ward SET spec = CASE spec WHEN 'trauma' THEN 'burns'::specialty WHEN 'burns' THEN 'trauma'::specialty WHEN 'neuro' THEN NULL ELSE spec END, code = CASE code WHEN 'A1' THEN 'a1' WHEN 'C' THEN NULL ELSE code END;
+UPDATE patient SET ward_id = CASE WHEN ward_id IS NULL THEN 2 WHEN ward_id = 1 THEN NULL WHEN ward_id < 4 THEN ward_id + 3 ELSE ward_id END WHERE id % 3 = 0;
+UPDATE patient SET vip = CASE WHEN vip IS NULL THEN true WHEN vip THEN NULL ELSE vip END, insurer = CASE insurer WHEN 'red' THEN 'blue' WHEN 'blue' THEN NULL ELSE coalesce(insurer, 'red') END WHERE id % 2 = 0;
+UPDATE doctor SET boss = 2 WHERE boss = 1;
+UPDATE doctor SET ward_id = NULL, salary = salary + 0.01 WHERE ward_id IN (1, 5);
+UPDATE visit SET seq = seq + 10 WHERE pid % 6 = 0;
+UPDATE visit SET pid = pid + 300 WHERE pid BETWEEN 10 AND 14;
+UPDATE visit SET kind = CASE kind WHEN 'scan' THEN 'talk' WHEN 'talk' THEN 'scan' ELSE coalesce(kind, 'scan') END, cost = cost * 2 WHERE wid = 1;
+UPDATE visit SET cost = cost, paid = paid WHERE pid % 7 = 0;
+UPDATE visit SET did = 1 + did % 25 WHERE pid % 4 = 1;
+UPDATE med SET code = 'ibu', lot = lot + 20 WHERE code = 'zin' AND lot < 3;
+UPDATE rx SET qty = coalesce(qty, 0) + 1 WHERE code = 'asp';
+UPDATE rx SET pid = pid + 1 WHERE pid % 7 = 0;
+UPDATE reading SET kind = 'hr' WHERE kind = 'bp' AND ok;
+UPDATE reading SET val = -val WHERE pid < 10;
+UPDATE road SET dst = src, src = dst WHERE mins % 2 = 0;
+UPDATE ledger SET amt = amt * 2, note = CASE note WHEN '12' THEN 'abc' WHEN 'abc' THEN '12' ELSE note END, rate = rate + 0.1 WHERE id % 3 = 0;

@@ -1,0 +1,10 @@
+DELETE FROM visit v USING (SELECT wid, max(cost) m, min(paid) n FROM visit GROUP BY 1) x WHERE v.wid IS NOT DISTINCT FROM x.wid AND (v.cost = x.m OR v.paid = x.n);
+DELETE FROM rx r USING (SELECT code, max(unit) m FROM rx GROUP BY 1) x WHERE r.code IS NOT DISTINCT FROM x.code AND r.unit = x.m;
+DELETE FROM reading r USING (SELECT kind, max(val) m, min(at) n FROM reading GROUP BY 1) x WHERE r.kind = x.kind AND (r.val = x.m OR r.at = x.n);
+DELETE FROM patient WHERE id IN (SELECT min(id) FROM patient GROUP BY ward_id UNION SELECT max(id) FROM patient GROUP BY insurer);
+DELETE FROM doctor WHERE salary = (SELECT max(salary) FROM doctor) OR id IN (5, 6);
+DELETE FROM med WHERE lot = (SELECT max(lot) FROM med);
+DELETE FROM ward WHERE id IN (2, 7);
+DELETE FROM road WHERE ctid IN (SELECT ctid FROM road ORDER BY mins DESC NULLS LAST, src, dst LIMIT 3);
+INSERT INTO audit VALUES (1, 'a', 10, '{"k":1}', '2026-01-01'), (2, 'b', NULL, NULL, NULL), (3, NULL, -5, '[1,2]', '2026-02-01'), (4, 'a', 10, '"x"', '2026-01-01');
+DELETE FROM ledger WHERE amt = (SELECT max(amt) FROM ledger) OR id % 11 = 0;

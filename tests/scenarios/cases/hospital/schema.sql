@@ -1,0 +1,18 @@
+CREATE TYPE specialty AS ENUM ('trauma', 'cardio', 'neuro', 'ortho', 'burns');
+CREATE TYPE blood AS ENUM ('O', 'A', 'B', 'AB');
+CREATE TABLE ward (id int PRIMARY KEY, name text, floor smallint, spec specialty, parent int, beds int, opened date, budget numeric(14,3), active boolean, code char(4));
+CREATE TABLE patient (id bigint PRIMARY KEY, ward_id int, name text, sex char(1), born date, weight numeric(6,2), height double precision, blood blood, allergies int[], profile jsonb, insurer text, admitted timestamptz, ref uuid, vip boolean);
+CREATE TABLE doctor (id int PRIMARY KEY, name text, boss int, ward_id int, salary numeric(10,2), rate real, hired date, grade smallint, shift interval, skills text[]);
+CREATE TABLE visit (pid bigint, seq smallint, did int, wid int, at timestamp, cost numeric(10,2), paid numeric(12,4), kind text, urgent boolean, len interval, notes jsonb, PRIMARY KEY (pid, seq));
+CREATE TABLE med (code text, lot int, name text, price numeric(8,3), dose real, expires date, PRIMARY KEY (code, lot));
+CREATE TABLE rx (pid bigint, seq smallint, code text, lot int, qty int, unit numeric(9,4), given date);
+ALTER TABLE rx REPLICA IDENTITY FULL;
+CREATE TABLE reading (pid bigint, kind char(3), val double precision, at timestamptz, ok boolean, raw int[]);
+ALTER TABLE reading REPLICA IDENTITY FULL;
+CREATE TABLE road (src int, dst int, mins int, day date);
+ALTER TABLE road REPLICA IDENTITY FULL;
+CREATE TABLE audit (id int PRIMARY KEY, what text, amount bigint, meta jsonb, at timestamp);
+CREATE TABLE ledger (id int PRIMARY KEY, pid bigint, amt numeric, big bigint, note varchar(10), tags text[], rate real, d date, "Mixed Case" text, hh time);
+CREATE VIEW vv1 AS SELECT w.id, w.floor, w.code, count(p.id) AS n, sum(p.weight) AS s, max(w.spec) AS sp FROM ward w LEFT JOIN patient p ON p.ward_id = w.id GROUP BY w.id;
+CREATE VIEW vv2 AS SELECT *, rank() OVER (PARTITION BY floor ORDER BY n DESC) AS r FROM vv1 WHERE n > 1;
+CREATE VIEW vv3 AS SELECT id, n FROM vv1 ORDER BY n DESC, id LIMIT 5;
