@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from compiler.ir import types
 from compiler.ir.relation import (
     Agg,
     Aggregate,
@@ -27,6 +28,7 @@ from compiler.ir.relation import (
 )
 from compiler.ir.scalar import Col
 from compiler.ir.types import INT8
+from compiler.normalize.additive import PAIRS, VARIANCES
 from compiler.simplify.projects import fuse_projects
 from compiler.simplify.prune import prune
 from compiler.temporal import split_filters, timed
@@ -34,6 +36,8 @@ from compiler.temporal import split_filters, timed
 COUNT = "_count"
 WEIGHT = "_weight"
 ACCUMULATED = {"count", "sum0", "min", "max"}
+ORDERED = {"string_agg", "array_agg"}
+STATISTICS = {*VARIANCES, *PAIRS} - {"regr_count"}
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,11 @@ def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]], warnings: lis
             states.setdefault(d.name, d)
             raw = State(d.name, d.definition.schema, d.key)
             return Project(raw, tuple((c.name, c if c.name in raw.names else Col(COUNT, INT8)) for c in n.schema))
+        if isinstance(n, Window) and inexact(n):
+            tables = sorted({s.table.split(".")[-1] for s in walk(n) if isinstance(s, Scan)})
+            name = f"{_slug([*tables[:3], 'windows'])}_{digest(n)}"
+            states.setdefault(name, StateDef(name, "bag", transform(n, ordered), (), "inexact_window"))
+            return State(name, n.schema, ("",))
         if isinstance(n, Fixpoint):
             name = f"{_slug([n.name])}_{digest(n)}"
             states.setdefault(name, StateDef(name, "bag", n, (), "recursion"))
@@ -96,12 +105,12 @@ def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]], warnings: lis
 
     def settled(n: Relation, name: str) -> Relation:
         """n over states alone: what is readable stays above the last of them."""
-        body = fuse_projects(transform(n, keep))
-        ops: list[Relation] = []
-        rest = body
-        while readable(rest):
-            ops.append(rest)
-            rest = rest.inputs[0]
+        above, below = _peel(n)
+        below = transform(below, keep)
+        for op in reversed(above):
+            below = op.rebuild((below,))
+        body = fuse_projects(below)
+        ops, rest = _peel(body)
         if not isinstance(rest, State):
             rest, ops = _settle(body)
             rest = rows(transform(rest, ordered), name)
@@ -142,6 +151,22 @@ def _timed_top(r: Relation, settled: Callable[[Relation, str], Relation], view: 
 def readable(r: Relation) -> bool:
     """Whether an operator at the top is left to the reader."""
     return isinstance(r, Project | Filter) or (isinstance(r, TopK | Window) and not r.partition)
+
+
+def _peel(r: Relation) -> tuple[list[Relation], Relation]:
+    """(operators at the top that are left to the reader, from the outermost; what is below them)"""
+    ops: list[Relation] = []
+    while readable(r):
+        ops.append(r)
+        r = r.inputs[0]
+    return ops, r
+
+
+def inexact(n: Window) -> bool:
+    """Whether computing the window twice over the same rows may give other values: sums of floating point depend on the order
+    they are made in, and lists are in that order. Such a window's rows are kept, so that the very ones kept are taken back."""
+    return any(c.fn in ORDERED or c.fn in STATISTICS or c.fn in ("sum", "avg") and any(types.is_float(a.type) for a in c.args)
+               for _, c in n.calls)
 
 
 def _settle(body: Relation) -> tuple[Relation, list[Relation]]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from compiler.delta.keyed import negative
 from compiler.delta.recursive import fixpoint, monotone
-from compiler.delta.restrict import keys_of
+from compiler.delta.restrict import keys_of, restrict
 from compiler.delta.rules import Deltas
 from compiler.delta.times import after
-from compiler.ir.relation import Aggregate, Filter, Fixpoint, Net, Relation, Scan, Semi, State, Temp, Union, is_empty, transform
+from compiler.ir.relation import Aggregate, Filter, Fixpoint, Net, Relation, Scan, Semi, State, Temp, Union, Window, is_empty, transform
 from compiler.ir.scalar import Call, conj, same
 from compiler.ir.types import BOOL
 from compiler.maintenance.groups import ZERO, has_extrema, nonzero, recomputed, summed, with_extrema
@@ -103,6 +103,19 @@ class Builder:
 
     # -- bags
 
+    def replaced(self, s: StateDef, q: Window, deltas: Deltas) -> Relation:
+        """The rows of touched partitions computed, and those that are kept for them taken back."""
+        d = deltas.of(q.input)
+        if is_empty(d):
+            return d
+        exprs = list(q.partition)
+        keys, cols = keys_of(d, exprs)
+        pairs = list(zip(exprs, cols, strict=True))
+        kept: Relation = State(s.name, s.definition.schema, ("",), "before")
+        if pairs:
+            kept = Semi(kept, keys, conj([same(e, k) for e, k in pairs]))
+        return Union((q.rebuild((restrict(after(q.input), keys, pairs),)), negative(kept)))
+
     def bag(self, s: StateDef, deltas: Deltas) -> None:
         rule = "rows + Δq"
         if isinstance(s.definition, Fixpoint) and monotone(s.definition):
@@ -110,7 +123,10 @@ class Builder:
             rule = "semi-naive: ΔF = fix(ΔB + ΔS(F⁻) + S⁺); where rows leave, fix(B⁺ + S⁺) − F⁻"
         else:
             change = deltas.of(s.definition)
-        if "whole" in deltas.used:
+        if isinstance(s.definition, Window):
+            change = self.replaced(s, s.definition, deltas)
+            rule = "Δq = q(R⁺⋉K) − rows⋉K, K = δ(π_K |ΔR|): the kept rows leave, not rows computed again"
+        elif "whole" in deltas.used:
             old = State(s.name, s.definition.schema, ("",), "before")
             change = Union((after(s.definition), negative(old)))
             rule = "q(R⁺) − rows"
