@@ -34,6 +34,9 @@ from compiler.ir.types import BOOL, INT8
 from compiler.normalize.outers import free
 from compiler.normalize.subqueries.lifting import Provided, free_above, lift, peel, pick_like
 from compiler.normalize.subqueries.push import ZERO, Push
+from compiler.normalize.subqueries.unique import unique
+
+UNORDERED = {"bool", "json", "jsonb", "uuid", "bytea", "array", "enum", "interval"}
 
 
 class Attach(Push):
@@ -103,9 +106,19 @@ class Attach(Push):
             ops, agg = peeled
             return self.defaulted(ops, agg, box)[0]
         q, p = self.push(query, rel)
+        if not unique(q, {c.name for c in p.cols.values()}):
+            q = self.one_row(q, p)
         q = self.fresh_names(q, p)
         box[0] = LeftJoin(rel, q, conj(p.on()))
         return q.schema[0]
+
+    def one_row(self, q: Relation, p: Provided) -> Relation:
+        """One value for each binding. Where there are two, Postgres has an error if it gets that far, as in a CASE it may not."""
+        value = q.schema[0]
+        fn = "max" if value.type.name not in UNORDERED else "any_value"
+        keys = tuple((c.name, c) for c in p.cols.values())
+        grouped = Aggregate(q, keys, ((value.name, Agg(fn, (value,), value.type)),))
+        return Project(grouped, tuple((c.name, c) for c in q.schema if c.name in grouped.names))
 
     def defaulted(self, ops: list[Relation], agg: Aggregate, box: list[Relation]) -> list[Scalar]:
         """A correlated aggregate without GROUP BY: the left join gives NULLs where Postgres gives its empty value."""
