@@ -13,7 +13,7 @@ from compiler.bind.operators import label, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order, WindowCall
-from compiler.ir.scalar import Call, Lit, Scalar, case, cast, walk
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast, columns, walk
 from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
 
 Bind = Callable[[exp.Expr], Scalar]
@@ -70,6 +70,15 @@ def orders(e: exp.Expr | None, bind: Bind) -> tuple[Order, ...]:
     return tuple(out)
 
 
+def ordered(os: tuple[Order, ...]) -> tuple[Order, ...]:
+    """The order where it decides something; raises UnsupportedSql for values that are kept as text and order by another rule."""
+    for o in os:
+        if o.expr.type.name in ("json", "jsonb"):
+            raise UnsupportedSql(f"ordering by {o.expr.type} is not supported", code="unsupported_operator",
+                                 hint="Order by a part of it: (a ->> 'key')::int.")
+    return os
+
+
 def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind) -> Agg:
     """An aggregate with its DISTINCT, ORDER BY, FILTER and WITHIN GROUP."""
     keep: Scalar | None = None
@@ -78,7 +87,7 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind) -> Agg:
         e = e.this
     order: tuple[Order, ...] = ()
     if isinstance(e, exp.WithinGroup):
-        order = orders(e.expression, bind)
+        order = ordered(orders(e.expression, bind))
         e = e.this
     name = e.this.lower() if isinstance(e, exp.Anonymous) and isinstance(e.this, str) else e.name.lower()
     if name not in NAMES:
@@ -87,13 +96,13 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind) -> Agg:
     args: list[Scalar] = []
     for a in raw:
         if isinstance(a, exp.Order):
-            order = orders(a, bind)
+            order = ordered(orders(a, bind))
             a = a.this
         if isinstance(a, exp.Distinct):
             distinct = True
             for x in a.expressions:
                 if isinstance(x, exp.Order):
-                    order = orders(x, bind)
+                    order = ordered(orders(x, bind))
                     x = x.this
                 args.append(_row_text(x, bind) if isinstance(x, exp.Tuple) else bind(x))
         elif isinstance(a, exp.Star):
@@ -135,6 +144,8 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         args = [a if a.type.name == "bytea" else cast(a, TEXT) for a in args]
         if args[1] == Lit(None, TEXT):
             args[1] = Lit("", TEXT)
+        if columns(args[1]):
+            raise UnsupportedSql("string_agg with a separator that is not a constant is not supported", code="unsupported_function")
     elif fn in REGRESSION:
         args = list(args)
     elif fn in ("sum", "avg", *STATISTICS.values()):
@@ -161,6 +172,8 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         t = result_type(fn, args)
         if fn in ("min", "max", "any_value") and t.name in ("varchar", "bpchar"):
             t = t
+    if distinct and fn in ("string_agg", "array_agg") and not order and args[0].type.name not in ("json", "jsonb", "array"):
+        order = (Order(ordinal(args[0]), False, False),)  # Postgres sorts them to find equal ones
     if distinct and fn == "count":
         args = [normal(a) for a in args]
     if keep is not None:  # what FILTER leaves out may be what a cast would fail on
@@ -224,7 +237,7 @@ def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, conditi
         spec = spec or w.args.get("spec")
         base = w.args.get("alias")
     partition = tuple(normal(cast(x, TEXT) if x.type.name == "unknown" else x) for x in map(bind, partition_by))
-    order = orders(order_by, bind)
+    order = ordered(orders(order_by, bind))
     keep: Scalar | None = None
     if isinstance(function, exp.Filter):
         keep = condition(function.expression.this)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from compiler.bind.functions import bind_function
 from compiler.bind.functions.times import make_interval
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.relation import Agg, Order
+from compiler.ir.relation import Agg, Order, WindowCall
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, is_null, transform
 from compiler.ir.scalar import walk as scalar_walk
 from compiler.ir.types import INT8, INTERVAL, JSONB, TEXT
@@ -100,7 +101,7 @@ class Calls(Binding):
         if self.outside(agg):
             return self.enclosing(e, c)
         if agg.fn in ("sum", "avg") and agg.args[0].type.name == "interval":
-            return self.interval_total(agg, c)
+            return self.interval_total(agg, lambda a: self.collected(a, c))
         return aggregates.finish(e, self.collected(agg, c), lambda x: self.bind(x, inner))
 
     def outside(self, agg: Agg) -> bool:
@@ -121,7 +122,7 @@ class Calls(Binding):
             c.aggs[agg] = Col(self.binder.fresh(agg.fn), agg.type)
         return c.aggs[agg]
 
-    def interval_total(self, agg: Agg, c: Clause) -> Scalar:
+    def interval_total(self, agg: Agg, collected: Callable[[Agg], Col]) -> Scalar:
         """Months, days and microseconds of intervals add up each by itself."""
         if agg.distinct:
             raise UnsupportedSql(f"{agg.fn}(DISTINCT …) of intervals is not supported", code="unsupported_function")
@@ -129,12 +130,12 @@ class Calls(Binding):
 
         def part(name: str) -> Col:
             piece = Call("interval_part", (Lit(name, TEXT), x), INT8)
-            return self.collected(Agg("sum", (piece,), types.sum_type(INT8), agg.filter), c)
+            return collected(Agg("sum", (piece,), types.sum_type(INT8), agg.filter))
 
         total = Call("interval_make", (part("months"), part("days"), part("micros")), INTERVAL)
         if agg.fn == "sum":
             return total
-        return Call("/", (total, self.collected(Agg("count", (x,), INT8, agg.filter), c)), INTERVAL)
+        return Call("/", (total, collected(Agg("count", (x,), INT8, agg.filter))), INTERVAL)
 
     def distinct_json(self, e: Any, c: Clause, inner: Clause) -> Scalar | None:
         """jsonb_agg(DISTINCT x): the array of x's distinct values, in their order; None for anything else."""
@@ -167,9 +168,19 @@ class Calls(Binding):
         if c.windows is None:
             raise InvalidSql(f"window functions are not allowed in {c.name}", code="windowing_error")
         inner = Clause(c.scope, "a window's definition", aggs=c.aggs, grouping=c.grouping)
+        if (function := whole_rows.as_json(whole_rows.counted(e.this, c), inner)) is not e.this:
+            e = e.copy()
+            e.set("this", function)
         partition, spec = aggregates.bind_window(
             e, c.named_windows, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
-        key = (partition, spec)
-        if key not in c.windows:
-            c.windows[key] = Col(self.binder.fresh(spec.fn), spec.type)
-        return aggregates.finish(e.this, c.windows[key], lambda x: self.bind(x, inner))
+
+        def over(call: WindowCall) -> Col:
+            assert c.windows is not None
+            key = (partition, call)
+            if key not in c.windows:
+                c.windows[key] = Col(self.binder.fresh(call.fn), call.type)
+            return c.windows[key]
+
+        if spec.fn in ("sum", "avg") and spec.args[0].type.name == "interval":
+            return self.interval_total(Agg(spec.fn, spec.args, spec.type), lambda a: over(replace(spec, fn=a.fn, args=a.args, type=a.type)))
+        return aggregates.finish(e.this, over(spec), lambda x: self.bind(x, inner))

@@ -21,9 +21,28 @@ def unify(args: list[Scalar], what: str) -> tuple[list[Scalar], Type]:
     if t is None:
         kinds = ", ".join(sorted({str(a.type) for a in args}))
         raise InvalidSql(f"{what} types {kinds} cannot be matched", code="datatype_mismatch")
+    if types.is_numeric(t) and any(a.type.name == "unknown" and isinstance(a, Lit) and a.value is not None for a in args):
+        args = [number(str(a.value)) if a.type.name == "unknown" and isinstance(a, Lit) and a.value is not None else a for a in args]
+        t = types.common([a.type for a in args]) or t
     if t.name in ("bpchar", "varchar") and t.precision and any(_longer(a, t.precision) for a in args):
         t = Type(t.name)  # the literal keeps its length
     return [cast(a, t) for a in args], t
+
+
+def number(text: str) -> Lit:
+    """A numeric literal with the scale it is written with."""
+    from decimal import Decimal, InvalidOperation
+
+    try:
+        d = Decimal(text.strip())
+    except InvalidOperation as e:
+        raise InvalidSql(f'invalid input syntax for type numeric: "{text}"', code="invalid_text") from e
+    exponent = d.as_tuple().exponent
+    if not isinstance(exponent, int):
+        raise UnsupportedSql(f"numeric {text} has no counterpart in the engines", code="numeric_special")
+    scale = max(0, -exponent)
+    whole = max(len(d.as_tuple().digits) + exponent, 1)
+    return Lit(format(d, "f"), types.numeric(whole + scale, scale))
 
 
 def _longer(a: Scalar, n: int) -> bool:

@@ -11,10 +11,10 @@ from sqlglot import exp
 from compiler.bind import array_access, json_access, patterns, rows, whole_rows
 from compiler.bind.calls import NOW, Calls, now
 from compiler.bind.clause import Clause
-from compiler.bind.coerce import coerce, unify
+from compiler.bind.coerce import coerce, number, unify
 from compiler.bind.functions import bind_function
 from compiler.bind.functions.times import at_zone, extract
-from compiler.bind.operators import binary, compare, concat, number
+from compiler.bind.operators import binary, compare, concat
 from compiler.bind.predicates import Predicates
 from compiler.catalog import parse_type
 from compiler.errors import InvalidSql, UnsupportedSql

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from compiler.bind.clause import Clause
+from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
 from compiler.bind.operators import compare
 from compiler.bind.scope import Env, Scope, Source
@@ -246,7 +247,8 @@ class _From:
             parts.append(compare("=", l, r))
             new[n] = r if side == "RIGHT" else l
             if side == "FULL":
-                new[n] = Call("coalesce", (l, cast(r, l.type)), l.type)
+                both, t = unify([l, r], "JOIN/USING")
+                new[n] = Call("coalesce", tuple(both), t)
             for s in [*left.sources, *right.sources]:
                 if any(c == n for c, _ in s.columns):
                     s.hidden.add(n)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.bind.coerce import coerce
+from compiler.bind.coerce import coerce, number
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
@@ -28,22 +28,6 @@ def _literal(e: Scalar, t: Type) -> Scalar:
     if t.name in ("varchar", "bpchar"):
         return cast(e, TEXT) if t.name == "varchar" else cast(e, Type("bpchar"))
     return cast(e, t)
-
-
-def number(text: str) -> Lit:
-    """A numeric literal with the scale it is written with."""
-    from decimal import Decimal, InvalidOperation
-
-    try:
-        d = Decimal(text.strip())
-    except InvalidOperation as e:
-        raise InvalidSql(f'invalid input syntax for type numeric: "{text}"', code="invalid_text") from e
-    exponent = d.as_tuple().exponent
-    if not isinstance(exponent, int):
-        raise UnsupportedSql(f"numeric {text} has no counterpart in the engines", code="numeric_special")
-    scale = max(0, -exponent)
-    whole = max(len(d.as_tuple().digits) + exponent, 1)
-    return Lit(format(d, "f"), types.numeric(whole + scale, scale))
 
 
 def compare(op: str, a: Scalar, b: Scalar) -> Scalar:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from compiler.bind.aggregates import ordered
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
@@ -125,9 +126,17 @@ class Binder:
         outputs = _renamed(base.outputs, columns, name)
         start = Project(base.rel, tuple((self.fresh(n), _typed(c)) for n, c in outputs))
         label = self.fresh(name)
-        rec = Recur(label, start.schema)
-        env.ctes[name] = Bound(rec, [(n, c) for (n, _), c in zip(outputs, rec.schema, strict=True)])
-        step = self.query(e.right, env, parent)
+
+        def stepped() -> Bound:
+            rec = Recur(label, start.schema)
+            env.ctes[name] = Bound(rec, [(n, c) for (n, _), c in zip(outputs, rec.schema, strict=True)])
+            return self.query(e.right, env, parent)
+
+        step = stepped()
+        wide = [_wide_enough(c.type, got.type) for c, (_, got) in zip(start.schema, step.outputs, strict=False)]
+        if wide != [c.type for c in start.schema]:  # a number that grows with every round
+            start = Project(start, tuple((c.name, cast(c, t)) for c, t in zip(start.schema, wide, strict=True)))
+            step = stepped()
         exprs = []
         for (_, c), want in zip(step.outputs, start.schema, strict=True):
             if not _castable(c.type, want.type):
@@ -165,7 +174,7 @@ class Binder:
         binder = Expressions(self, lambda q, s: self.subquery(q, env, s))
         scope = Scope([Source("", bound.outputs)], parent)
         order = order_by(e.args.get("order"), bound.outputs, lambda x: binder.bind(x, Clause(scope, "ORDER BY")))
-        return Bound(TopK(bound.rel, (), order, limit, skip, ties), bound.outputs)
+        return Bound(TopK(bound.rel, (), ordered(order), limit, skip, ties), bound.outputs)
 
     # -- names in FROM
 
@@ -227,6 +236,16 @@ def _renamed(outputs: list[tuple[str, Col]], names: list[str], what: str) -> lis
         raise InvalidSql(f'table "{what}" has {len(outputs)} columns available but {len(names)} columns specified',
                          code="invalid_column_reference")
     return [(names[i] if i < len(names) else n, c) for i, (n, c) in enumerate(outputs)]
+
+
+def _wide_enough(t: types.Type, step: types.Type) -> types.Type:
+    """The type of a recursive column whose step gives more digits than its base has."""
+    if not types.is_numeric(t) or not types.is_exact(step):
+        return t
+    (whole, scale), (more, finer) = types.digits(t), types.digits(step)
+    if finer > scale:
+        return types.numeric(types.MAX_PRECISION, types.QUOTIENT_SCALE)
+    return types.numeric(types.MAX_PRECISION, scale) if more > whole else t
 
 
 def _castable(a: types.Type, b: types.Type) -> bool:

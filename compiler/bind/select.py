@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from compiler.bind.aggregates import ordered
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
 from compiler.bind.from_clause import bind_from
@@ -130,7 +131,7 @@ class _Select(Grouping):
 
         wanted = limit is not None or skip or on
         sort = tuple(Order(ordinal(place(o.expr)), o.desc, o.nulls_first) for o in order) if wanted else ()
-        partition = tuple(place(x) for x in on)
+        partition = tuple(place(normal(x)) for x in on)
         if e.args.get("distinct") is not None and hidden and not on:
             raise InvalidSql("for SELECT DISTINCT, ORDER BY expressions must appear in select list",
                              code="invalid_column_reference")
@@ -139,6 +140,7 @@ class _Select(Grouping):
             rel = Aggregate(rel, tuple((c.name, normal(c)) for c in rel.schema), ())
         if on:
             rel = TopK(rel, partition, tuple(o for o in sort if not columns(o.expr) <= {p.name for p in partition if isinstance(p, Col)}), 1)
+        ordered(sort)
         if limit is not None or skip:
             rel = TopK(rel, (), sort, limit, skip, ties)
         if hidden:

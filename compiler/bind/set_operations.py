@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from compiler.bind.coerce import unify
+from compiler.bind.coerce import normal, unify
 from compiler.bind.scope import Bound
 from compiler.errors import InvalidSql
 from compiler.ir import types
@@ -35,7 +35,7 @@ def set_operation(binder: Binder, e: exp.SetOperation, left: Bound, right: Bound
     if isinstance(e, exp.Union):
         rel: Relation = Union((l, r))
         if distinct:
-            rel = Aggregate(rel, tuple((c.name, c) for c in rel.schema), ())
+            rel = Aggregate(rel, tuple((c.name, normal(c)) for c in rel.schema), ())
     else:
         rel = difference(binder, l, r, isinstance(e, exp.Intersect), distinct)
     return Bound(rel, names)
@@ -51,7 +51,7 @@ def difference(binder: Binder, l: Relation, r: Relation, intersect: bool, distin
     ))
     s = Col(side, types.INT4)
     nl, nr = binder.fresh("in_left"), binder.fresh("in_right")
-    counts = Aggregate(both, tuple((c.name, c) for c in l.schema), (
+    counts = Aggregate(both, tuple((c.name, normal(c)) for c in l.schema), (
         (nl, Agg("count", (), INT8, filter=Call("=", (s, one), BOOL))),
         (nr, Agg("count", (), INT8, filter=Call("=", (s, two), BOOL))),
     ))

@@ -11,7 +11,8 @@ __all__ = ["DUCKDB", "create_macros", "storage", "type_name"]
 
 UNNEST = {
     "unnest": "SELECT UNNEST($1) AS x, GENERATE_SUBSCRIPTS($1, 1) AS o",
-    "series": "SELECT x, ROW_NUMBER() OVER () AS o FROM GENERATE_SERIES(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT)) AS s(x)",
+    "series": "SELECT x, (x - CAST($1 AS BIGINT)) // CAST($3 AS BIGINT) + 1 AS o "
+              "FROM GENERATE_SERIES(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT)) AS s(x)",
     "series_time": "SELECT UNNEST(GENERATE_SERIES($1, $2, $3)) AS x, UNNEST(RANGE(1, LEN(GENERATE_SERIES($1, $2, $3)) + 1)) AS o",
     **jsons.UNNEST,
 }

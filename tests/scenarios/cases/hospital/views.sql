@@ -78,3 +78,57 @@ SELECT id, grade, insurer FROM (ward a JOIN (SELECT id, grade FROM doctor) b USI
 SELECT DISTINCT unnest(allergies) AS a, insurer FROM patient ORDER BY 1, 2 LIMIT 7;
 -- view: set_and_ranking_limited
 SELECT unnest(allergies) AS a, insurer, rank() OVER (PARTITION BY insurer ORDER BY id) AS r FROM patient ORDER BY a DESC NULLS LAST, insurer, r LIMIT 11;
+-- view: float_average_over_a_partition
+SELECT id, avg(height/3) OVER (PARTITION BY insurer) AS s FROM patient;
+-- view: variance_over_a_partition
+SELECT id, variance(id) OVER (PARTITION BY note) AS s FROM ledger;
+-- view: correlation_over_a_partition
+SELECT id, var_pop(weight) OVER (PARTITION BY vip) AS s, corr(weight, height) OVER (PARTITION BY vip) AS c FROM patient;
+-- view: float_average_of_equal_rows
+SELECT pid, kind, avg(val/7) OVER (PARTITION BY kind) AS s FROM reading;
+-- view: float_average_over_all_joined
+SELECT p.id, x.s FROM patient p JOIN (SELECT id, avg(height/3) OVER () AS s FROM patient) x ON x.id = p.id;
+-- view: groups_by_a_float_average
+SELECT s, count(*) AS n, max(id) AS m FROM (SELECT id, insurer, avg(height/3) OVER (PARTITION BY insurer) AS s FROM patient) x GROUP BY s;
+-- view: sums_of_differences_from_an_average
+SELECT insurer, sum(d) AS s FROM (SELECT insurer, height - avg(height) OVER () AS d FROM patient) x GROUP BY insurer;
+-- view: running_float_sum
+SELECT id, sum(height/3) OVER (PARTITION BY insurer ORDER BY id) AS s, array_agg(id) OVER (PARTITION BY vip ORDER BY id) AS ids FROM patient;
+-- view: join_on_a_float_average
+SELECT x.id, x.r, d.name FROM (SELECT id, ward_id, rank() OVER (ORDER BY height / 3 DESC NULLS LAST) AS r, avg(height / 7) OVER (PARTITION BY ward_id) AS a FROM patient) x LEFT JOIN doctor d ON d.ward_id = x.ward_id AND d.salary > x.a;
+-- view: z_scores
+SELECT id, (height - avg(height) OVER w) / nullif(stddev(height) OVER w, 0) AS z FROM patient WINDOW w AS (PARTITION BY insurer);
+-- view: rank_by_a_float_average
+SELECT ward_id, max(z) AS z FROM (SELECT p.ward_id, rank() OVER (PARTITION BY p.vip ORDER BY y.a, p.id) AS z FROM patient p JOIN (SELECT id, avg(height/3) OVER (PARTITION BY insurer) AS a FROM patient) y USING (id)) q GROUP BY ward_id;
+-- view: scalar_subquery_in_a_branch_not_taken
+SELECT p.id, CASE WHEN (SELECT count(*) FROM visit v WHERE v.pid=p.id AND v.urgent)=1 THEN (SELECT v.kind FROM visit v WHERE v.pid=p.id AND v.urgent) ELSE 'many or none' END AS k FROM patient p;
+-- view: scalar_subqueries_by_key
+SELECT p.id, coalesce((SELECT w.name FROM ward w WHERE w.id = p.ward_id), 'none') AS n, (SELECT v.cost FROM visit v WHERE v.pid = p.id AND v.seq = 1) AS c FROM patient p;
+-- view: scalar_subquery_after_coalesce
+SELECT p.id, coalesce(p.insurer, (SELECT v.kind FROM visit v WHERE v.pid = p.id)) AS k FROM patient p WHERE p.insurer IS NOT NULL;
+-- view: scalar_subquery_in_a_condition_not_taken
+SELECT p.id FROM patient p WHERE CASE WHEN (SELECT count(*) FROM visit v WHERE v.pid = p.id) = 1 THEN (SELECT v.urgent FROM visit v WHERE v.pid = p.id) ELSE true END;
+-- view: ordinality_of_a_series
+SELECT w.id, g.i, g.o FROM ward w, generate_series(2, w.beds) WITH ORDINALITY g(i,o);
+-- view: ordinality_of_two_arrays
+SELECT w.id, u.* FROM patient w, unnest(w.allergies, ARRAY['x','y']) WITH ORDINALITY AS u(a, b, o);
+-- view: full_join_using_bigint
+SELECT id, weight, paid FROM (SELECT id, weight FROM patient) a FULL JOIN (SELECT pid AS id, seq, paid FROM visit) b USING (id);
+-- view: full_join_using_two_scales
+SELECT weight, count(*) AS n FROM (SELECT weight FROM patient) a FULL JOIN (SELECT paid AS weight FROM visit) b USING (weight) GROUP BY weight;
+-- view: full_join_using_char_and_text
+SELECT code, count(*) AS n FROM (SELECT code FROM ward) a FULL JOIN (SELECT code FROM med) b USING (code) GROUP BY code;
+-- view: equal_json_in_a_union
+SELECT count(*) AS n FROM (SELECT '1'::jsonb AS j FROM ward UNION SELECT '1.0'::jsonb FROM ward) x;
+-- view: numeric_meets_finer_literal
+SELECT id, CASE WHEN vip THEN weight ELSE '0.125' END AS w, coalesce(weight, '1234567.891') AS v FROM patient;
+-- view: recursion_with_growing_scale
+WITH RECURSIVE t AS (SELECT id, budget::numeric AS b, 0 AS d FROM ward WHERE parent IS NULL UNION ALL SELECT w.id, t.b*0.333, d + 1 FROM ward w JOIN t ON t.id = w.parent WHERE d < 5) SELECT * FROM t;
+-- view: recursion_of_products
+WITH RECURSIVE t(n, x) AS (SELECT 1, 1.0 UNION ALL SELECT n + 1, x * 1.5 FROM t WHERE n < 12) SELECT w.id, t.x FROM ward w JOIN t ON t.n = w.id;
+-- view: distinct_lists_are_sorted
+SELECT kind, string_agg(DISTINCT insurer, ',') AS s, array_agg(DISTINCT did) AS d FROM visit v JOIN patient p ON p.id = v.pid GROUP BY kind;
+-- view: intervals_over_windows
+SELECT id, sum(shift) OVER (PARTITION BY ward_id ORDER BY id) AS s, avg(shift) OVER (PARTITION BY ward_id) AS a FROM doctor;
+-- view: rows_counted_over_windows
+SELECT w.id, count(p.*) OVER (PARTITION BY w.floor) AS n, json_agg(w.id) OVER (ORDER BY w.id, p.id) AS j FROM ward w LEFT JOIN patient p ON p.ward_id = w.id AND p.id < 9;
