@@ -60,6 +60,7 @@ class Engine(Protocol):
     """An engine that keeps mirrors, states and views."""
 
     name: str
+    threads: int  # how many calls that only read, or that fill different states, it takes at once
 
     def close(self) -> None: ...
 

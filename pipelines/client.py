@@ -63,6 +63,9 @@ class RemoteReader:
     def export(self, view: str, path: Path, fmt: str) -> None:
         self.ask("export", view=view, path=str(path.resolve()), format=fmt)
 
+    def threads(self, view: str) -> int:
+        return 1
+
     def query(self, sql: str) -> pa.Table:
         _, body = self.ask("query", sql=sql)
         return pa.ipc.open_stream(body).read_all()

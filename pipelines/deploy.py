@@ -17,6 +17,7 @@ from pipelines import deployment as store
 from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
+from pipelines.filling import fill
 from pipelines.initial_copy import Progress, copy_tables
 from pipelines.placement import place
 from pipelines.project import Compiled, compile_project, read_views
@@ -152,14 +153,11 @@ def _build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Comp
         engine = warehouse.engine(e)
         for name in engine.states() & stale:
             engine.drop_state(name)
-        have = engine.states()
+        failures = fill(engine, states_of(warehouse.plans(e)), say)
         for p in warehouse.plans(e):
             try:
-                for s in p.states:
-                    if s.name not in have:
-                        say(f"fill {s.name}")
-                        engine.create_state(s)
-                        have.add(s.name)
+                if broken := [failures[s.name] for s in p.states if s.name in failures]:
+                    raise broken[0]
                 engine.create_view(p)
             except Exception as found:
                 error = found if isinstance(found, TidemarkError) else TidemarkError(
@@ -170,7 +168,7 @@ def _build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Comp
                     raise error from found
                 failed.error = error
                 warehouse.forget(p.view)
-        for name in have - {s.name for s in states_of(warehouse.plans(e))}:
+        for name in engine.states() - {s.name for s in states_of(warehouse.plans(e))}:
             engine.drop_state(name)
 
 

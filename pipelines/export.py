@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from compiler.errors import TidemarkError
@@ -13,14 +14,25 @@ from pipelines.reading import reader
 def export(config: Config, views: list[str], target: Path, fmt: str) -> None:
     """Write views (all of them when none is named) to `target`."""
     failed: dict[str, TidemarkError] = {}
+
+    def one(name: str) -> None:
+        try:
+            r.export(name, target / f"{name}.{fmt}", fmt)
+        except TidemarkError as e:
+            failed[name] = e
+
     d = store.require(config.warehouse_path)
     target.mkdir(parents=True, exist_ok=True)
     with reader(config, d) as r:
+        by_threads: dict[int, list[str]] = {}
         for name in views or [v.name for v in d.views]:
             try:
-                r.export(name, target / f"{name}.{fmt}", fmt)
+                by_threads.setdefault(r.threads(name), []).append(name)
             except TidemarkError as e:
                 failed[name] = e
+        for threads, names in by_threads.items():
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(one, names))
     if len(failed) == 1 and len(views) == 1:
         raise next(iter(failed.values()))
     if failed:

@@ -18,6 +18,10 @@ from pipelines.warehouse import Warehouse
 class Reader(Protocol):
     def export(self, view: str, path: Path, fmt: str) -> None: ...
 
+    def threads(self, view: str) -> int:
+        """How many views of its engine can be exported at once."""
+        ...
+
     def query(self, sql: str) -> pa.Table: ...
 
     def counts(self) -> dict[str, int]: ...
@@ -44,6 +48,9 @@ class LocalReader:
         if v.error:
             raise set_aside(v)
         self.warehouse.engine(v.engine).export(plan, path, fmt)
+
+    def threads(self, view: str) -> int:
+        return self.warehouse.engine(self.warehouse.view(view)[0].engine).threads
 
     def query(self, sql: str) -> pa.Table:
         from pipelines.query import answer

@@ -41,6 +41,7 @@ class DuckDBEngine:
     """The warehouse's DuckDB file."""
 
     name = "duckdb"
+    threads = 1
 
     def __init__(self, path: Path, printer: Printer, read_only: bool = False) -> None:
         self.path, self.printer = path, printer

@@ -36,6 +36,7 @@ class SparkEngine(Batches):
     """Delta tables under one folder, maintained by one Spark session."""
 
     name = "spark"
+    threads = 4
 
     def create_mirror(self, t: Table) -> None:
         self.tables[f"{t.schema}.{t.name}"] = t
@@ -70,7 +71,8 @@ class SparkEngine(Batches):
         self._views([s.definition], {}, session)
         casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in s.columns)
         self.sql(f"CREATE TABLE {mirror.path_name(path)} USING delta AS SELECT {casts} FROM ({self.printer.contents(s)})")
-        self._put("states.json", sorted(self.states() | {s.name}))
+        with self.lock:
+            self._put("states.json", sorted(self.states() | {s.name}))
 
     def size(self, state: str) -> tuple[int, int]:
         table = mirror.path_name(self.path / "state" / state)

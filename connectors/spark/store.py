@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from compiler.catalog import Table
@@ -36,6 +37,7 @@ class Store:
         self.plans: dict[str, ViewPlan] = {}
         self.timings: dict[str, float] = {}  # state → seconds of its jobs in the last batch that touched it
         self.pool = ThreadPoolExecutor(4)
+        self.lock = Lock()  # of the small files, where several threads fill states
 
     @property
     def spark(self) -> Any:
