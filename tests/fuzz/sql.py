@@ -149,7 +149,8 @@ class Views(Sources):
             return self.select(depth)
         self.mark("recursive")
         name, n = self.name("w"), self.rng.randint(2, 5)
-        walk = f"SELECT id, id, 0 FROM s3 WHERE up IS NULL UNION ALL SELECT e.id, c.k1, c.k2 + 1 FROM s3 e JOIN {name} c ON e.up = c.k0 WHERE c.k2 < 6"
+        walk = "SELECT id, id, 0 FROM s3 WHERE up IS NULL "
+        walk += f"UNION ALL SELECT e.id, c.k1, c.k2 + 1 FROM s3 e JOIN {name} c ON e.up = c.k0 WHERE c.k2 < 6"
         closure = f"SELECT id, up FROM s3 WHERE up IS NOT NULL UNION SELECT c.k0, e.up FROM {name} c JOIN s3 e ON e.id = c.k1"
         series = f"SELECT 1 UNION ALL SELECT k0 + 1 FROM {name} WHERE k0 < {n}"
         body, types = self.rng.choice(((walk, ["int"] * 3), (closure, ["int"] * 2), (series, ["int"])))
