@@ -28,7 +28,7 @@ KNOWN = {
     "json's own text": ("`json` (not `jsonb`) is kept as it was written: blanks inside a part are printed as jsonb prints them, and of "
                         "equal keys the first is read, where Postgres reads the last.", r"^a( ->|::jsonb)|json_extract_path_text"),
     "double to jsonb": ("A double of 10¹⁵ and more, or below 10⁻⁴, is written with an exponent.", r"^to_jsonb\(a\)"),
-    "19 digits and a quotient": ("Postgres gives the quotient of a large number few digits after the point (about 16 in all); Tidemark "
+    "digits of a quotient": ("Postgres gives the quotient of a large number few digits after the point (about 16 in all); Tidemark "
                              "keeps 18 after it.", r"a / 7\.0"),
     "NaN by zero": ("NaN divided by zero is NULL, as every division by zero is in a maintained view.", r"^a / b$"),
     "long intervals": ("Not compared: Python cannot hold these values.", r"^a \* interval '1 hour'"),
