@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlglot import exp
 
 from compiler.bind import json_values
-from compiler.bind.coerce import coerce, joined, normal, unify
+from compiler.bind.coerce import coerce, guarded, joined, normal, unify
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import label, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order, WindowCall
-from compiler.ir.scalar import Call, Lit, Scalar, case, cast, columns, walk
+from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
 from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
 
 Bind = Callable[[exp.Expr], Scalar]
@@ -61,13 +62,21 @@ def result_type(fn: str, args: list[Scalar]) -> Type:
 
 def orders(e: exp.Expr | None, bind: Bind) -> tuple[Order, ...]:
     out = []
-    for o in e.expressions if e is not None else []:
+    for o in (p for x in (e.expressions if e is not None else []) for p in _parts(x)):
         x = bind(o.this) if isinstance(o, exp.Ordered) else bind(o)
         x = ordinal(cast(x, TEXT) if x.type.name == "unknown" else x)
         desc = bool(isinstance(o, exp.Ordered) and o.args.get("desc"))
         nulls = o.args.get("nulls_first") if isinstance(o, exp.Ordered) else None
         out.append(Order(x, desc, desc if nulls is None else bool(nulls)))
     return tuple(out)
+
+
+def _parts(o: exp.Expr) -> list[exp.Expr]:
+    """ORDER BY (a, b) DESC orders by each of the row's columns so."""
+    row = o.this if isinstance(o, exp.Ordered) else o
+    if not isinstance(row, exp.Tuple):
+        return [o]
+    return [exp.Ordered(**{**(o.args if isinstance(o, exp.Ordered) else {}), "this": x}) for x in row.expressions]
 
 
 def ordered(os: tuple[Order, ...]) -> tuple[Order, ...]:
@@ -176,16 +185,11 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         order = (Order(ordinal(args[0]), False, False),)  # Postgres sorts them to find equal ones
     if distinct and fn == "count":
         args = [normal(a) for a in args]
-    if keep is not None:  # what FILTER leaves out may be what a cast would fail on
-        args = [case([(keep, a)], Lit(None, a.type), a.type) if _may_fail(a) else a for a in args]
+    if keep is not None:
+        args = guarded(keep, args)
     if distinct and fn in ("min", "max", "bool_and", "bool_or", "bit_and", "bit_or"):
         distinct = False
     return Agg(fn, tuple(args), t, keep, distinct, order if fn not in ("count", "sum", "avg", "min", "max") else ())
-
-
-def _may_fail(e: Scalar) -> bool:
-    return any(isinstance(x, Call) and x.fn == "cast" and types.is_string(x.args[0].type) and not types.is_string(x.type)
-               and not isinstance(x.args[0], Lit) for x in walk(e))
 
 
 def _object(fn: str, args: list[Scalar], keep: Scalar | None, order: tuple[Order, ...]) -> Agg:
@@ -236,7 +240,8 @@ def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, conditi
         order_by = order_by or w.args.get("order")
         spec = spec or w.args.get("spec")
         base = w.args.get("alias")
-    partition = tuple(normal(cast(x, TEXT) if x.type.name == "unknown" else x) for x in map(bind, partition_by))
+    columns_of = [x for p in partition_by for x in (p.expressions if isinstance(p, exp.Tuple) else [p])]
+    partition = tuple(normal(cast(x, TEXT) if x.type.name == "unknown" else x) for x in map(bind, columns_of))
     order = ordered(orders(order_by, bind))
     keep: Scalar | None = None
     if isinstance(function, exp.Filter):
@@ -252,6 +257,8 @@ def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, conditi
         call = _window_only(name, args, order)
     elif name in NAMES:
         agg = bind_aggregate(function, bind, condition)
+        if keep is not None:
+            agg = replace(agg, args=tuple(guarded(keep, list(agg.args))))
         if agg.distinct or agg.order:
             raise UnsupportedSql("DISTINCT or ORDER BY within a window aggregate", code="unsupported_syntax",
                                  detail="Postgres does not have it either." if agg.distinct else "")

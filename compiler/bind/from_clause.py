@@ -103,14 +103,23 @@ class _From:
         if isinstance(t, exp.Subquery):
             if isinstance(t.this, exp.Table):
                 return self.nested(t)
-            if isinstance(t.this, exp.Subquery) and t.args.get("alias") is None:
+            if isinstance(t.this, exp.Subquery) and (t.args.get("alias") is None or t.this.args.get("joins")):
                 return self.nested(t)
             return self.derived(t.this, t.args.get("alias"), lateral=False)
         raise UnsupportedSql(f"{t.key.upper()} is not supported in FROM", code="unsupported_syntax")
 
     def nested(self, t: exp.Subquery) -> Tree:
         """A parenthesized join: (a JOIN b ON …)."""
-        return self.items(t.this, [*(t.this.args.get("joins") or []), *(t.args.get("joins") or [])])
+        known = len(self.scope.sources)
+        tree = self.items(t.this, [*(t.this.args.get("joins") or []), *(t.args.get("joins") or [])])
+        alias = t.args.get("alias")
+        if alias is None or alias.this is None:
+            return tree
+        del self.scope.sources[known:]  # the alias hides the names within
+        given = [_ident(c) for c in alias.args.get("columns") or []]
+        cols = [(given[i] if i < len(given) else n, Col(self.binder.fresh(n), s.type)) for i, (n, s) in enumerate(tree.shown)]
+        rel = Project(tree.rel, tuple((c.name, s) for (_, c), (_, s) in zip(cols, tree.shown, strict=True)))
+        return self.add(_ident(alias.this), cols, rel)
 
     def table(self, t: exp.Table) -> Tree:
         bound = self.binder.named(t, self.env)

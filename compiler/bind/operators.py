@@ -86,6 +86,8 @@ def _arithmetic_type(op: str, x: Type, y: Type) -> Type:
         return types.numeric(max(w1, w2) + 1 + scale, scale)
     if op == "*":
         scale = s1 + s2 if s1 + s2 <= types.PRODUCT_SCALE_LIMIT else types.QUOTIENT_SCALE
+        if w1 + w2 + scale > types.MAX_PRECISION:  # digits before the point come first
+            scale = min(scale, types.QUOTIENT_SCALE)
         return types.numeric(w1 + w2 + scale, scale)
     if op == "/":
         return types.numeric(38, max(types.QUOTIENT_SCALE, s1, s2))
@@ -152,7 +154,7 @@ def _numeric(op: str, a: Scalar, b: Scalar) -> Scalar:
         return Call(op, (cast(a, t), cast(b, t)), t)
     if op == "/" and types.is_numeric(t):
         return Call("/", (a, b), t)
-    if op == "*" and types.is_numeric(t) and types.digits(a.type)[1] + types.digits(b.type)[1] > t.scale:  # type: ignore[operator]
+    if op == "*" and types.is_numeric(t) and types.digits(a.type)[1] + types.digits(b.type)[1] > types.PRODUCT_SCALE_LIMIT:
         return cast(Call("*", (cast(a, FLOAT8), cast(b, FLOAT8)), FLOAT8), t)
     return Call(op, (a, b), t)
 

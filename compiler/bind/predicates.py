@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from compiler.bind import array_access, rows, whole_rows
 from compiler.bind.clause import Binding, Clause
-from compiler.bind.coerce import normal
+from compiler.bind.coerce import in_order, normal
 from compiler.bind.operators import compare, in_values, meet
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Project, Relation
@@ -20,7 +20,8 @@ class Predicates(Binding):
     """Binds conditions."""
 
     def and_(self, e: Any, c: Clause) -> Scalar:
-        return conj([self.condition(x, c) for x in e.flatten()])
+        parts = [self.condition(x, c) for x in e.flatten()]
+        return conj(parts) if c.name in ("WHERE", "JOIN/ON", "HAVING") else in_order(parts)  # filters go one by one
 
     def or_(self, e: Any, c: Clause) -> Scalar:
         return Call("or", tuple(self.condition(x, c) for x in e.flatten()), BOOL)

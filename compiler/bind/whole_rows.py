@@ -38,19 +38,20 @@ def call_of(e: Any) -> Any:
 
 
 def counted(e: Any, c: Clause) -> Any:
-    """count(t) and count(t.*) count the rows that are there: those whose key is."""
+    """count(t) and count(t.*) count the rows that are there: those whose key is, or another column that is never NULL."""
     call = call_of(e)
     if not isinstance(call, exp.Anonymous) or str(call.this).lower() != "count" or len(call.expressions) != 1:
         return e
     source = source_named(call.expressions[0], c)
     if source is None:
         return e
-    if source.table is None or not source.table.key:
-        raise UnsupportedSql(f"count({source.alias}.*) of what is no table with a key is not supported", code="unsupported_syntax",
-                             hint="Count a column that is never NULL.")
+    certain = [] if source.table is None else [*source.table.key, *(x.name for x in source.table.columns if x.not_null)]
+    if not certain and len(c.scope.sources) > 1:
+        raise UnsupportedSql(f"count({source.alias}.*) of rows without a column that is never NULL is not supported",
+                             code="unsupported_syntax", hint="Count a column that is never NULL.")
     e = e.copy()
-    key = exp.to_identifier(source.table.key[0], quoted=True)
-    call_of(e).set("expressions", [exp.column(key, table=exp.to_identifier(source.alias, quoted=True))])
+    what = exp.column(exp.to_identifier(certain[0], quoted=True), table=exp.to_identifier(source.alias, quoted=True)) if certain else exp.Star()
+    call_of(e).set("expressions", [what])
     return e
 
 

@@ -9,6 +9,8 @@ MACROS = {
     # the quotient to 8 digits from doubles, then the remainder exactly: right to 18 digits
     "refine(a, b, q)": "CAST(q AS DECIMAL(38,18)) + CAST(CAST(a - q * b AS DOUBLE) / CAST(b AS DOUBLE) AS DECIMAL(38,18))",
     "divide(a, b)": "pg.refine(a, b, CAST(CAST(a AS DOUBLE) / NULLIF(CAST(b AS DOUBLE), 0) AS DECIMAL(38,8)))",
+    # a · b to 18 digits after the point, h being b to so few that a · h has no more: the rest is small
+    "times(a, b, h)": "CAST(a * h AS DECIMAL(38,18)) + CAST(a * (b - h) AS DECIMAL(38,18))",
     "now()": "coalesce(CAST(getvariable('tidemark_now') AS TIMESTAMPTZ), now())",
     "spaced(x)": "rtrim(regexp_replace(x, '((?:\"(?:[^\"\\\\]|\\\\.)*\"|[^\",:])+)([,:]|$)', '\\1\\2 ', 'g'), ' ')",
     "array_has(l, x)": "CASE WHEN list_contains(l, x) THEN TRUE WHEN len(l) > 0 AND x IS NULL OR len(l) <> list_count(l) THEN NULL "

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from compiler.ir import types
 from compiler.ir.scalar import Call, Scalar
+from dialects.arithmetic import in_two_parts
 from dialects.dialect import Dialect, Emit, extreme, tree, typed
 
 
@@ -54,6 +55,8 @@ def _times(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_numeric(e.type):
         p = [as_decimal(d, x, y) for x, y in zip(a, e.args, strict=True)]
         (w1, s1), (w2, s2) = (types.digits(y.type) for y in e.args)
+        if s1 + s2 > (e.type.scale or 0):
+            return exp.Paren(this=in_two_parts(d, "pg.times", p, s1, s2))
         if w1 + s1 <= 18 and w2 + s2 <= 18 < w1 + s1 + w2 + s2:  # DuckDB gives such products 18 digits
             p[0] = d.cast(p[0], types.numeric(19, s1))
         return tree(d, "$1 * $2", *p)

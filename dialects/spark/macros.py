@@ -7,7 +7,8 @@ import re
 TOKEN = r""" '"(?:[^"\\\\]|\\\\.)*"|-?[0-9]+(?:\\.[0-9]+)?|[^"0-9-]+|-' """.strip()
 
 BODIES: dict[str, str] = {
-    # numbers
+    # numbers: a · b to 18 digits after the point, h being b to so few that a · h has no more: the rest is small
+    "pg_times(a, b, h)": "CAST(a * h AS DECIMAL(38,18)) + CAST(a * (b - h) AS DECIMAL(38,18))",
     "pg_floor(x)": "CASE WHEN ABS(x) < 9e15 THEN CAST(FLOOR(x) AS DOUBLE) ELSE x END",
     "pg_ceil(x)": "CASE WHEN ABS(x) < 9e15 THEN CAST(CEIL(x) AS DOUBLE) ELSE x END",
     "pg_trunc(x)": "CASE WHEN x < 0 THEN pg_ceil(x) ELSE pg_floor(x) END",

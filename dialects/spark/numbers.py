@@ -7,6 +7,7 @@ from sqlglot import exp
 from compiler.ir import types
 from compiler.ir.scalar import Call, Scalar
 from compiler.ir.types import Type
+from dialects.arithmetic import in_two_parts
 from dialects.dialect import Dialect, Emit, extreme, tree, typed
 from dialects.spark.common import fn, refused
 
@@ -40,6 +41,10 @@ def _times(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if e.type.name == "interval":
         macro = "pg_interval_times_whole" if types.is_integer(e.args[1].type) else "pg_interval_times"
         return tree(d, f"{macro}($1, $2)", *a)
+    if types.is_numeric(e.type):
+        s1, s2 = (types.digits(y.type)[1] for y in e.args)
+        if s1 + s2 > (e.type.scale or 0):
+            return exp.Paren(this=in_two_parts(d, "pg_times", a, s1, s2))
     return tree(d, "$1 * $2", *a)
 
 

@@ -132,3 +132,21 @@ SELECT kind, string_agg(DISTINCT insurer, ',') AS s, array_agg(DISTINCT did) AS 
 SELECT id, sum(shift) OVER (PARTITION BY ward_id ORDER BY id) AS s, avg(shift) OVER (PARTITION BY ward_id) AS a FROM doctor;
 -- view: rows_counted_over_windows
 SELECT w.id, count(p.*) OVER (PARTITION BY w.floor) AS n, json_agg(w.id) OVER (ORDER BY w.id, p.id) AS j FROM ward w LEFT JOIN patient p ON p.ward_id = w.id AND p.id < 9;
+-- view: products_of_wide_sums
+SELECT pid, sum(amt)*sum(amt) AS q, max(amt*amt) AS m, sum(amt * 1.123456789) AS e FROM ledger GROUP BY pid;
+-- view: products_of_wide_numbers
+SELECT id, amt * 123456789.123 AS a, amt * amt * 2 AS b, (amt / 7) * amt AS c, (amt + 90000000) * (amt + 90000000) AS d FROM ledger;
+-- view: statistics_of_wide_numbers
+SELECT stddev(amt * 1000000) AS s, variance(amt) AS v, corr(amt, big) AS c, regr_slope(amt, big) AS r FROM ledger;
+-- view: and_guards_a_cast_in_filter
+SELECT count(*) FILTER (WHERE note ~ '^\d+$' AND note::int > 5) AS n, bool_or(note ~ '^\d+$' AND note::int > 5) AS b FROM ledger;
+-- view: filter_guards_a_cast_over_a_window
+SELECT id, sum(note::int) FILTER (WHERE note ~ '^\d+$') OVER (ORDER BY id) AS a, note ~ '^\d+$' AND note::int > 5 AS c FROM ledger;
+-- view: alias_of_a_join
+SELECT w.id, x.name AS dn, x.n, x.id AS did FROM ward w LEFT JOIN (doctor JOIN (SELECT did AS id, count(*) AS n FROM visit GROUP BY did) z USING (id)) AS x ON x.ward_id = w.id;
+-- view: partition_by_a_row
+SELECT id, row_number() OVER (PARTITION BY (ward_id, vip) ORDER BY (weight, id)) AS r FROM patient;
+-- view: order_by_a_row
+SELECT id FROM patient ORDER BY (ward_id, id) DESC LIMIT 7;
+-- view: comparison_of_wide_products
+SELECT id, amt * round(amt, 2) AS a, -amt * amt AS n FROM ledger WHERE amt * amt > 4;
