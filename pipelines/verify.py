@@ -18,7 +18,7 @@ from connectors.duckdb.text import from_text
 from connectors.engine import EngineFailure
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import ExportedSnapshot, copy_query
-from connectors.typed import typed
+from connectors.typed import ValueOutOfRange, typed
 from pipelines import deployment as store
 from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
@@ -109,6 +109,8 @@ def _compare(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: st
             chunks = list(copy_query(conn, sql.SQL(body), len(plan.outputs)))
     except psycopg.Error as e:
         return Verified(v.name, 0, 0, 0, error=str(e).split("\n")[0])
+    except pa.ArrowInvalid as e:  # not the columns that the plan has
+        return Verified(v.name, 0, 0, 0, error=f"cannot be compared: {str(e).splitlines()[0]}")
     try:
         ours = warehouse.engine(v.engine).read(plan, now[0] if now else None)
     except EngineFailure as e:
@@ -117,6 +119,8 @@ def _compare(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: st
         return difference(v.name, plan, chunks, ours)
     except (duckdb.Error, pa.ArrowInvalid) as e:
         return Verified(v.name, 0, 0, 0, error=f"cannot be compared: {str(e).splitlines()[0]}")
+    except ValueOutOfRange as e:
+        return Verified(v.name, 0, 0, 0, error=f"cannot be compared: {e.detail}")
 
 
 def _inlined(warehouse: Warehouse, v: DeployedView) -> str:
