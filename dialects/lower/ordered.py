@@ -14,7 +14,6 @@ from compiler.ir.scalar import Scalar
 from dialects.dialect import ident
 from dialects.lower.aggregates import Aggregates
 from dialects.lower.frames import Frame
-from dialects.lower.trees import sortable
 
 
 class Ordered(Aggregates):
@@ -35,7 +34,7 @@ class Ordered(Aggregates):
         peers = c.frame is not None and c.frame[3] in ("ties", "group")  # more columns to order by would leave no peers
         if (by_row or (c.frame and c.frame[0] == "rows")) and not peers:
             known = {o.expr for o in order}
-            order = (*order, *(Order(x) for x in r.input.schema if x not in known and sortable(x.type)))
+            order = (*order, *(Order(x) for x in r.input.schema if x not in known))
         call = self.scalars.window_function(c, args)
         if c.filter is not None:
             call = self.scalars.filtered(call, self.scalars.predicate(c.filter, f.cols))
@@ -66,7 +65,7 @@ class Ordered(Aggregates):
     def _topk(self, r: TopK, positive: bool) -> Frame:
         f = self.expanded(self.frame(r.input, True), r.input)
         known = {o.expr for o in r.order}
-        ties = () if r.with_ties else tuple(Order(c) for c in r.schema if c not in known and sortable(c.type))
+        ties = () if r.with_ties else tuple(Order(c) for c in r.schema if c not in known)
         order = self.orders((*r.order, *ties), f.cols)
         if not r.partition and not r.with_ties and not (self.inline and self.dialect.filters_below_limits):
             s = self.select(f, r.names, False)
@@ -86,7 +85,7 @@ class Ordered(Aggregates):
         place = rank.copy()
         place.set("this", exp.Anonymous(this="row_number"))
         known = {o.expr for o in r.order}
-        rest = self.orders(tuple(Order(x) for x in r.input.schema if x not in known and sortable(x.type)), f.cols)
+        rest = self.orders(tuple(Order(x) for x in r.input.schema if x not in known), f.cols)
         place.set("order", exp.Order(expressions=[*order, *rest]))  # the same rows are skipped each time
         tied = bool(r.with_ties and r.skip)  # rows to skip are counted, ties belong to the end alone
         items += [exp.alias_(place, ident("_place"))] if tied else []

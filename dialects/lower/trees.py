@@ -26,7 +26,6 @@ from compiler.ir.relation import (
     Window,
 )
 from compiler.ir.scalar import Col, Lit, Scalar, walk
-from compiler.ir.types import Type
 from dialects.dialect import ident
 
 
@@ -47,10 +46,6 @@ def signed(r: Relation) -> bool:
     if isinstance(r, Aggregate | Window | TopK | Keys | Fixpoint | Values | Recur):
         return False
     return any(signed(i) for i in r.inputs)
-
-
-def sortable(t: Type) -> bool:
-    return t.name not in ("json", "jsonb", "interval") or t.name == "interval"
 
 
 def label_of(r: Relation) -> str:
