@@ -68,7 +68,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A source table. `identity` is Postgres' replica identity: default, full, index or nothing."""
+    """A source table. `identity` is Postgres' replica identity: default, full, index or nothing. `generated` columns are not sent,
+    and so not in `columns`; `children` is inheritance or partitions where the table has any."""
 
     schema: str
     name: str
@@ -76,6 +77,8 @@ class Table:
     key: tuple[str, ...] = ()
     identity: str = "default"
     identity_key: tuple[str, ...] = ()
+    generated: tuple[str, ...] = ()
+    children: str = ""
 
     @property
     def mirror(self) -> str:
@@ -164,9 +167,13 @@ def _alter(statement: str, tables: dict[tuple[str, str], Table]) -> None:
 def _table(schema: exp.Schema, enums: dict[str, tuple[str, ...]]) -> Table:
     columns: list[Column] = []
     key: tuple[str, ...] = ()
+    generated: list[str] = []
     for d in schema.expressions:
         if isinstance(d, exp.ColumnDef):
             kinds = [c.args["kind"] for c in d.constraints]
+            if any(isinstance(k, exp.ComputedColumnConstraint) for k in kinds):
+                generated.append(_ident(d.this))
+                continue
             primary = any(isinstance(k, exp.PrimaryKeyColumnConstraint) for k in kinds)
             strict = any(isinstance(k, exp.NotNullColumnConstraint) and not k.args.get("allow_null") for k in kinds)
             text = d.args["kind"].sql("postgres")
@@ -177,4 +184,4 @@ def _table(schema: exp.Schema, enums: dict[str, tuple[str, ...]]) -> Table:
                 key = tuple(_ident(e.this if isinstance(e, exp.Ordered) else e) for e in p.expressions)
     table = schema.this
     identity = "default" if key else "nothing"
-    return Table(_ident(table.args.get("db")) or "public", _ident(table.this), tuple(columns), key, identity, key)
+    return Table(_ident(table.args.get("db")) or "public", _ident(table.this), tuple(columns), key, identity, key, tuple(generated))

@@ -9,8 +9,13 @@ from compiler.ir.relation import Aggregate, Filter, Relation
 from compiler.ir.relation import walk as relations
 from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, conjuncts, walk
 
+ALTERNATIVES = "of the alternatives of a pattern (a|b) it takes the first that matches; Postgres takes the longest"
+MADE = "it casts text that is made in the view to jsonb: keys keep their order, and numbers and blanks are as written"
 JSON_PARTS = "it reads parts of json (not jsonb): blanks within a part are not kept, and of equal keys the first is read"
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
+
+
+MATCHES = {"regexp_match", "regexp_substr", "regexp_whole", "regexp_replace", "regexp_split"}
 
 
 def differences(bound: Relation) -> list[str]:
@@ -20,7 +25,9 @@ def differences(bound: Relation) -> list[str]:
     safe = _never_zero(every)
     out = [DIVISION.format(_named(d)) for d in divisors if d not in safe]
     calls = (s for r in every for e in scalars(r) for s in walk(e) if isinstance(s, Call))
-    return list(dict.fromkeys(out + [JSON_PARTS] * any(map(_part_of_json, calls))))
+    every_call = list(calls)
+    return list(dict.fromkeys(out + [JSON_PARTS] * any(map(_part_of_json, every_call)) + [MADE] * any(map(_made, every_call))
+                              + [ALTERNATIVES] * any(map(_alternatives, every_call))))
 
 
 def _every(r: Relation) -> Iterator[Relation]:
@@ -31,6 +38,15 @@ def _every(r: Relation) -> Iterator[Relation]:
             for s in walk(e):
                 if isinstance(s, Sub):
                     yield from _every(s.query)
+
+
+def _made(e: Call) -> bool:
+    return e.fn == "cast" and e.type.name == "jsonb" and e.args[0].type.name == "text" and isinstance(e.args[0], Call) and e.args[0].fn == "||"
+
+
+def _alternatives(e: Call) -> bool:
+    """Whether what a pattern matches, not whether it matches, is asked for, and the pattern has alternatives."""
+    return e.fn in MATCHES and any(isinstance(a, Lit) and isinstance(a.value, str) and "|" in a.value for a in e.args[1:])
 
 
 def _part_of_json(e: Call) -> bool:

@@ -34,6 +34,8 @@ def translated(pattern: str) -> str:
         if two[0] == "\\" and len(two) == 2:
             if two[1].isdigit():
                 raise _no("a back reference")
+            if two == r"\M" and re.match(r"\w", pattern[at + 2:]) or two == r"\m" and re.search(r"(?<!\\)\w$", pattern[:at]):
+                raise _no(f"{two} on the other side of a word's edge")
             out, at = out + WORD_EDGES.get(two[1], two), at + 2
         elif re.match(r"\(\?[=!<]", pattern[at:]):
             raise _no("look-around")

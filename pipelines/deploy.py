@@ -65,6 +65,12 @@ def _check_tables(views: list[Compiled], catalog: Catalog) -> None:
     for v in views:
         for name in sorted(v.plan.tables) if v.plan is not None else []:
             t = by_name[name]
+            if t.children == "inheritance":
+                v.error = TidemarkError(
+                    f'table "{name}" has tables that inherit from it', code="inheritance",
+                    detail="Their rows are the view's too, and Postgres sends them under their own names.",
+                    hint="Read each table by itself in the view, with UNION ALL; or partition the table.")
+                break
             if t.identity == "nothing":
                 v.error = TidemarkError(
                     f'table "{name}" has no replica identity', code="replica_identity",
@@ -78,6 +84,9 @@ def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
     used = {n for v in views if v.plan for n in v.plan.tables}
     for t in catalog.tables.values():
         if f"{t.schema}.{t.name}" in used:
+            if t.children == "partitions":
+                out.append(f"{t.schema}.{t.name} is partitioned: TRUNCATE of one partition, and attaching, detaching or dropping one, are not "
+                           "sent by Postgres; after these, deploy anew (teardown --yes, deploy)")
             for c in t.columns:
                 if c.type.name == "text" and c.source_type not in ("text", "name", "varchar", "character varying", ""):
                     out.append(f'{t.schema}.{t.name}.{c.name} has type {c.source_type}, which is carried as text')

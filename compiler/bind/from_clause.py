@@ -131,6 +131,11 @@ class _From:
         rel: Relation = Project(bound.rel, tuple((c.name, o) for (_, c), (_, o) in zip(cols, bound.outputs, strict=True)))
         table = self.binder.catalog.find(_ident(t.args.get("db")) or None, _ident(t.this))
         is_table = table is not None and f"{table.schema}.{table.name}" == getattr(bound.rel, "table", None)
+        if is_table and table is not None and table.generated and columns:
+            raise UnsupportedSql(f'new names for the columns of "{name}", of which "{table.generated[0]}" is generated and not replicated',
+                                 code="generated_column", hint="Name the columns in a subquery.")
+        if t.args.get("only"):
+            raise UnsupportedSql("ONLY is not supported", code="unsupported_syntax", detail="Rows come without the table that holds them.")
         if t.args.get("sample"):
             raise UnsupportedSql("TABLESAMPLE draws at random", code="volatile_function")
         return self.add(name, cols, rel, table if is_table and not columns else None)

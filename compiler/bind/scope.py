@@ -63,6 +63,9 @@ class Scope:
     def _unknown(self, table: str | None, name: str) -> InvalidSql:
         if table is not None and not self.has_source(table):
             return InvalidSql(f'missing FROM-clause entry for table "{table}"', code="undefined_table")
+        if any(s.table is not None and name in s.table.generated for s in self.sources if table in (None, s.alias)):
+            return InvalidSql(f'column "{name}" is generated, and Postgres does not replicate it', code="generated_column",
+                              hint="Write the column's expression in the view.")
         known = [n for s in self.sources if table in (None, s.alias) for n, _ in s.columns]
         near = difflib.get_close_matches(name, known, 1)
         full = f"{table}.{name}" if table else name

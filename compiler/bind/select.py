@@ -80,6 +80,10 @@ class _Select(Grouping):
     def star(self, item: exp.Expr) -> list[tuple[str, Scalar]]:
         table = item.args.get("table") if isinstance(item, exp.Column) else None
         alias = None if table is None else (table.this if table.args.get("quoted") else table.this.lower())
+        for s in self.scope.sources:
+            if alias in (None, s.alias) and s.table is not None and s.table.generated:
+                raise UnsupportedSql(f'* of "{s.alias}" holds the generated column "{s.table.generated[0]}", which Postgres does not replicate',
+                                     code="generated_column", hint="Name the columns, and write that column's expression in the view.")
         named = [(n, c) for s in self.scope.sources if s.alias == alias for n, c in s.columns]
         got: list[tuple[str, Scalar]] = list(self.scope.shown) if alias is None else list(named)
         if not got and (alias is not None or not self.scope.sources):

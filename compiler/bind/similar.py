@@ -17,7 +17,7 @@ def regex_of(pattern: str, escape: str = "\\") -> str:
             at += 1
             if at == len(pattern):
                 raise InvalidSql("SIMILAR TO pattern must not end with the escape character", code="invalid_escape_sequence")
-            out += pattern[at] if pattern[at].isalnum() or pattern[at] == "_" else "\\" + pattern[at]
+            out += "\\" + pattern[at]  # as Postgres hands it on: \d is a digit
         elif inside or c in OWN:
             inside = c == "[" or (inside and c != "]")
             out += c

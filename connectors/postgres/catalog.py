@@ -13,7 +13,11 @@ SELECT n.nspname, c.relname, c.relreplident::text, c.oid::bigint,
                  WHERE i.indrelid = c.oid AND i.indisprimary AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}'),
        coalesce((SELECT array_agg(a.attname::text ORDER BY k.ord)
                  FROM pg_index i, unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, ord), pg_attribute a
-                 WHERE i.indrelid = c.oid AND i.indisreplident AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}')
+                 WHERE i.indrelid = c.oid AND i.indisreplident AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}'),
+       coalesce((SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
+                 WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> ''), '{}'),
+       CASE WHEN c.relkind = 'p' THEN 'partitions' WHEN EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) THEN 'inheritance'
+            ELSE '' END
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%%'
   AND NOT coalesce(c.relispartition, false)
@@ -43,10 +47,11 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
         columns.setdefault(oid, []).append(Column(name, t, not_null, typname if kind == "e" else source))
     path = [r[0] for r in conn.execute("SELECT unnest(current_schemas(false))::text").fetchall()] or ["public"]
     tables = {}
-    for schema, name, ident, oid, key, index in conn.execute(TABLES).fetchall():
+    for schema, name, ident, oid, key, index, generated, children in conn.execute(TABLES).fetchall():
         identity = IDENTITY[ident]
         identity_key = tuple(index) if identity == "index" else tuple(key)
         if identity == "default" and not key:
             identity = "nothing"
-        tables[(schema, name)] = Table(schema, name, tuple(columns.get(oid, ())), tuple(key), identity, identity_key)
+        tables[(schema, name)] = Table(schema, name, tuple(columns.get(oid, ())), tuple(key), identity, identity_key,
+                                        tuple(generated), children)
     return Catalog(tables, tuple(path))

@@ -1,0 +1,36 @@
+"""Tables that Postgres does not send whole: generated columns, inheritance, partitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.project import Project
+
+
+def test_generated_columns_are_refused_by_name_and_by_star(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"star": "SELECT * FROM g", "named": "SELECT id, b FROM g", "plain": "SELECT id, a * 2 AS b FROM g"})
+    p.source("CREATE TABLE g (id int PRIMARY KEY, a int, b int GENERATED ALWAYS AS (a * 2) STORED)", "INSERT INTO g VALUES (1, 2)")
+    told = {v.name: v.error for v in p.deploy(keep_going=True).views}
+    assert told["plain"] is None
+    for name in ("star", "named"):
+        error = told[name]
+        assert error is not None and error.code == "generated_column"
+    p.source("INSERT INTO g VALUES (2, 5)")
+    p.assert_equal()
+
+
+def test_a_table_that_others_inherit_from_is_refused(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id FROM par", "w": "SELECT id FROM ONLY par"})
+    p.source("CREATE TABLE par (id int PRIMARY KEY)", "CREATE TABLE kid (w text) INHERITS (par)")
+    codes = {v.name: v.error.code if v.error else None for v in p.deploy(keep_going=True).views}
+    assert codes == {"v": "inheritance", "w": "unsupported_syntax"}
+
+
+def test_a_partitioned_table_is_followed_and_warned_of(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT k, count(*) AS n FROM part GROUP BY k"})
+    p.source("CREATE TABLE part (id int, k int, PRIMARY KEY (id, k)) PARTITION BY RANGE (k)",
+             "CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (5)",
+             "CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM (5) TO (9)", "INSERT INTO part VALUES (1, 1), (2, 6)")
+    assert any("is partitioned" in w for w in p.deploy().warnings)
+    p.source("UPDATE part SET k = 7 WHERE id = 1", "INSERT INTO part VALUES (3, 2)", "DELETE FROM part WHERE id = 2")
+    p.assert_equal()
