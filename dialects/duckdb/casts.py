@@ -53,7 +53,7 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 SHOWN = {
     "bool": "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END", "float4": "pg.real_text($1)", "float8": "pg.float_text($1)",
-    "timestamptz": "pg.timestamp_text($1 AT TIME ZONE 'UTC') || '+00'", "timestamp": "pg.timestamp_text($1)",
+    "timestamptz": "pg.timestamptz_text($1 AT TIME ZONE 'UTC')", "timestamp": "pg.timestamp_text($1)",
     "interval": "pg.interval_text($1)", "bytea": "'\\x' || LOWER(HEX($1))", "bpchar trimmed": "RTRIM($1, ' ')",
 }
 

@@ -24,6 +24,7 @@ MACROS = {
     "float_text(x)": "CASE WHEN isnan(x) THEN 'NaN' WHEN isinf(x) THEN CASE WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END "
     "WHEN abs(x) >= 1e15 AND abs(x) < 1e16 THEN pg.float_powered(x, CAST(abs(x) AS VARCHAR)) ELSE pg.float_plain(CAST(x AS VARCHAR)) END",
     "timestamp_text(x)": "CAST(x AS VARCHAR)",
+    "timestamptz_text(x)": "CAST(x AS VARCHAR) || CASE WHEN isinf(x) THEN '' ELSE '+00' END",
     "interval_text(i)": "pg.interval_shown(pg.months_of(i), datepart('day', i), pg.micros_of(i))",
     "jsonb(x)": "x",
     "array_text(x)": "'[' || x[2:-2] || ']'",
