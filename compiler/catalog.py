@@ -69,7 +69,7 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Table:
     """A source table. `identity` is Postgres' replica identity: default, full, index or nothing. `generated` columns are not sent,
-    and so not in `columns`; `children` is inheritance or partitions where the table has any."""
+    and so not in `columns`; `form` is inheritance, partitions or unlogged where the table is of that form."""
 
     schema: str
     name: str
@@ -78,7 +78,7 @@ class Table:
     identity: str = "default"
     identity_key: tuple[str, ...] = ()
     generated: tuple[str, ...] = ()
-    children: str = ""
+    form: str = ""
 
     @property
     def mirror(self) -> str:

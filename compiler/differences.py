@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.ir import types
 from compiler.ir.parts import scalars
 from compiler.ir.relation import Aggregate, Filter, Relation
 from compiler.ir.relation import walk as relations
 from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, conjuncts, walk
 
 ALTERNATIVES = "of the alternatives of a pattern (a|b) it takes the first that matches; Postgres takes the longest"
-MADE = "it casts text that is made in the view to jsonb: keys keep their order, and numbers and blanks are as written"
+MADE = "it casts text to jsonb, which stays as it is written: keys in their order, equal ones twice, blanks and digits as they are"
 JSON_PARTS = "it reads parts of json (not jsonb): blanks within a part are not kept, and of equal keys the first is read"
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
@@ -41,7 +42,7 @@ def _every(r: Relation) -> Iterator[Relation]:
 
 
 def _made(e: Call) -> bool:
-    return e.fn == "cast" and e.type.name == "jsonb" and e.args[0].type.name == "text" and isinstance(e.args[0], Call) and e.args[0].fn == "||"
+    return e.fn == "cast" and e.type.name == "jsonb" and types.is_string(e.args[0].type) and not isinstance(e.args[0], Lit)
 
 
 def _alternatives(e: Call) -> bool:

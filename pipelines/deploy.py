@@ -65,7 +65,11 @@ def _check_tables(views: list[Compiled], catalog: Catalog) -> None:
     for v in views:
         for name in sorted(v.plan.tables) if v.plan is not None else []:
             t = by_name[name]
-            if t.children == "inheritance":
+            if t.form == "unlogged":
+                v.error = TidemarkError(f'table "{name}" is unlogged, and Postgres does not replicate it', code="unlogged",
+                                        hint=f'ALTER TABLE {t.schema}."{t.name}" SET LOGGED')
+                break
+            if t.form == "inheritance":
                 v.error = TidemarkError(
                     f'table "{name}" has tables that inherit from it', code="inheritance",
                     detail="Their rows are the view's too, and Postgres sends them under their own names.",
@@ -84,7 +88,7 @@ def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
     used = {n for v in views if v.plan for n in v.plan.tables}
     for t in catalog.tables.values():
         if f"{t.schema}.{t.name}" in used:
-            if t.children == "partitions":
+            if t.form == "partitions":
                 out.append(f"{t.schema}.{t.name} is partitioned: TRUNCATE of one partition, and attaching, detaching or dropping one, are not "
                            "sent by Postgres; after these, deploy anew (teardown --yes, deploy)")
             for c in t.columns:

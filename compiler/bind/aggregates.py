@@ -198,7 +198,7 @@ def _object(fn: str, args: list[Scalar], keep: Scalar | None, order: tuple[Order
     key = cast(args[0], TEXT)
     member = json_values.member(key, args[1], kind)
     if kind == types.JSONB:
-        order = (Order(Call("octet_length", (key,), INT4), False, False), Order(key, False, False))
+        order = (Order(Call("octet_length", (key,), INT4), False, False), Order(key, False, False), *order)
     return Agg("string_agg", (member, Lit(", ", TEXT)), TEXT, keep, False, order)
 
 

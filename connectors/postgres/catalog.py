@@ -16,8 +16,8 @@ SELECT n.nspname, c.relname, c.relreplident::text, c.oid::bigint,
                  WHERE i.indrelid = c.oid AND i.indisreplident AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}'),
        coalesce((SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
                  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> ''), '{}'),
-       CASE WHEN c.relkind = 'p' THEN 'partitions' WHEN EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) THEN 'inheritance'
-            ELSE '' END
+       CASE WHEN c.relpersistence <> 'p' THEN 'unlogged' WHEN c.relkind = 'p' THEN 'partitions'
+            WHEN EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) THEN 'inheritance' ELSE '' END
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%%'
   AND NOT coalesce(c.relispartition, false)
@@ -38,6 +38,13 @@ ENUMS = "SELECT t.typname, array_agg(e.enumlabel::text ORDER BY e.enumsortorder)
 IDENTITY = {"d": "default", "f": "full", "i": "index", "n": "nothing"}
 
 
+def altered_enum(conn: psycopg.Connection, tables: list[Table]) -> str:
+    """The name of an enum whose labels are no longer those the tables were deployed with; '' when there is none."""
+    now = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
+    known = {c.source_type: c.type.labels for t in tables for c in t.columns if c.type.name == "enum"}
+    return next((n for n, labels in known.items() if now.get(n, labels) != labels), "")
+
+
 def load_catalog(conn: psycopg.Connection) -> Catalog:
     """Everything views may read, from the server."""
     enums = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
@@ -47,11 +54,11 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
         columns.setdefault(oid, []).append(Column(name, t, not_null, typname if kind == "e" else source))
     path = [r[0] for r in conn.execute("SELECT unnest(current_schemas(false))::text").fetchall()] or ["public"]
     tables = {}
-    for schema, name, ident, oid, key, index, generated, children in conn.execute(TABLES).fetchall():
+    for schema, name, ident, oid, key, index, generated, form in conn.execute(TABLES).fetchall():
         identity = IDENTITY[ident]
         identity_key = tuple(index) if identity == "index" else tuple(key)
         if identity == "default" and not key:
             identity = "nothing"
         tables[(schema, name)] = Table(schema, name, tuple(columns.get(oid, ())), tuple(key), identity, identity_key,
-                                        tuple(generated), children)
+                                        tuple(generated), form)
     return Catalog(tables, tuple(path))

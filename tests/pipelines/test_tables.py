@@ -26,6 +26,22 @@ def test_a_table_that_others_inherit_from_is_refused(database: str, tmp_path: Pa
     assert codes == {"v": "inheritance", "w": "unsupported_syntax"}
 
 
+def test_an_unlogged_table_is_refused_and_the_others_are_not(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id FROM ul", "w": "SELECT id FROM t"})
+    p.source("CREATE UNLOGGED TABLE ul (id int PRIMARY KEY)", "CREATE TABLE t (id int PRIMARY KEY)")
+    assert [v.error.code if v.error else None for v in p.deploy(keep_going=True).views] == ["unlogged", None]
+    p.assert_equal()
+
+
+def test_an_enum_that_was_altered_stops_the_run(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, m, rank() OVER (ORDER BY m) AS r FROM t"})
+    p.source("CREATE TYPE mood AS ENUM ('sad', 'ok')", "CREATE TABLE t (id int PRIMARY KEY, m mood)", "INSERT INTO t VALUES (1, 'ok')")
+    p.deploy()
+    p.source("ALTER TYPE mood ADD VALUE 'meh' BEFORE 'ok'")
+    done = p.command("run", "--once")
+    assert done.returncode != 0 and 'the enum "mood" has other labels' in done.stderr
+
+
 def test_a_partitioned_table_is_followed_and_warned_of(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {"v": "SELECT k, count(*) AS n FROM part GROUP BY k"})
     p.source("CREATE TABLE part (id int, k int, PRIMARY KEY (id, k)) PARTITION BY RANGE (k)",
