@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from compiler import opaque
 from compiler.bind.query import Binder
 from compiler.catalog import Catalog
 from compiler.differences import differences
@@ -20,4 +21,5 @@ def compile_view(name: str, query: exp.Expr, catalog: Catalog,
     """The states and the readable top of a view; raises InvalidSql or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = Binder(catalog, others, (name,)).view(query)
+    opaque.check(bound.rel)
     return plan(name, normalize(bound.rel), bound.outputs, differences(bound.rel))

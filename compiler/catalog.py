@@ -25,7 +25,7 @@ NAMES = {
 
 
 def parse_type(text: str, enums: dict[str, tuple[str, ...]] | None = None) -> Type:
-    """A type as `format_type` or a CREATE TABLE prints it. Types that are not known become text."""
+    """A type as `format_type` or a CREATE TABLE prints it. Types that are not known are carried as text."""
     text = text.strip().lower() if not text.strip().startswith('"') else text.strip()
     if text.endswith("[]"):
         return types.array(parse_type(text[:-2].removesuffix("[]"), enums))
@@ -49,7 +49,7 @@ def parse_type(text: str, enums: dict[str, tuple[str, ...]] | None = None) -> Ty
         return Type(name)
     if enums and base.strip('"') in enums:
         return Type("enum", labels=enums[base.strip('"')])
-    return types.TEXT
+    return Type("interval") if base.startswith("interval ") else Type("opaque", labels=(base.strip('"'),))
 
 
 def mirror_name(table: str) -> str:

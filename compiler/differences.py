@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from compiler.ir import types
 from compiler.ir.parts import scalars
 from compiler.ir.relation import Aggregate, Filter, Relation
-from compiler.ir.relation import walk as relations
-from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, conjuncts, walk
+from compiler.ir.scalar import Call, Col, Lit, Scalar, conjuncts, walk
+from compiler.opaque import every
 
 ALTERNATIVES = "of the alternatives of a pattern (a|b) it takes the first that matches; Postgres takes the longest"
 MADE = "it casts text to jsonb, which stays as it is written: keys in their order, equal ones twice, blanks and digits as they are"
@@ -21,24 +21,14 @@ MATCHES = {"regexp_match", "regexp_substr", "regexp_whole", "regexp_replace", "r
 
 def differences(bound: Relation) -> list[str]:
     """The warnings that a view deserves as it was bound, each once."""
-    every = list(_every(bound))
-    divisors = dict.fromkeys(d for r in every for e in scalars(r) for d in _divisors(e))
-    safe = _never_zero(every)
+    parts = list(every(bound))
+    divisors = dict.fromkeys(d for r in parts for e in scalars(r) for d in _divisors(e))
+    safe = _never_zero(parts)
     out = [DIVISION.format(_named(d)) for d in divisors if d not in safe]
-    calls = (s for r in every for e in scalars(r) for s in walk(e) if isinstance(s, Call))
+    calls = (s for r in parts for e in scalars(r) for s in walk(e) if isinstance(s, Call))
     every_call = list(calls)
     return list(dict.fromkeys(out + [JSON_PARTS] * any(map(_part_of_json, every_call)) + [MADE] * any(map(_made, every_call))
                               + [ALTERNATIVES] * any(map(_alternatives, every_call))))
-
-
-def _every(r: Relation) -> Iterator[Relation]:
-    """The relations of a query, those of its subqueries too."""
-    for n in relations(r):
-        yield n
-        for e in scalars(n):
-            for s in walk(e):
-                if isinstance(s, Sub):
-                    yield from _every(s.query)
 
 
 def _made(e: Call) -> bool:

@@ -92,7 +92,7 @@ def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
                 out.append(f"{t.schema}.{t.name} is partitioned: TRUNCATE of one partition, and attaching, detaching or dropping one, are not "
                            "sent by Postgres; after these, deploy anew (teardown --yes, deploy)")
             for c in t.columns:
-                if c.type.name == "text" and c.source_type not in ("text", "name", "varchar", "character varying", ""):
+                if c.type.name == "opaque":
                     out.append(f'{t.schema}.{t.name}.{c.name} has type {c.source_type}, which is carried as text')
     return out + [f'view "{v.name}" may differ from Postgres: {w}' for v in views if v.plan for w in v.plan.warnings]
 

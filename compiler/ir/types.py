@@ -33,6 +33,8 @@ class Type:
             return f"char({self.precision})"
         if self.name == "array":
             return f"{self.element}[]"
+        if self.name == "opaque":
+            return self.labels[0]
         return {"int2": "smallint", "int4": "integer", "int8": "bigint", "float8": "double precision",
                 "float4": "real", "bool": "boolean"}.get(self.name, self.name)
 

@@ -11,7 +11,7 @@ def from_text(column: str, t: Type, strict: bool = True) -> str:
     cast = "CAST" if strict else "TRY_CAST"
     if t.name == "bool":
         return f"({column} = 't')"
-    if t.name in ("text", "varchar", "json", "jsonb", "enum", "citext", "name"):
+    if t.name in ("text", "varchar", "json", "jsonb", "enum", "opaque"):
         return f"CAST({column} AS VARCHAR)"
     if t.name == "bpchar":
         return f"rtrim(CAST({column} AS VARCHAR), ' ')"

@@ -24,7 +24,7 @@ WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_s
 """
 
 COLUMNS = """
-SELECT a.attrelid::bigint, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, t.typtype::text, t.typname,
+SELECT a.attrelid::bigint, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, t.typtype::text,
        CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod) END
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_type t ON t.oid = a.atttypid
@@ -33,7 +33,10 @@ WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND c.relkind 
 ORDER BY a.attrelid, a.attnum
 """
 
-ENUMS = "SELECT t.typname, array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_enum e JOIN pg_type t ON t.oid = e.enumtypid GROUP BY 1"
+ENUMS = """
+SELECT trim('"' FROM format_type(t.oid, NULL)), array_agg(e.enumlabel::text ORDER BY e.enumsortorder)
+FROM pg_enum e JOIN pg_type t ON t.oid = e.enumtypid GROUP BY t.oid
+"""
 
 IDENTITY = {"d": "default", "f": "full", "i": "index", "n": "nothing"}
 
@@ -49,9 +52,9 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
     """Everything views may read, from the server."""
     enums = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
     columns: dict[int, list[Column]] = {}
-    for oid, name, source, not_null, kind, typname, base in conn.execute(COLUMNS).fetchall():
-        t = parse_type(f'"{typname}"' if kind == "e" else base or source, enums)
-        columns.setdefault(oid, []).append(Column(name, t, not_null, typname if kind == "e" else source))
+    for oid, name, source, not_null, kind, base in conn.execute(COLUMNS).fetchall():
+        t = parse_type(f'"{source.strip(chr(34))}"' if kind == "e" else base or source, enums)
+        columns.setdefault(oid, []).append(Column(name, t, not_null, source.strip('"') if kind == "e" else source))
     path = [r[0] for r in conn.execute("SELECT unnest(current_schemas(false))::text").fetchall()] or ["public"]
     tables = {}
     for schema, name, ident, oid, key, index, generated, form in conn.execute(TABLES).fetchall():

@@ -113,7 +113,7 @@ def _tables(catalog: Catalog, tables: set[str]) -> list[Finding]:
         else:
             out.append(Finding("ok", f"{name}: replica identity {t.identity}, key ({', '.join(t.key)})"))
         for c in t.columns:
-            if c.type.name == "text" and c.source_type.split("(")[0] not in ("text", "name", "varchar", "character varying", ""):
+            if c.type.name == "opaque":
                 out.append(Finding("warning", f"{name}.{c.name} has type {c.source_type}",
                                    "It is carried as Postgres prints it, as text."))
     return out

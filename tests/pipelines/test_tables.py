@@ -50,3 +50,28 @@ def test_a_partitioned_table_is_followed_and_warned_of(database: str, tmp_path: 
     assert any("is partitioned" in w for w in p.deploy().warnings)
     p.source("UPDATE part SET k = 7 WHERE id = 1", "INSERT INTO part VALUES (3, 2)", "DELETE FROM part WHERE id = 2")
     p.assert_equal()
+
+
+def test_values_carried_as_text_are_not_taken_for_text(database: str, tmp_path: Path) -> None:
+    views = {"shown": "SELECT id, m, r, ip, r::text AS t, m IS NULL AS n FROM o",
+             "counted": "SELECT r, count(m) AS n, count(*) FILTER (WHERE ip IS NULL) AS k FROM o GROUP BY r", "length": "SELECT id, i + i AS twice FROM o",
+             "greatest_of_money": "SELECT max(m) AS m FROM o", "lower_of_a_range": "SELECT lower(r) AS l FROM o",
+             "compared": "SELECT id FROM o WHERE ip = '10.0.0.1/32'", "ranked": "SELECT id, rank() OVER (ORDER BY m) AS r FROM o",
+             "masked": "SELECT ip::text AS t FROM o"}
+    p = Project.create(tmp_path, database, views)
+    p.source("CREATE TABLE o (id int PRIMARY KEY, m money, r int4range, ip inet, i interval day to second)",
+             "INSERT INTO o VALUES (1, 5, '[1,5)', '10.0.0.1', '1 day 02:00'), (2, -2, 'empty', NULL, NULL)")
+    refused = {v.name for v in p.deploy(keep_going=True).views if v.error is not None}
+    assert refused == {"greatest_of_money", "lower_of_a_range", "compared", "ranked", "masked"}
+    p.source("INSERT INTO o VALUES (3, 7, '[1,5)', '::1', '3 hours')", "DELETE FROM o WHERE id = 1")
+    p.assert_equal()
+
+
+def test_enums_of_one_name_in_two_schemas_are_two(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"a": "SELECT id, m > 'sad' AS g, rank() OVER (ORDER BY m) AS r FROM a",
+                                            "b": "SELECT id, m > 'sad' AS g, rank() OVER (ORDER BY m) AS r FROM s2.a"})
+    p.source("CREATE SCHEMA s2", "CREATE TYPE mood AS ENUM ('sad', 'ok')", "CREATE TYPE s2.mood AS ENUM ('ok', 'sad')",
+             "CREATE TABLE a (id int PRIMARY KEY, m mood)", "CREATE TABLE s2.a (id int PRIMARY KEY, m s2.mood)",
+             "INSERT INTO a VALUES (1, 'sad'), (2, 'ok')", "INSERT INTO s2.a VALUES (1, 'sad'), (2, 'ok')")
+    p.deploy()
+    p.assert_equal()

@@ -1,0 +1,73 @@
+"""Values of types that are carried as Postgres prints them (money, inet, ranges …): what may be asked of them.
+
+They can be shown, counted, grouped, tested for NULL and turned into text. Any operator or function would be the text's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.errors import UnsupportedSql
+from compiler.ir.parts import scalars
+from compiler.ir.relation import Aggregate, Order, Relation, TopK, Window
+from compiler.ir.relation import walk as relations
+from compiler.ir.scalar import Call, Sub, walk
+from compiler.ir.types import Type
+
+CALLS = {"coalesce", "case", "is_null", "num_nulls", "num_nonnulls", "array"}
+AGGREGATES = {"count", "array_agg", "any_value"}
+WINDOWS = {*AGGREGATES, "lag", "lead", "first_value", "last_value", "nth_value"}
+MASKED = {"inet", "cidr"}  # their text cast shows the mask that their output leaves out
+
+
+def check(r: Relation) -> None:
+    """Raise UnsupportedSql where a view asks more of such a value."""
+    for n in every(r):
+        for e in scalars(n):
+            for s in walk(e):
+                if isinstance(s, Call):
+                    _call(s)
+        for o in _orders(n):
+            if is_opaque(o.expr.type):
+                _refuse(o.expr.type, "ORDER BY")
+        if isinstance(n, Aggregate | Window):
+            for _, a in n.aggs if isinstance(n, Aggregate) else n.calls:
+                for x in a.args:
+                    if is_opaque(x.type) and a.fn not in (AGGREGATES if isinstance(n, Aggregate) else WINDOWS):
+                        _refuse(x.type, a.fn)
+
+
+def every(r: Relation) -> Iterator[Relation]:
+    """The relations of a query, those of its subqueries too."""
+    for n in relations(r):
+        yield n
+        for e in scalars(n):
+            for s in walk(e):
+                if isinstance(s, Sub):
+                    yield from every(s.query)
+
+
+def is_opaque(t: Type) -> bool:
+    return t.name == "opaque"
+
+
+def _call(c: Call) -> None:
+    found = next((a.type for a in c.args if is_opaque(a.type)), None)
+    if found is None or c.fn in CALLS:
+        return
+    if c.fn != "cast" or c.type.name not in ("text", "varchar", "opaque") or found.labels[0] in MASKED:
+        _refuse(found, f"{c.fn} to {c.type}" if c.fn == "cast" else c.fn)
+
+
+def _orders(n: Relation) -> Iterator[Order]:
+    if isinstance(n, TopK):
+        yield from n.order
+    if isinstance(n, Aggregate | Window):
+        for _, a in n.aggs if isinstance(n, Aggregate) else n.calls:
+            yield from a.order
+
+
+def _refuse(t: Type, what: str) -> None:
+    raise UnsupportedSql(f"{what} of {t} is not supported", code="unsupported_type",
+                         detail=f"A value of type {t} is carried as the text Postgres prints for it.",
+                         hint="Compute it in the source, into a column of another type.")
