@@ -47,11 +47,9 @@ def translated(pattern: str) -> str:
 
 
 def groups(pattern: str) -> int:
-    """How many groups a pattern captures."""
-    try:
-        return re.compile(pattern).groups
-    except re.error:
-        return 0
+    r"""How many groups a pattern captures: its parentheses, but for `\(`, `(?:` and those within brackets."""
+    bare = re.sub(r"\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]", "", pattern)
+    return len(re.findall(r"\((?!\?)", bare))
 
 
 def replacement(text: str) -> str:

@@ -94,6 +94,9 @@ regexp_match(a, 'b(.)')
 (regexp_match(a, '([a-z])(.)'))[1]
 (regexp_match(a, '[0-9]+'))[1]
 (regexp_match(a, 'B', 'i'))[1]
+substring(a FROM '(\w+) ')
+substring(a FROM '[[:alpha:]]+([0-9]+)')
+(regexp_match(a, '(\w)(\W)?'))[1]
 regexp_split_to_array(a, ' ')
 regexp_split_to_array(a, '\s*')
 string_to_array(a, ' ')
