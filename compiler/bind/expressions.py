@@ -123,7 +123,7 @@ class Expressions(Predicates, Calls):
         digits = re.fullmatch(r"(?i)(?:timestamp|timestamptz|time)\((\d)\)(?: with(?:out)? time zone)?", text)
         if digits and int(digits[1]) < 6 and t.name in ("timestamp", "timestamptz", "time"):
             return Call("round_time", (explicit_cast(self.bind(e.this, c), t), Lit(int(digits[1]), INT4)), t)
-        if t.name == "opaque":
+        if t.name == "opaque" or t.name == "interval" and text.lower() != "interval":
             raise UnsupportedSql(f"cast to {text.lower()} is not supported", code="unsupported_type")
         return explicit_cast(self.bind(e.this, c), t)
 
