@@ -37,6 +37,16 @@ class PostgresSource(Postgres):
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
         TYPE_LITERAL_PARSERS = {t: _typed_literal for t in exp.DType}
 
+        def _parse_cube_or_rollup(self, with_prefix: bool = False) -> Any:
+            """Their parts may be conditions, which sqlglot stops short of."""
+            for token, kind in ((TokenType.CUBE, exp.Cube), (TokenType.ROLLUP, exp.Rollup)):
+                if self._match(token):
+                    return self.expression(kind(expressions=[] if with_prefix else self._parse_wrapped_csv(self._parse_disjunction)))
+            return None
+
+        def _parse_grouping_set(self) -> Any:
+            return self._parse_grouping_sets() or self._parse_cube_or_rollup() or self._parse_disjunction()
+
         def _parse_interval(self, *args: Any, **kwargs: Any) -> Any:
             """The text of an interval is left whole: sqlglot keeps one number and unit of it."""
             start = self._index

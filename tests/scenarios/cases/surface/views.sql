@@ -94,3 +94,5 @@ SELECT a.id, b.id AS bid FROM a LEFT JOIN b ON b.x = a.x AND EXISTS (SELECT 1 FR
 SELECT a.t, b.t AS bt, count(*) AS n FROM a RIGHT JOIN b ON b.x = a.x AND (SELECT count(*) FROM a c WHERE c.x = b.x AND c.id <> a.id) > 0 GROUP BY 1, 2;
 -- view: not_in_over_both_sides
 SELECT a.x, b.t FROM a FULL JOIN b ON b.x = a.x AND a.s NOT IN (SELECT c.s FROM a c WHERE c.x = b.y AND c.id > a.id);
+-- view: rollup_of_conditions
+SELECT x, m > 3 AS big, b IS NULL AS unknown, count(*) AS n FROM a GROUP BY ROLLUP (x, m > 3), GROUPING SETS ((b IS NULL), ());
