@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from compiler.ir import types
 from compiler.ir.parts import scalars
@@ -15,7 +15,8 @@ MADE = "it casts text to jsonb, which stays as it is written: keys in their orde
 JSON_PARTS = "it reads parts of json (not jsonb): blanks within a part are not kept, and of equal keys the first is read"
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
-
+BEYOND_ZERO: dict[str, Callable[[float], bool]] = {"<>": lambda x: x == 0, ">": lambda x: x >= 0, ">=": lambda x: x > 0,
+                                                   "<": lambda x: x <= 0, "<=": lambda x: x < 0}
 MATCHES = {"regexp_match", "regexp_substr", "regexp_whole", "regexp_replace", "regexp_split"}
 
 
@@ -25,10 +26,9 @@ def differences(bound: Relation) -> list[str]:
     divisors = dict.fromkeys(d for r in parts for e in scalars(r) for d in _divisors(e))
     safe = _never_zero(parts)
     out = [DIVISION.format(_named(d)) for d in divisors if d not in safe]
-    calls = (s for r in parts for e in scalars(r) for s in walk(e) if isinstance(s, Call))
-    every_call = list(calls)
-    return list(dict.fromkeys(out + [JSON_PARTS] * any(map(_part_of_json, every_call)) + [MADE] * any(map(_made, every_call))
-                              + [ALTERNATIVES] * any(map(_alternatives, every_call))))
+    calls = [s for r in parts for e in scalars(r) for s in walk(e) if isinstance(s, Call)]
+    known = ((_part_of_json, JSON_PARTS), (_made, MADE), (_alternatives, ALTERNATIVES))
+    return list(dict.fromkeys(out)) + [text for test, text in known if any(map(test, calls))]
 
 
 def _made(e: Call) -> bool:
@@ -66,7 +66,8 @@ def _never_zero(every: list[Relation]) -> set[Scalar]:
         if isinstance(r, Aggregate) and r.keys:
             out |= {Col(n, a.type) for n, a in r.aggs if a.fn == "count" and not a.args and a.filter is None}
         for p in conjuncts(r.predicate) if isinstance(r, Filter) else ():
-            if isinstance(p, Call) and p.fn in ("<>", ">") and isinstance(p.args[1], Lit):
+            if isinstance(p, Call) and p.fn in BEYOND_ZERO and isinstance(p.args[1], Lit) and types.is_number(p.args[1].type)\
+                    and p.args[1].value is not None and BEYOND_ZERO[p.fn](float(str(p.args[1].value))):
                 d = p.args[0]
                 out.add(d.args[0] if isinstance(d, Call) and d.fn == "cast" else d)
     return out

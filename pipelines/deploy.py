@@ -73,7 +73,7 @@ def _check_tables(views: list[Compiled], catalog: Catalog) -> None:
                 v.error = TidemarkError(
                     f'table "{name}" has tables that inherit from it', code="inheritance",
                     detail="Their rows are the view's too, and Postgres sends them under their own names.",
-                    hint="Read each table by itself in the view, with UNION ALL; or partition the table.")
+                    hint="Partition the table, or let no table inherit from it.")
                 break
             if t.identity == "nothing":
                 v.error = TidemarkError(

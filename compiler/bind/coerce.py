@@ -21,11 +21,12 @@ def unify(args: list[Scalar], what: str) -> tuple[list[Scalar], Type]:
     if t is None:
         kinds = ", ".join(sorted({str(a.type) for a in args}))
         raise InvalidSql(f"{what} types {kinds} cannot be matched", code="datatype_mismatch")
-    if types.is_numeric(t) and any(a.type.name == "unknown" and isinstance(a, Lit) and a.value is not None for a in args):
-        args = [number(str(a.value)) if a.type.name == "unknown" and isinstance(a, Lit) and a.value is not None else a for a in args]
+    untyped = [a.value for a in args if isinstance(a, Lit) and a.type.name == "unknown" and isinstance(a.value, str)]
+    if types.is_numeric(t) and untyped:  # they keep their digits
+        args = [number(a.value) if isinstance(a, Lit) and a.type.name == "unknown" and isinstance(a.value, str) else a for a in args]
         t = types.common([a.type for a in args]) or t
-    if t.name in ("bpchar", "varchar") and t.precision and any(_longer(a, t.precision) for a in args):
-        t = Type(t.name)  # the literal keeps its length
+    if t.name in ("bpchar", "varchar") and t.precision and any(len(x) > t.precision for x in untyped):
+        t = Type(t.name)  # and their length
     return [cast(a, t) for a in args], t
 
 
@@ -43,10 +44,6 @@ def number(text: str) -> Lit:
     scale = max(0, -exponent)
     whole = max(len(d.as_tuple().digits) + exponent, 1)
     return Lit(format(d, "f"), types.numeric(whole + scale, scale))
-
-
-def _longer(a: Scalar, n: int) -> bool:
-    return isinstance(a, Lit) and a.type.name == "unknown" and isinstance(a.value, str) and len(a.value) > n
 
 
 def may_fail(e: Scalar) -> bool:

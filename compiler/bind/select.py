@@ -84,8 +84,8 @@ class _Select(Grouping):
             if alias in (None, s.alias) and s.table is not None and s.table.generated:
                 raise UnsupportedSql(f'* of "{s.alias}" holds the generated column "{s.table.generated[0]}", which Postgres does not replicate',
                                      code="generated_column", hint="Name the columns, and write that column's expression in the view.")
-        named = [(n, c) for s in self.scope.sources if s.alias == alias for n, c in s.columns]
-        got: list[tuple[str, Scalar]] = list(self.scope.shown) if alias is None else list(named)
+        got: list[tuple[str, Scalar]] = list(self.scope.shown) if alias is None else [
+            (n, c) for s in self.scope.sources if s.alias == alias for n, c in s.columns]
         if not got and (alias is not None or not self.scope.sources):
             raise InvalidSql(f'missing FROM-clause entry for table "{alias}"' if alias else
                              "SELECT * with no tables specified is not valid", code="undefined_table")

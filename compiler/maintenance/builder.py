@@ -105,6 +105,7 @@ class Builder:
 
     def replaced(self, s: StateDef, q: Window, deltas: Deltas) -> Relation:
         """The rows of touched partitions computed, and those that are kept for them taken back."""
+        deltas.used.add("keyed")
         d = deltas.of(q.input)
         if is_empty(d):
             return d
@@ -121,12 +122,12 @@ class Builder:
         if isinstance(s.definition, Fixpoint) and monotone(s.definition):
             change = fixpoint(s.definition, State(s.name, s.definition.schema, ("",), "before"), deltas)
             rule = "semi-naive: ΔF = fix(ΔB + ΔS(F⁻) + S⁺); where rows leave, fix(B⁺ + S⁺) − F⁻"
-        else:
-            change = deltas.of(s.definition)
-        if isinstance(s.definition, Window):
+        elif isinstance(s.definition, Window):
             change = self.replaced(s, s.definition, deltas)
             rule = "Δq = q(R⁺⋉K) − rows⋉K, K = δ(π_K |ΔR|): the kept rows leave, not rows computed again"
-        elif "whole" in deltas.used:
+        else:
+            change = deltas.of(s.definition)
+        if "whole" in deltas.used:
             old = State(s.name, s.definition.schema, ("",), "before")
             change = Union((after(s.definition), negative(old)))
             rule = "q(R⁺) − rows"

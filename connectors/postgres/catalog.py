@@ -41,10 +41,14 @@ FROM pg_enum e JOIN pg_type t ON t.oid = e.enumtypid GROUP BY t.oid
 IDENTITY = {"d": "default", "f": "full", "i": "index", "n": "nothing"}
 
 
-def altered_enum(conn: psycopg.Connection, tables: list[Table]) -> str:
-    """The name of an enum whose labels are no longer those the tables were deployed with; '' when there is none."""
+def enums_of(tables: list[Table]) -> dict[str, tuple[str, ...]]:
+    """The labels of the enums of the tables' columns, by name."""
+    return {c.source_type: c.type.labels for t in tables for c in t.columns if c.type.name == "enum"}
+
+
+def altered_enum(conn: psycopg.Connection, known: dict[str, tuple[str, ...]]) -> str:
+    """The name of an enum whose labels are no longer those that are known; '' when there is none."""
     now = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
-    known = {c.source_type: c.type.labels for t in tables for c in t.columns if c.type.name == "enum"}
     return next((n for n, labels in known.items() if now.get(n, labels) != labels), "")
 
 

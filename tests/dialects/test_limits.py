@@ -27,8 +27,7 @@ def test_every_limit_is_a_materialized_step(sql: str) -> None:
     view.engine = "duckdb"
     text = script(view)
     assert re.search(r"\bLIMIT \d", text)
-    steps = re.split(r"\n\)", text)
-    for step in steps:
-        if re.search(r"\n  LIMIT \d", step):
-            assert re.search(r"\w+ AS MATERIALIZED \(\n", step), step
-    assert not re.search(r"\nLIMIT \d", text)
+    limited = [step for step in re.split(r"\n\)", text) if re.search(r"\bLIMIT \d", step)]
+    assert len(limited) == len(re.findall(r"\bLIMIT \d", text))
+    for step in limited:
+        assert re.search(r"\w+ AS MATERIALIZED \((?:(?! AS (?:MATERIALIZED )?\().)*\n  LIMIT \d", step, re.S), step

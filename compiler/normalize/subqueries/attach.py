@@ -36,8 +36,6 @@ from compiler.normalize.subqueries.lifting import Provided, free_above, lift, pe
 from compiler.normalize.subqueries.push import ZERO, Push
 from compiler.normalize.subqueries.unique import unique
 
-UNORDERED = {"bool", "json", "jsonb", "uuid", "bytea", "array", "enum", "interval"}
-
 
 class Attach(Push):
     """Attaches subqueries of conditions and expressions."""
@@ -115,9 +113,8 @@ class Attach(Push):
     def one_row(self, q: Relation, p: Provided) -> Relation:
         """One value for each binding. Where there are two, Postgres has an error if it gets that far, as in a CASE it may not."""
         value = q.schema[0]
-        fn = "max" if value.type.name not in UNORDERED else "any_value"
         keys = tuple((c.name, c) for c in p.cols.values())
-        grouped = Aggregate(q, keys, ((value.name, Agg(fn, (value,), value.type)),))
+        grouped = Aggregate(q, keys, ((value.name, Agg("any_value", (value,), value.type)),))
         return Project(grouped, tuple((c.name, c) for c in q.schema if c.name in grouped.names))
 
     def defaulted(self, ops: list[Relation], agg: Aggregate, box: list[Relation]) -> list[Scalar]:
