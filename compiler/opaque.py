@@ -1,6 +1,7 @@
-"""Values of types that are carried as Postgres prints them (money, inet, ranges …): what may be asked of them.
+"""Values that are carried as Postgres prints them: what may be asked of them.
 
-They can be shown, counted, grouped, tested for NULL and turned into text. Any operator or function would be the text's own.
+Those of unknown types (money, inet, ranges …) can be shown, counted, grouped, tested for NULL and turned into text: any operator or
+function would be the text's own. JSON has functions, but its order is not that of its text.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from compiler.ir.types import Type
 CALLS = {"coalesce", "case", "is_null", "num_nulls", "num_nonnulls", "array"}
 AGGREGATES = {"count", "array_agg", "any_value"}
 WINDOWS = {*AGGREGATES, "lag", "lead", "first_value", "last_value", "nth_value"}
+UNORDERED = {"opaque", "json", "jsonb"}
 MASKED = {"inet", "cidr"}  # their text cast shows the mask that their output leaves out
 
 
@@ -28,7 +30,7 @@ def check(r: Relation) -> None:
                 if isinstance(s, Call):
                     _call(s)
         for o in _orders(n):
-            if is_opaque(o.expr.type):
+            if o.expr.type.name in UNORDERED:
                 _refuse(o.expr.type, "ORDER BY")
         if isinstance(n, Aggregate | Window):
             for _, a in n.aggs if isinstance(n, Aggregate) else n.calls:
@@ -70,4 +72,5 @@ def _orders(n: Relation) -> Iterator[Order]:
 def _refuse(t: Type, what: str) -> None:
     raise UnsupportedSql(f"{what} of {t} is not supported", code="unsupported_type",
                          detail=f"A value of type {t} is carried as the text Postgres prints for it.",
-                         hint="Compute it in the source, into a column of another type.")
+                         hint="Order by a part of it: (a ->> 'key')::int." if t.name in ("json", "jsonb") else
+                         "Compute it in the source, into a column of another type.")

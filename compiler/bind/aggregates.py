@@ -1,19 +1,19 @@
-"""Aggregate and window calls: argument types, result types, frames."""
+"""Aggregate calls: argument types, result types, order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 from sqlglot import exp
 
 from compiler.bind import json_values
-from compiler.bind.coerce import coerce, guarded, joined, normal, unify
+from compiler.bind.coerce import coerce, guarded, joined, normal
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import label, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.relation import Agg, Order, WindowCall
+from compiler.ir.relation import Agg, Order
 from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
 from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
 
@@ -26,15 +26,17 @@ REGRESSION = {"corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr
 NAMES = {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor",
          "string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg",
          "percentile_cont", "percentile_disc", "mode", "any_value", *STATISTICS, *REGRESSION}
-RANKING = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"}
-OFFSETS = {"lag", "lead", "first_value", "last_value", "nth_value"}
-WINDOW_ONLY = RANKING | OFFSETS
 
 
 def average_type(t: Type) -> Type:
     if types.is_float(t):
         return FLOAT8
     return t if t.name == "interval" else types.numeric(38, types.QUOTIENT_SCALE)
+
+
+def call_of(e: Any) -> Any:
+    """The call itself, without its FILTER."""
+    return e.this if isinstance(e, exp.Filter) else e
 
 
 def result_type(fn: str, args: list[Scalar]) -> Type:
@@ -79,15 +81,6 @@ def _parts(o: exp.Expr) -> list[exp.Expr]:
     return [exp.Ordered(**{**(o.args if isinstance(o, exp.Ordered) else {}), "this": x}) for x in row.expressions]
 
 
-def ordered(os: tuple[Order, ...]) -> tuple[Order, ...]:
-    """The order where it decides something; raises UnsupportedSql for values that are kept as text and order by another rule."""
-    for o in os:
-        if o.expr.type.name in ("json", "jsonb"):
-            raise UnsupportedSql(f"ordering by {o.expr.type} is not supported", code="unsupported_operator",
-                                 hint="Order by a part of it: (a ->> 'key')::int.")
-    return os
-
-
 def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind) -> Agg:
     """An aggregate with its DISTINCT, ORDER BY, FILTER and WITHIN GROUP."""
     keep: Scalar | None = None
@@ -96,7 +89,7 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind) -> Agg:
         e = e.this
     order: tuple[Order, ...] = ()
     if isinstance(e, exp.WithinGroup):
-        order = ordered(orders(e.expression, bind))
+        order = orders(e.expression, bind)
         e = e.this
     name = e.this.lower() if isinstance(e, exp.Anonymous) and isinstance(e.this, str) else e.name.lower()
     if name not in NAMES:
@@ -105,13 +98,13 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind) -> Agg:
     args: list[Scalar] = []
     for a in raw:
         if isinstance(a, exp.Order):
-            order = ordered(orders(a, bind))
+            order = orders(a, bind)
             a = a.this
         if isinstance(a, exp.Distinct):
             distinct = True
             for x in a.expressions:
                 if isinstance(x, exp.Order):
-                    order = ordered(orders(x, bind))
+                    order = orders(x, bind)
                     x = x.this
                 args.append(_row_text(x, bind) if isinstance(x, exp.Tuple) else bind(x))
         elif isinstance(a, exp.Star):
@@ -179,8 +172,6 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         t = order[0].expr.type
     else:
         t = result_type(fn, args)
-        if fn in ("min", "max", "any_value") and t.name in ("varchar", "bpchar"):
-            t = t
     if distinct and fn in ("string_agg", "array_agg") and not order and args[0].type.name not in ("json", "jsonb", "array"):
         order = (Order(ordinal(args[0]), False, False),)  # Postgres sorts them to find equal ones
     if distinct and fn == "count":
@@ -204,7 +195,7 @@ def _object(fn: str, args: list[Scalar], keep: Scalar | None, order: tuple[Order
 
 def finish(e: exp.Expr, col: Scalar, bind: Bind) -> Scalar:
     """What the call means, over the column of what is aggregated for it."""
-    call = e.this if isinstance(e, exp.Filter) else e
+    call = call_of(e)
     within = call if isinstance(call, exp.WithinGroup) else None
     call = within.this if within is not None else call
     name = call.this.lower() if isinstance(call, exp.Anonymous) and isinstance(call.this, str) else call.name.lower()
@@ -220,86 +211,3 @@ def finish(e: exp.Expr, col: Scalar, bind: Bind) -> Scalar:
     while isinstance(arg, (exp.Order, exp.Distinct)):
         arg = arg.this if isinstance(arg, exp.Order) else arg.expressions[0]
     return json_values.array_of(json_values.AGGREGATES[name], col, bind(arg).type)
-
-
-def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, condition: Bind,
-                ) -> tuple[tuple[Scalar, ...], WindowCall]:
-    """(partition, call) of a window function; named windows are followed."""
-    function = e.this
-    if isinstance(function, exp.WithinGroup) or isinstance(function, exp.Filter) and isinstance(function.this, exp.WithinGroup):
-        raise UnsupportedSql("OVER is not supported for an ordered-set aggregate", code="unsupported_syntax",
-                             detail="Postgres does not have it either.")
-    partition_by, order_by, spec = list(e.args.get("partition_by") or []), e.args.get("order"), e.args.get("spec")
-    base = e.args.get("alias")
-    while base is not None:
-        name = base.name.lower()
-        if name not in named:
-            raise InvalidSql(f'window "{name}" does not exist', code="undefined_object")
-        w = named[name]
-        partition_by = partition_by or list(w.args.get("partition_by") or [])
-        order_by = order_by or w.args.get("order")
-        spec = spec or w.args.get("spec")
-        base = w.args.get("alias")
-    columns_of = [x for p in partition_by for x in (p.expressions if isinstance(p, exp.Tuple) else [p])]
-    partition = tuple(normal(cast(x, TEXT) if x.type.name == "unknown" else x) for x in map(bind, columns_of))
-    order = ordered(orders(order_by, bind))
-    keep: Scalar | None = None
-    if isinstance(function, exp.Filter):
-        keep = condition(function.expression.this)
-        function = function.this
-    if isinstance(function, (exp.IgnoreNulls, exp.RespectNulls)):
-        raise UnsupportedSql("IGNORE NULLS is not supported", code="unsupported_syntax")
-    if not isinstance(function, exp.Anonymous):
-        raise UnsupportedSql(f"{function.key} is not supported as a window function", code="unsupported_syntax")
-    name = str(function.this).lower()
-    if name in WINDOW_ONLY:
-        args = [bind(a) for a in function.expressions]
-        call = _window_only(name, args, order)
-    elif name in NAMES:
-        agg = bind_aggregate(function, bind, condition)
-        if keep is not None:
-            agg = replace(agg, args=tuple(guarded(keep, list(agg.args))))
-        if agg.distinct or agg.order:
-            raise UnsupportedSql("DISTINCT or ORDER BY within a window aggregate", code="unsupported_syntax",
-                                 detail="Postgres does not have it either." if agg.distinct else "")
-        call = WindowCall(agg.fn, agg.args, agg.type, order, filter=keep)
-    else:
-        raise InvalidSql(f"{name} is not a window function", code="wrong_object_type")
-    return partition, WindowCall(call.fn, call.args, call.type, call.order, _frame(spec, bind, name), call.filter)
-
-
-def _window_only(name: str, args: list[Scalar], order: tuple[Order, ...]) -> WindowCall:
-    if name in RANKING:
-        t = FLOAT8 if name in ("percent_rank", "cume_dist") else INT4 if name == "ntile" else INT8
-        return WindowCall(name, tuple(args), t, order)
-    if not args:
-        raise InvalidSql(f"function {name}() does not exist", code="undefined_function")
-    x = coerce(args[0], TEXT)
-    rest = list(args[1:])
-    if name in ("lag", "lead") and len(rest) == 2:
-        (x, rest[1]), _ = unify([x, rest[1]], name.upper())
-    return WindowCall(name, (x, *rest), x.type, order)
-
-
-def _frame(spec: exp.Expr | None, bind: Bind, name: str):  # type: ignore[no-untyped-def]
-    if spec is None or name in RANKING or name in ("lag", "lead"):
-        return None
-
-    def bound(side: str, default: tuple[str, Scalar | None]) -> tuple[str, Scalar | None]:
-        v, where = spec.args.get(side), spec.args.get(f"{side}_side")
-        if v is None:
-            return default
-        text = v if isinstance(v, str) else None
-        if text == "CURRENT ROW":
-            return ("current row", None)
-        direction = str(where or "").lower()
-        if text == "UNBOUNDED":
-            return (f"unbounded {direction}", None)
-        x = bind(v)
-        if x.type.name == "unknown":
-            x = cast(x, types.INTERVAL)
-        return (direction, x)
-
-    exclude = spec.args.get("exclude")
-    return (str(spec.args.get("kind") or "RANGE").lower(), bound("start", ("unbounded preceding", None)),
-            bound("end", ("current row", None)), exclude.name.lower() if exclude is not None else "")

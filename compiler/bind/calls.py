@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import aggregates, array_access, hypothetical, json_values, sets, whole_rows
+from compiler.bind import aggregates, array_access, hypothetical, json_values, sets, whole_rows, windows
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import padded
 from compiler.bind.functions import bind_function
@@ -54,7 +54,7 @@ class Calls(Binding):
             return c.grouping([self.bind(x, c) for x in e.expressions])
         if name in aggregates.NAMES:
             return self.aggregate(e, c)
-        if name in aggregates.WINDOW_ONLY:
+        if name in windows.WINDOW_ONLY:
             raise InvalidSql(f"window function {name} requires an OVER clause", code="windowing_error")
         if name in sets.NAMES:
             return self.set_returning(name, e, c)
@@ -139,12 +139,12 @@ class Calls(Binding):
 
     def distinct_json(self, e: Any, c: Clause, inner: Clause) -> Scalar | None:
         """jsonb_agg(DISTINCT x): the array of x's distinct values, in their order; None for anything else."""
-        call = e.this if isinstance(e, exp.Filter) else e
+        call = aggregates.call_of(e)
         kind = json_values.AGGREGATES.get(str(call.this).lower()) if isinstance(call, exp.Anonymous) else None
         if kind is None or not any(isinstance(x, exp.Distinct) for x in call.walk(prune=lambda n: isinstance(n, exp.Query))):
             return None
         e = e.copy()
-        (e.this if isinstance(e, exp.Filter) else e).set("this", "array_agg")
+        aggregates.call_of(e).set("this", "array_agg")
         agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
         x = padded(agg.args[0])
         order = tuple(replace(o, expr=padded(o.expr)) for o in agg.order) or (Order(x, False, False),)
@@ -153,7 +153,7 @@ class Calls(Binding):
 
     def fractions(self, e: Any) -> list[exp.Expr] | None:
         """percentile_cont(ARRAY[…]): one call for each fraction; None for anything else."""
-        call = e.this if isinstance(e, exp.Filter) else e
+        call = aggregates.call_of(e)
         if not isinstance(call, exp.WithinGroup) or len(call.this.expressions) != 1 or not isinstance(call.this.expressions[0], exp.Array):
             return None
         out = []
@@ -171,7 +171,7 @@ class Calls(Binding):
         if (function := whole_rows.as_json(whole_rows.counted(e.this, c), inner)) is not e.this:
             e = e.copy()
             e.set("this", function)
-        partition, spec = aggregates.bind_window(
+        partition, spec = windows.bind_window(
             e, c.named_windows, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
 
         def over(call: WindowCall) -> Col:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -10,13 +10,14 @@ from sqlglot import exp
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
+from compiler.bind.join_tree import Tree, full_join, is_comma, is_function, is_lateral, product
 from compiler.bind.operators import compare
 from compiler.bind.scope import Env, Scope, Source
 from compiler.bind.sets import set_function
 from compiler.catalog import Table, parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.ir.relation import Apply, Filter, Join, LeftJoin, Project, Relation, Semi, Union, Unnest, Values
-from compiler.ir.scalar import TRUE, Call, Col, Lit, Outer, Scalar, cast, columns, conj, transform
+from compiler.ir.relation import Apply, Filter, Join, LeftJoin, Project, Relation, Unnest, Values
+from compiler.ir.scalar import TRUE, Call, Col, Outer, Scalar, cast, columns, conj, transform
 from compiler.ir.types import INT8, TEXT
 from compiler.normalize.outers import free
 
@@ -24,16 +25,6 @@ if TYPE_CHECKING:
     from compiler.bind.query import Binder
 
 ONE_ROW = Values((), ((),))
-
-
-@dataclass
-class Tree:
-    """A join tree: its relation, the sources in it, columns merged by USING, and what * shows, in order."""
-
-    rel: Relation
-    sources: list[Source]
-    shown: list[tuple[str, Scalar]]
-    merged: dict[str, Scalar] = field(default_factory=dict)
 
 
 def bind_from(binder: Binder, expressions: Expressions, e: exp.Select, env: Env, scope: Scope) -> Relation:
@@ -64,8 +55,8 @@ class _From:
         within = False  # whether the current item's relation has taken them in, for its LATERAL parts
         tree = self.item(first, None)
         for j in joins:
-            lateral = _is_lateral(j.this)
-            if _is_comma(j):
+            lateral = is_lateral(j.this)
+            if is_comma(j):
                 before, within = tree if before is None else product(before, tree, within), False
                 tree = self.item(j.this, before.rel)
                 if lateral:
@@ -81,7 +72,7 @@ class _From:
 
     def applied(self, left: Relation, right: Relation, t: exp.Expr) -> Relation:
         """The rows of a LATERAL item for each row to its left."""
-        if _is_function(t):
+        if is_function(t):
             return right  # made over the rows to its left already
         return Apply(left, right, TRUE) if any(o.name in left.names for o in free(right)) else Join(left, right, TRUE)
 
@@ -196,14 +187,14 @@ class _From:
         if kind in ("SEMI", "ANTI", "ASOF") or j.args.get("method") not in (None, "NATURAL"):
             raise UnsupportedSql(f"{j.args.get('method') or kind} JOIN is not Postgres' SQL", code="unsupported_syntax")
         t = j.this
-        over = left.rel if _is_function(t) and side in ("", "LEFT") else None
+        over = left.rel if is_function(t) and side in ("", "LEFT") else None
         right = self.item(t, over)
-        for more in (t.args.get("joins") or []) if isinstance(t, exp.Table) and not _is_function(t) else []:
+        for more in (t.args.get("joins") or []) if isinstance(t, exp.Table) and not is_function(t) else []:
             right = self.join(right, more)
         on, both = self.condition(j, left, right)
         if over is not None:
             return replace(both, rel=self.function_join(left.rel, right.rel, on, side))
-        return replace(both, rel=self.joined(left.rel, right.rel, on, side, isinstance(t, exp.Lateral) or _is_function(t)))
+        return replace(both, rel=self.joined(left.rel, right.rel, on, side, isinstance(t, exp.Lateral) or is_function(t)))
 
     def joined(self, left: Relation, right: Relation, on: Scalar, side: str, lateral: bool) -> Relation:
         if lateral and any(o.name in left.names for o in free(right)):
@@ -271,33 +262,6 @@ class _From:
         return conj(parts), Tree(left.rel, [*left.sources, *right.sources], [*new.items(), *rest], {**left.merged, **right.merged, **new})
 
 
-def product(left: Tree, right: Tree, within: bool = False) -> Tree:
-    """Two items with a comma between; `within`: the right one's relation holds the left one's already."""
-    rel = right.rel if within else Join(left.rel, right.rel, TRUE)
-    return Tree(rel, [*left.sources, *right.sources], [*left.shown, *right.shown], {**left.merged, **right.merged})
-
-
-def _is_comma(j: exp.Join) -> bool:
-    return not any(j.args.get(k) for k in ("kind", "side", "on", "using", "method"))
-
-
-def _is_function(t: exp.Expr) -> bool:
-    inner = t.this if isinstance(t, exp.Lateral) else t
-    return (isinstance(inner, exp.Unnest) or isinstance(t, exp.Lateral) and not isinstance(inner, (exp.Subquery, exp.Query))
-            or isinstance(t, exp.Table) and isinstance(t.this, (exp.Func, exp.Anonymous)))
-
-
-def _is_lateral(t: exp.Expr) -> bool:
-    """Whether an item may look at those to its left."""
-    return isinstance(t, exp.Lateral) or _is_function(t)
-
-
-def full_join(left: Relation, right: Relation, on: Scalar) -> Relation:
-    """FULL JOIN: the left join, and the right rows without a partner padded with NULLs."""
-    alone = Semi(right, left, on, anti=True)
-    padded = Project(alone, tuple((c.name, Lit(None, c.type)) for c in left.schema)
-                     + tuple((c.name, c) for c in right.schema))
-    return Union((LeftJoin(left, right, on), padded))
 
 
 def _ident(e: exp.Expr | str | None) -> str:

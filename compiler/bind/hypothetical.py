@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from compiler.bind.aggregates import call_of
 from compiler.errors import UnsupportedSql
 
 NAMES = {"rank", "dense_rank", "percent_rank", "cume_dist"}
@@ -17,7 +18,7 @@ NAMES = {"rank", "dense_rank", "percent_rank", "cume_dist"}
 def counts(e: Any) -> exp.Expr | None:
     """The call as an expression over counts; None for anything else."""
     keep = e.expression.this if isinstance(e, exp.Filter) else None
-    call = e.this if isinstance(e, exp.Filter) else e
+    call = call_of(e)
     if not isinstance(call, exp.WithinGroup) or str(call.this.this).lower() not in NAMES:
         return None
     name = str(call.this.this).lower()

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from compiler.bind.aggregates import ordered
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
@@ -174,7 +173,7 @@ class Binder:
         binder = Expressions(self, lambda q, s: self.subquery(q, env, s))
         scope = Scope([Source("", bound.outputs)], parent)
         order = order_by(e.args.get("order"), bound.outputs, lambda x: binder.bind(x, Clause(scope, "ORDER BY")))
-        return Bound(TopK(bound.rel, (), ordered(order), limit, skip, ties), bound.outputs)
+        return Bound(TopK(bound.rel, (), order, limit, skip, ties), bound.outputs)
 
     # -- names in FROM
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from compiler.bind.aggregates import ordered
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
 from compiler.bind.from_clause import bind_from
@@ -144,7 +143,6 @@ class _Select(Grouping):
             rel = Aggregate(rel, tuple((c.name, normal(c)) for c in rel.schema), ())
         if on:
             rel = TopK(rel, partition, tuple(o for o in sort if not columns(o.expr) <= {p.name for p in partition if isinstance(p, Col)}), 1)
-        ordered(sort)
         if limit is not None or skip:
             rel = TopK(rel, (), sort, limit, skip, ties)
         if hidden:

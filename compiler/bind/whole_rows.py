@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from compiler.bind import json_values
+from compiler.bind.aggregates import call_of
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.scope import Source
 from compiler.errors import InvalidSql, UnsupportedSql
@@ -34,10 +35,6 @@ def columns(e: Any, c: Clause) -> list[tuple[str, Scalar]]:
         raise UnsupportedSql(f'the row of "{found.alias}" holds the generated column "{found.table.generated[0]}", which Postgres does not '
                              "replicate", code="generated_column", hint="Name the columns.")
     return [(n, col) for n, col in found.columns] if found is not None else []
-
-
-def call_of(e: Any) -> Any:
-    return e.this if isinstance(e, exp.Filter) else e
 
 
 def counted(e: Any, c: Clause) -> Any:

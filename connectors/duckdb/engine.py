@@ -17,6 +17,7 @@ from compiler.maintenance import Program, Statement
 from compiler.spelling import ident
 from compiler.state import StateDef, ViewPlan
 from connectors.duckdb import landing, mirror
+from connectors.duckdb.session import connect
 from connectors.duckdb.values import cast_errors, exported
 from connectors.engine import EngineFailure, Printer
 from connectors.exported import export_batch, is_json
@@ -27,14 +28,8 @@ FORMAT = 2
 EXPORT_ROWS = 100_000
 REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
-CHECKPOINT = "256MB"  # of WAL; at DuckDB's 16 MB every second batch of 1,000 rows over six views paid 90 ms for one
-UNSAFE_OPTIMIZERS = "row_group_pruner"  # DuckDB 1.5.5 counts deleted rows when it picks row groups for ORDER BY … LIMIT
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 Prepared = tuple[list[Statement], dict[str, frozenset[str]]]
-
-
-class WarehouseInUse(TidemarkError):
-    exit_code = 3
 
 
 class DuckDBEngine:
@@ -46,22 +41,7 @@ class DuckDBEngine:
     def __init__(self, path: Path, printer: Printer, read_only: bool = False) -> None:
         self.path, self.printer = path, printer
         new = not path.exists()
-        if read_only and new:
-            raise TidemarkError(f"there is no warehouse at {path}", hint="Run: tidemark deploy", code="no_warehouse")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self.con = duckdb.connect(str(path), read_only=read_only)
-        except duckdb.IOException as e:
-            if "lock" in str(e).lower():
-                raise WarehouseInUse(f"the warehouse {path} is in use by another process", code="warehouse_in_use",
-                                     detail=str(e).split("\n")[0], hint="Stop the other tidemark, or ask it: tidemark query.") from e
-            raise TidemarkError(f"cannot open the warehouse {path}", detail=str(e).split("\n")[0],
-                                hint="It may have been written by a newer DuckDB.", code="warehouse_unreadable") from e
-        self.con.execute("SET TimeZone = 'UTC'")
-        self.con.execute("SET preserve_insertion_order = false")
-        self.con.execute(f"SET checkpoint_threshold = '{CHECKPOINT}'")
-        self.con.execute(f"SET disabled_optimizers = '{UNSAFE_OPTIMIZERS}'")
-        self.con.execute("SET order_by_non_integer_literal = true")  # a column that is a constant may be ordered by
+        self.con = connect(path, read_only)
         self.programs: dict[frozenset[str], Prepared] = {}
         self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it

@@ -1,0 +1,50 @@
+"""Join trees of FROM: what a tree brings into sight, products, full joins, and the kinds of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from compiler.bind.scope import Source
+from compiler.ir.relation import Join, LeftJoin, Project, Relation, Semi, Union
+from compiler.ir.scalar import TRUE, Lit, Scalar
+
+
+@dataclass
+class Tree:
+    """A join tree: its relation, the sources in it, columns merged by USING, and what * shows, in order."""
+
+    rel: Relation
+    sources: list[Source]
+    shown: list[tuple[str, Scalar]]
+    merged: dict[str, Scalar] = field(default_factory=dict)
+
+
+def product(left: Tree, right: Tree, within: bool = False) -> Tree:
+    """Two items with a comma between; `within`: the right one's relation holds the left one's already."""
+    rel = right.rel if within else Join(left.rel, right.rel, TRUE)
+    return Tree(rel, [*left.sources, *right.sources], [*left.shown, *right.shown], {**left.merged, **right.merged})
+
+
+def full_join(left: Relation, right: Relation, on: Scalar) -> Relation:
+    """FULL JOIN: the left join, and the right rows without a partner padded with NULLs."""
+    alone = Semi(right, left, on, anti=True)
+    padded = Project(alone, tuple((c.name, Lit(None, c.type)) for c in left.schema)
+                     + tuple((c.name, c) for c in right.schema))
+    return Union((LeftJoin(left, right, on), padded))
+
+
+def is_comma(j: exp.Join) -> bool:
+    return not any(j.args.get(k) for k in ("kind", "side", "on", "using", "method"))
+
+
+def is_function(t: exp.Expr) -> bool:
+    inner = t.this if isinstance(t, exp.Lateral) else t
+    return (isinstance(inner, exp.Unnest) or isinstance(t, exp.Lateral) and not isinstance(inner, (exp.Subquery, exp.Query))
+            or isinstance(t, exp.Table) and isinstance(t.this, (exp.Func, exp.Anonymous)))
+
+
+def is_lateral(t: exp.Expr) -> bool:
+    """Whether an item may look at those to its left."""
+    return isinstance(t, exp.Lateral) or is_function(t)
