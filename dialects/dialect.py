@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from compiler.ir.relation import WindowCall
 from compiler.ir.scalar import Call
 from compiler.ir.types import Type
 from compiler.spelling import ident
@@ -38,6 +39,8 @@ class Dialect:
     macros: Macros = field(default_factory=dict)  # put in the place of their calls, for an engine that keeps none
     setup: Callable[[], list[str]] = list  # statements that prepare a warehouse
     sort_keys: Mapping[str, str] = field(default_factory=dict)  # template of what values of a type are ordered by
+    frames: Callable[[WindowCall], bool] = lambda c: True  # whether it has words for the frame of a window function
+    window_filters: bool = True  # FILTER of window functions
     storage: Callable[[Type], str] = lambda t: ""  # what a stored column says after its type
 
     def type_sql(self, t: Type) -> str:

@@ -77,7 +77,8 @@ def merge_sql(d: Dialect, m: Merge, source: str | None = None) -> str:
         source = m.source.name if isinstance(m.source, Temp) else (
             f"(\n{d.sql(Lower(d).query(m.source, weight=False))}\n)")
     keys = s.key if s.kind != "bag" else s.definition.names
-    on = " AND ".join(f"s.{i} {d.null_safe} d.{i}" for i in (ident(k).sql(q) for k in keys)) or "TRUE"
+    kinds = {c.name: c.type.name if s.kind != "bag" else "" for c in s.columns}
+    on = " AND ".join(_pair(d, k, kinds[k]) for k in keys) or "TRUE"
     names = [c.name for c in s.columns]
     quoted = [ident(n).sql(q) for n in names]
     insert = f"INSERT ({', '.join(quoted)}) VALUES ({', '.join(f'd.{n}' for n in quoted)})"
@@ -98,6 +99,15 @@ def merge_sql(d: Dialect, m: Merge, source: str | None = None) -> str:
     lines.append(f"WHEN MATCHED THEN UPDATE SET {sets}")
     lines.append(f"WHEN NOT MATCHED THEN {insert}")
     return "\n".join(lines)
+
+
+def _pair(d: Dialect, key: str, kind: str) -> str:
+    """A state's key equal to its change's; of a type that has several forms of one value, by what these have in common."""
+    name, by = ident(key), d.sort_keys.get(kind)
+    if by is None:
+        return f"s.{name.sql(d.sqlglot)} {d.null_safe} d.{name.sql(d.sqlglot)}"
+    s, c = (d.sql(d.template(by, [exp.Column(this=name.copy(), table=exp.to_identifier(t))]), pretty=False) for t in "sd")
+    return f"({s}) {d.null_safe} ({c})"
 
 
 def statements(d: Dialect, p: Program) -> list[Statement]:

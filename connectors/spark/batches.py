@@ -16,13 +16,13 @@ from compiler.maintenance import Program
 from compiler.spelling.spark import type_name
 from connectors.spark import mirror
 from connectors.spark.landing import typed_events
-from connectors.spark.store import Store
+from connectors.spark.recursion import Recursion
 from connectors.staging import Staged
 
 BROADCAST_ROWS = 200_000  # batches up to this size are sent to every worker
 
 
-class Batches(Store):
+class Batches(Recursion):
     """Lands and maintains."""
 
     def set_aside(self, states: set[str]) -> None:
@@ -136,7 +136,7 @@ class Batches(Store):
         return merges
 
     def _store(self, name: str, r: Relation, signed: bool, target: Path, session: Any, state: str, small: bool) -> None:
-        text = self.printer.query(r, signed, small)
+        text = self.printer.query(self.unrolled(r, target.parent, session), signed, small)
         casts = [(c.name, c.type) for c in r.schema]
         items = ", ".join(f"CAST({mirror.q(n)} AS {type_name(t)}) AS {mirror.q(n)}" for n, t in casts)
         items += (", " if items and signed else "") + ("CAST(_weight AS BIGINT) AS _weight" if signed else "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,11 @@ class SparkEngine(Batches):
         shutil.rmtree(path, ignore_errors=True)
         session = self.spark
         self._views([s.definition], {}, session)
+        rounds = self.path / "loading" / s.name
+        s = replace(s, definition=self.unrolled(s.definition, rounds, session))
         casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in s.columns)
         self.sql(f"CREATE TABLE {mirror.path_name(path)} USING delta AS SELECT {casts} FROM ({self.printer.contents(s)})")
+        shutil.rmtree(rounds, ignore_errors=True)
         with self.lock:
             self._put("states.json", sorted(self.states() | {s.name}))
 
@@ -101,7 +105,8 @@ class SparkEngine(Batches):
         return done
 
     def frame(self, plan: ViewPlan, now: str | None = None) -> Any:
-        return self.sql(self.printer.view(plan, now))
+        top = self.unrolled(plan.top, self.path / "rounds", self.spark)
+        return self.sql(self.printer.view(replace(plan, top=top), now))
 
     def read(self, plan: ViewPlan, now: str | None = None) -> pa.Table:
         return self.collect(self.frame(plan, now))

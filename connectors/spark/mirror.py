@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from compiler.catalog import Table
@@ -19,13 +20,26 @@ def columns(t: Table, prefix: str = "") -> str:
     return ", ".join(f"{prefix}{q(c.name)}" for c in t.columns)
 
 
+def stored(name: str) -> str:
+    """A column's name in the Delta table, which has none of some characters."""
+    return q(re.sub(r"[ ,;{}()\n\t=%]", lambda m: f"%{ord(m[0]):02x}", name))
+
+
+def source(t: Table, path: Path) -> str:
+    """The Delta table with the columns' own names."""
+    if all(stored(c.name) == q(c.name) for c in t.columns):
+        return path_name(path)
+    items = ", ".join(f"{stored(c.name)} AS {q(c.name)}" for c in t.columns)
+    return f"(SELECT {items}, _weight, _lsn, _log FROM {path_name(path)})"
+
+
 def path_name(path: Path | str) -> str:
     return f"delta.`{path}`"
 
 
 def create(t: Table, path: Path) -> str:
     """Compaction replaces the table in one commit, so that base and log always belong together."""
-    body = ", ".join(f"{q(c.name)} {type_name(c.type)}" for c in t.columns)
+    body = ", ".join(f"{stored(c.name)} {type_name(c.type)}" for c in t.columns)
     return (f"CREATE TABLE {path_name(path)} ({body}, _weight BIGINT, _lsn BIGINT, _log BOOLEAN) USING delta "
             "PARTITIONED BY (_log)")
 
@@ -37,7 +51,7 @@ def log_size(path: Path) -> int:
 
 def views(t: Table, path: Path, batch: str | None) -> dict[str, str]:
     """Definitions of before, after (signed) and their positive forms, for a batch stored as the view `batch`."""
-    table, cols = path_name(path), columns(t)
+    table, cols = source(t, path), columns(t)
     before = f"SELECT {cols}, _weight FROM {table}"
     added = f" UNION ALL SELECT {cols}, CAST(_weight AS BIGINT) AS _weight FROM {batch}" if batch else ""
     log = f"SELECT {cols}, _weight FROM {table} WHERE _log"
@@ -62,6 +76,6 @@ def rows(t: Table, table: str, log: str, small: bool) -> str:
 
 def compacted(t: Table, path: Path, lsn: int) -> str:
     """The mirror folded into base rows alone."""
-    cols = columns(t)
+    cols = ", ".join(stored(c.name) for c in t.columns)
     return (f"SELECT {cols}, SUM(_weight) AS _weight, CAST({lsn} AS BIGINT) AS _lsn, FALSE AS _log FROM {path_name(path)} "
             f"GROUP BY {cols} HAVING SUM(_weight) <> 0")

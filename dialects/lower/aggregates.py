@@ -26,8 +26,9 @@ class Aggregates(Relations):
         f = self.frame(r.input, not safe or not r.aggs)
         if not fns <= ACCUMULATED or distinct:
             f = self.expanded(f, r.input)
-        keys = [self.scalars.emit(e, f.cols) for _, e in r.keys]
-        items = [self.item(k, n) for k, (n, _) in zip(keys, r.keys, strict=True)]
+        keys = self.keys(tuple(e for _, e in r.keys), f.cols)
+        items = [self.item(self.scalars.emit(e, f.cols) if e.type.name not in self.dialect.sort_keys else self.one_of(e, f), n)
+                 for n, e in r.keys]
         items += [exp.alias_(self.aggregate(a, f), ident(n)) for n, a in r.aggs]
         s = self.attach(exp.Select(expressions=items), f)
         if r.keys:
@@ -74,10 +75,19 @@ class Aggregates(Relations):
             out = self.dialect.cast(out, a.type)
         return out
 
-    def orders(self, orders: tuple[Order, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
+    def keys(self, exprs: tuple[Scalar, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
+        """What rows are grouped or ordered by: of a value that has several forms, what these have in common."""
         def key(e: Scalar) -> exp.Expr:
             by = self.dialect.sort_keys.get(e.type.name)
             out = self.scalars.emit(e, cols)
             return out if by is None else self.dialect.template(by, [out])
 
-        return [exp.Ordered(this=key(o.expr), desc=o.desc or None, nulls_first=o.nulls_first) for o in orders]
+        return [key(e) for e in exprs]
+
+    def one_of(self, e: Scalar, f: Frame) -> exp.Expr:
+        """One of the forms that a group's key has."""
+        return exp.Min(this=self.scalars.emit(e, f.cols))
+
+    def orders(self, orders: tuple[Order, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
+        keys = self.keys(tuple(o.expr for o in orders), cols)
+        return [exp.Ordered(this=k, desc=o.desc or None, nulls_first=o.nulls_first) for k, o in zip(keys, orders, strict=True)]

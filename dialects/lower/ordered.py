@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from compiler.ir.relation import (
     Order,
+    Project,
     TopK,
     Window,
     WindowCall,
 )
-from compiler.ir.scalar import Scalar
+from compiler.ir.scalar import Call, Scalar
 from dialects.dialect import ident
 from dialects.lower.aggregates import Aggregates
+from dialects.lower.framed import by_joins, unfiltered
 from dialects.lower.frames import Frame
 
 
@@ -20,6 +24,14 @@ class Ordered(Aggregates):
     """What depends on an order of rows."""
 
     def _window(self, r: Window, positive: bool) -> Frame:
+        r = replace(r, calls=tuple((n, c if self.dialect.window_filters else unfiltered(c)) for n, c in r.calls))
+        foreign = tuple((n, c) for n, c in r.calls if not self.dialect.frames(c))
+        if foreign:
+            made = by_joins(r, foreign)
+            rest = tuple((n, c) for n, c in r.calls if (n, c) not in foreign)
+            whole = Project(replace(r, input=made, calls=rest) if rest else made, tuple((c.name, c) for c in r.schema))
+            self.count(whole)
+            return self.frame(whole, True)
         f = self.expanded(self.frame(r.input, True), r.input)
         items = [self.item(f.cols[n], n) for n in r.input.names]
         for name, c in r.calls:
@@ -39,7 +51,7 @@ class Ordered(Aggregates):
         if c.filter is not None:
             call = self.scalars.filtered(call, self.scalars.predicate(c.filter, f.cols))
         spec = self.frame_spec(c, f)
-        w = exp.Window(this=exp.Null(), partition_by=[self.scalars.emit(p, f.cols) for p in r.partition], spec=spec)
+        w = exp.Window(this=exp.Null(), partition_by=self.keys(r.partition, f.cols), spec=spec)
         if order:
             w.set("order", exp.Order(expressions=self.orders(order, f.cols)))
         return self.scalars.over(c, call, w)
@@ -56,6 +68,9 @@ class Ordered(Aggregates):
             if kind.startswith("unbounded"):
                 return "UNBOUNDED", kind.split()[1].upper()
             assert value is not None
+            own = self.dialect.functions.get(f"distance:{value.type.name}")
+            if callable(own):
+                return own(self.dialect, Call("distance", (value,), value.type), []), kind.upper()
             return self.scalars.emit(value, f.cols), kind.upper()
 
         (s, ss), (e, es) = bound(start), bound(end)
@@ -79,7 +94,7 @@ class Ordered(Aggregates):
                 s.meta["kept"] = True
             return self.step("limited", s, r.names, False)
         rank = exp.Window(this=exp.Anonymous(this="rank" if r.with_ties else "row_number"),
-                          partition_by=[self.scalars.emit(p, f.cols) for p in r.partition],
+                          partition_by=self.keys(r.partition, f.cols),
                           order=exp.Order(expressions=order) if order else None)
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(rank, ident("_rank"))]
         place = rank.copy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compiler.spelling.spark import type_name
 from dialects.dialect import Dialect
-from dialects.spark import aggregates, arrays, casts, jsons, numbers, texts, times
+from dialects.spark import aggregates, arrays, casts, jsons, numbers, texts, times, windows
 from dialects.spark.macros import MACROS
 
 __all__ = ["SPARK", "type_name"]
@@ -22,13 +22,15 @@ SPARK = Dialect(
     sqlglot="spark",
     types=type_name,
     functions={**numbers.FUNCTIONS, **casts.FUNCTIONS, **times.FUNCTIONS, **texts.FUNCTIONS, **arrays.FUNCTIONS,
-               **jsons.FUNCTIONS, **aggregates.FUNCTIONS},
+               **jsons.FUNCTIONS, **aggregates.FUNCTIONS, **windows.FUNCTIONS},
     atomic_tables=False,
     copies="EXPLODE(SEQUENCE(1, CAST($1 AS INT)))",
     unnest=UNNEST,
     null_safe="<=>",
     macros=MACROS,
     sort_keys={"interval": "pg_length($1)"},
+    frames=windows.has,
+    window_filters=False,
     semi_side="LEFT",
     mirrors={("after", True): ("after_rows", False), ("after", False): ("after", True), ("before", True): ("before_rows", False),
              ("before", False): ("before", True)},

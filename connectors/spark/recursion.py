@@ -1,0 +1,59 @@
+"""Recursion with UNION, round by round: Spark's own WITH RECURSIVE has UNION ALL only."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from compiler.ir.relation import Aggregate, Fixpoint, Project, Recur, Relation, Semi, Temp, transform, walk
+from compiler.ir.scalar import Col, conj, same
+from compiler.spelling.spark import type_name
+from connectors.spark import mirror
+from connectors.spark.store import Store
+
+NUMBERS = count(1)
+
+
+class Recursion(Store):
+    """Finds the rows of recursive relations and stores them, so that what reads them reads a table."""
+
+    def unrolled(self, r: Relation, folder: Path, session: Any) -> Relation:
+        """`r` with each UNION recursion replaced by its rows, stored as Parquet under `folder`."""
+        if not any(isinstance(n, Fixpoint) and n.distinct for n in walk(r)):
+            return r
+        found: dict[Relation, Relation] = {}
+
+        def rows(n: Relation) -> Relation:
+            if not (isinstance(n, Fixpoint) and n.distinct) or any(isinstance(x, Recur) and x.name != n.name for x in walk(n)):
+                return n  # what is inside another recursion is found in each of its rounds
+            if n not in found:
+                found[n] = self._rounds(n, folder, session)
+            return found[n]
+
+        return transform(r, rows)
+
+    def _rounds(self, q: Fixpoint, folder: Path, session: Any) -> Temp:
+        """Rows of the base, then of the step over the rows last found, less those known, until there are none."""
+        folder.mkdir(parents=True, exist_ok=True)
+        own = Path(tempfile.mkdtemp(prefix="rounds", dir=folder))
+        name = f"rounds_{next(NUMBERS)}"
+        known, last = Temp(name, q.schema, False), Temp(f"{name}_last", q.schema, False)
+        stored: list[str] = []
+        part: Relation = q.base
+        while True:
+            new: Relation = Aggregate(part, tuple((c.name, Col(p.name, c.type)) for c, p in zip(q.schema, part.schema, strict=True)), ())
+            if stored:
+                other = {c.name: Col(f"{c.name}_known", c.type) for c in q.schema}
+                have = Project(known, tuple((other[c.name].name, c) for c in q.schema))
+                new = Semi(new, have, conj([same(c, other[c.name]) for c in q.schema]), anti=True)
+            stored.append(str(own / str(len(stored))))
+            text = self.printer.query(self.unrolled(new, own, session), False)
+            items = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in q.schema)
+            self.sql(f"SELECT {items} FROM ({text})", session).coalesce(1).write.parquet(stored[-1])
+            session.read.parquet(stored[-1]).createOrReplaceTempView(last.name)
+            session.read.parquet(*stored).createOrReplaceTempView(known.name)
+            if session.read.parquet(stored[-1]).isEmpty():
+                return known
+            part = transform(q.step, lambda n: last if isinstance(n, Recur) and n.name == q.name else n)

@@ -1,0 +1,49 @@
+"""Frames of window functions."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from compiler.formats.intervals import parse_interval
+from compiler.ir import types
+from compiler.ir.relation import WindowCall
+from compiler.ir.scalar import Call, Lit
+from dialects.dialect import Dialect, Emit
+
+DAY = 86_400_000_000
+STAMPS = ("timestamp", "timestamptz")
+
+
+def has(c: WindowCall) -> bool:
+    """Whether Spark has the frame: no GROUPS, no EXCLUDE, distances that are constant and of a type it can add."""
+    if c.filter is not None:
+        return False
+    if c.fn in ("lag", "lead", "nth_value") and len(c.args) > 1 and not isinstance(c.args[1], Lit):
+        return False
+    if c.frame is None:
+        return True
+    unit, start, end, exclude = c.frame
+    if unit == "groups" or exclude:
+        return False
+    return all(b is None or isinstance(b, Lit) and (unit == "rows" or _added(c, b)) for _, b in (start, end))
+
+
+def _added(c: WindowCall, by: Lit) -> bool:
+    key = c.order[0].expr.type
+    if by.type.name == "interval":
+        months, days, micros = parse_interval(str(by.value))
+        return months == 0 and (key.name in STAMPS or key.name == "date" and micros == 0)
+    return types.is_float(key) or types.is_numeric(key) and types.digits(key)[0] < 37
+
+
+def _distance(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    _, days, micros = parse_interval(str(e.args[0].value))  # type: ignore[attr-defined]
+    total = abs(days * DAY + micros)
+    rest, fraction = divmod(total % DAY, 1_000_000)
+    if not rest and not fraction:
+        return exp.Interval(this=exp.Literal.string(str(total // DAY)), unit=exp.var("DAY"))
+    clock = f"{total // DAY} {rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}.{fraction:06d}"
+    return exp.Interval(this=exp.Literal.string(clock), unit=exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND")))
+
+
+FUNCTIONS: dict[str, str | Emit] = {"distance:interval": _distance}
