@@ -22,6 +22,7 @@ from pipelines.initial_copy import Progress, copy_tables
 from pipelines.placement import place
 from pipelines.project import Compiled, compile_project, read_views
 from pipelines.source_objects import drop_source_objects, publish
+from pipelines.unsuited import check_tables
 from pipelines.warehouse import Warehouse
 
 
@@ -39,7 +40,7 @@ def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda
     with connect(config.source.dsn) as conn:
         catalog = load_catalog(conn)
         views = compile_project(read_views(config.views_path), catalog, config.defaults.engine)
-        _check_tables(views, catalog)
+        check_tables(views, catalog)
         place(conn, [v for v in views if v.error is None], config)
     failed = [v for v in views if v.error is not None]
     if failed and not keep_going:
@@ -58,29 +59,6 @@ def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda
         else:
             _again(config, found, good, catalog, progress, say, keep_going)
     return Deployed(views, _warnings(good, catalog))
-
-
-def _check_tables(views: list[Compiled], catalog: Catalog) -> None:
-    by_name = {f"{t.schema}.{t.name}": t for t in catalog.tables.values()}
-    for v in views:
-        for name in sorted(v.plan.tables) if v.plan is not None else []:
-            t = by_name[name]
-            if t.form == "unlogged":
-                v.error = TidemarkError(f'table "{name}" is unlogged, and Postgres does not replicate it', code="unlogged",
-                                        hint=f'ALTER TABLE {t.schema}."{t.name}" SET LOGGED')
-                break
-            if t.form == "inheritance":
-                v.error = TidemarkError(
-                    f'table "{name}" has tables that inherit from it', code="inheritance",
-                    detail="Their rows are the view's too, and Postgres sends them under their own names.",
-                    hint="Partition the table, or let no table inherit from it.")
-                break
-            if t.identity == "nothing":
-                v.error = TidemarkError(
-                    f'table "{name}" has no replica identity', code="replica_identity",
-                    detail="Without one, Postgres refuses UPDATE and DELETE on a published table.",
-                    hint=f'Add a primary key, or: ALTER TABLE {t.schema}."{t.name}" REPLICA IDENTITY FULL')
-                break
 
 
 def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:

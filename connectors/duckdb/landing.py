@@ -82,16 +82,16 @@ def _keyed(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
     t = s.table
     name = q(t.mirror)
     key = [next(c for c in t.columns if c.name == k) for k in t.identity_key]
-    kept = "".join(f", u{i}" for i in s.unchanged)
-    origin = "".join(f", {from_text(f'f{i}', c.type)} AS from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
-    keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS key_{i}" for i, c in enumerate(key))
+    kept = "".join(f", u{i} AS _u{i}" for i in s.unchanged)
+    origin = "".join(f", {from_text(f'f{i}', c.type)} AS _from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
+    keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS _key_{i}" for i, c in enumerate(key))
     latest = (f"CREATE OR REPLACE TEMP TABLE latest AS {EVENTS.format(source)} SELECT {keys}, {values(t)}, _present{kept}{origin} "
               f"FROM events WHERE {last(s)}")
     wanted = needed | set(t.key) | set(t.identity_key) | {t.columns[i].name for i in s.unchanged}
     images = _only(t, wanted, "m.")
     weight = "1" if t.key else "m._weight"
     old = (f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, m.rowid AS _row "
-           f"FROM base.{name} m JOIN latest k ON {_on(key, 'm', 'k', 'key')}")
+           f"FROM base.{name} m JOIN latest k ON {_on(key, 'm', 'k', '_key')}")
     new = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
     add = _add(t) if s.unchanged else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
     return [latest, old, f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}",
@@ -110,9 +110,9 @@ def _on(key: list[Column], table: str, events: str, prefix: str) -> str:
 def _filled(s: Staged, key: list[Column]) -> str:
     """Rows as they are after the batch; values that were not sent are the old image's."""
     t = s.table
-    cols = ", ".join(f"CASE WHEN l.u{i} THEN o.{q(c.name)} ELSE l.{q(c.name)} END AS {q(c.name)}"
+    cols = ", ".join(f"CASE WHEN l._u{i} THEN o.{q(c.name)} ELSE l.{q(c.name)} END AS {q(c.name)}"
                      if i in s.unchanged else f"l.{q(c.name)}" for i, c in enumerate(t.columns))
-    return f"SELECT {cols}, 1 FROM latest l LEFT JOIN old o ON {_on(key, 'o', 'l', 'from')} WHERE l._present"
+    return f"SELECT {cols}, 1 FROM latest l LEFT JOIN old o ON {_on(key, 'o', 'l', '_from')} WHERE l._present"
 
 
 def last(s: Staged) -> str:

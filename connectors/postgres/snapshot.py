@@ -58,7 +58,7 @@ def table_query(t: Table) -> sql.Composed:
 def copy_query(conn: psycopg.Connection, query: sql.Composable, width: int,
                progress: Callable[[int, int], None] = lambda r, b: None) -> Iterator[pa.Table]:
     """A query's rows as text, in Postgres' own output format, NULL apart from the empty string."""
-    statement = sql.SQL("COPY ({}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)").format(query)
+    statement = sql.SQL("COPY (\n{}\n) TO STDOUT (FORMAT csv, FORCE_QUOTE *)").format(query)
     names = [f"c{i}" for i in range(width)]
     buffer, size = io.BytesIO(), 0
 

@@ -83,7 +83,7 @@ class Batches(Recursion):
             if s.inserts_only and not s.truncated:
                 text = new
             else:
-                on = " AND ".join(f"m.{mirror.q(k)} = CAST(l.key_{i} AS {type_name(t.column(k).type)})"  # type: ignore[union-attr]
+                on = " AND ".join(f"m.{mirror.q(k)} = CAST(l._key_{i} AS {type_name(t.column(k).type)})"  # type: ignore[union-attr]
                                   for i, k in enumerate(t.identity_key))
                 if not s.truncated:
                     old = (f"SELECT {mirror.columns(t, 'm.')}, -1 AS _weight, l._lsn FROM `before_rows__{t.mirror}` m "
@@ -104,9 +104,9 @@ class Batches(Recursion):
         for i, c in enumerate(t.columns):
             value = f"CAST(l.{mirror.q(c.name)} AS {type_name(c.type)})"
             if i in s.unchanged:
-                value = f"CASE WHEN l.u{i} THEN o.{mirror.q(c.name)} ELSE {value} END"
+                value = f"CASE WHEN l._u{i} THEN o.{mirror.q(c.name)} ELSE {value} END"
             picks.append(f"{value} AS {mirror.q(c.name)}")
-        back = " AND ".join(f"o.{mirror.q(k)} = CAST(l.from_{i} AS {type_name(t.column(k).type)})"  # type: ignore[union-attr]
+        back = " AND ".join(f"o.{mirror.q(k)} = CAST(l._from_{i} AS {type_name(t.column(k).type)})"  # type: ignore[union-attr]
                             for i, k in enumerate(t.identity_key))
         return (f"SELECT {', '.join(picks)}, 1 AS _weight, l._lsn FROM parquet.`{events}` l LEFT JOIN `before_rows__{t.mirror}` o "
                 f"ON {back} WHERE l._present")

@@ -68,9 +68,9 @@ def typed_events(s: Staged, path: Path) -> int:
     if not s.keyed:
         return _write(t, s.rows, f"SELECT {landing.values(t)}, _weight, _lsn FROM staged", path)
     key = [next(c for c in t.columns if c.name == k) for k in t.identity_key]
-    keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS key_{i}" for i, c in enumerate(key))
-    kept = "".join(f", u{i}" for i in s.unchanged)
-    origin = "".join(f", {from_text(f'f{i}', c.type)} AS from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
+    keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS _key_{i}" for i, c in enumerate(key))
+    kept = "".join(f", u{i} AS _u{i}" for i in s.unchanged)
+    origin = "".join(f", {from_text(f'f{i}', c.type)} AS _from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
     query = (f"WITH events AS (FROM staged) SELECT {keys}, {landing.values(t)}, _present, _lsn, _seq{kept}{origin} FROM events "
              f"WHERE {landing.last(s)}")
     return _write(t, s.rows, query, path)

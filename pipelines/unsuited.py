@@ -1,0 +1,44 @@
+"""Source tables that cannot be mirrored, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from compiler.catalog import Catalog, Table
+from compiler.errors import TidemarkError
+from pipelines.project import Compiled
+
+OWN = frozenset(("rowid", "_weight", "_lsn", "_log", "_present", "_seq", "_row", "_at", "_of"))  # columns of mirrors and batches
+
+
+def check_tables(views: list[Compiled], catalog: Catalog) -> None:
+    """Give views an error whose tables cannot be mirrored."""
+    by_name = {f"{t.schema}.{t.name}": t for t in catalog.tables.values()}
+    for v in views:
+        reasons = (reason(by_name[name]) for name in sorted(v.plan.tables)) if v.plan is not None else iter(())
+        v.error = v.error or next((r for r in reasons if r is not None), None)
+
+
+def reason(t: Table) -> TidemarkError | None:
+    name = f"{t.schema}.{t.name}"
+    if t.form == "unlogged":
+        return TidemarkError(f'table "{name}" is unlogged, and Postgres does not replicate it', code="unlogged",
+                             hint=f"ALTER TABLE {t.quoted} SET LOGGED")
+    if t.form == "inheritance":
+        return TidemarkError(f'table "{name}" has tables that inherit from it', code="inheritance",
+                             detail="Their rows are the view's too, and Postgres sends them under their own names.",
+                             hint="Partition the table, or let no table inherit from it.")
+    if t.identity == "nothing":
+        return TidemarkError(f'table "{name}" has no replica identity', code="replica_identity",
+                             detail="Without one, Postgres refuses UPDATE and DELETE on a published table.",
+                             hint=f"Add a primary key, or: ALTER TABLE {t.quoted} REPLICA IDENTITY FULL")
+    for c in t.columns:
+        if c.name.lower() in OWN:
+            return TidemarkError(f'column "{c.name}" of table "{name}" has a name that mirrors keep for themselves', code="column_name",
+                                 hint="Rename it.")
+    folded = Counter(c.name.lower() for c in t.columns)
+    if twice := [c.name for c in t.columns if folded[c.name.lower()] > 1]:
+        names = " and ".join(f'"{n}"' for n in twice)
+        return TidemarkError(f'columns {names} of table "{name}" differ in capitals alone', code="column_name",
+                             detail="The engines' tables take them for one name.", hint="Rename one.")
+    return None
