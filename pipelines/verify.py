@@ -182,6 +182,8 @@ def _loose(t: Type) -> Type:
 def _comparable(e: str, t: Type) -> str:
     if t.name == "bpchar":
         return f"rtrim({e}, ' ')"
+    if t.name == "array" and t.element is not None and t.element.name == "bpchar":
+        return f"list_transform({e}, x -> rtrim(x, ' '))"
     if t.name in ("float4", "float8") or (t.name == "numeric" and (t.scale or 0) > 12):
         return f"CAST({e} AS DOUBLE)"
     if t.name == "numeric":

@@ -162,11 +162,12 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
     else:
         args = [coerce(a, TEXT) for a in args]
     if fn in ("percentile_cont", "percentile_disc"):
-        if args[0].type.name == "array" or order[0].expr.type.name == "interval":
-            raise UnsupportedSql(f"{name} of an array of fractions, or of intervals, is not supported",
+        if args[0].type.name == "array":
+            raise UnsupportedSql(f"{name} of an array of fractions that are not listed is not supported",
                                  code="unsupported_function", hint="Call it once a fraction.")
-        t = FLOAT8 if fn == "percentile_cont" else order[0].expr.type
-        if fn == "percentile_cont":
+        spans = order[0].expr.type.name == "interval"
+        t = FLOAT8 if fn == "percentile_cont" and not spans else order[0].expr.type
+        if fn == "percentile_cont" and not spans:
             order = (Order(cast(order[0].expr, FLOAT8), order[0].desc, order[0].nulls_first),)
     elif fn == "mode":
         t = order[0].expr.type

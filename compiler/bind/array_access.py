@@ -71,7 +71,7 @@ def contains(x: Binding, e: Any, c: Clause) -> Scalar:
         a, b = b, a
     a, b = meet(a, b)
     if a.type.name == "jsonb":
-        return json_edit.contains(a, b)
+        return json_edit.contains(a, b, x.binder.fresh)
     return Call("array_contains_all", (a, b), BOOL)
 
 

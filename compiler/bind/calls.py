@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import aggregates, array_access, hypothetical, json_values, sets, whole_rows, windows
+from compiler.bind import aggregates, array_access, hypothetical, json_values, rows, sets, whole_rows, windows
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import padded
 from compiler.bind.functions import bind_function
@@ -16,9 +16,9 @@ from compiler.bind.functions.times import make_interval
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order, WindowCall
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, is_null, transform
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, transform
 from compiler.ir.scalar import walk as scalar_walk
-from compiler.ir.types import INT8, INTERVAL, JSONB, TEXT
+from compiler.ir.types import INT4, INT8, INTERVAL, JSONB, TEXT
 
 NOW = {"now": types.TIMESTAMPTZ, "current_timestamp": types.TIMESTAMPTZ, "transaction_timestamp": types.TIMESTAMPTZ,
        "statement_timestamp": types.TIMESTAMPTZ, "localtimestamp": types.TIMESTAMP, "current_date": types.DATE, "localtime": types.TIME}
@@ -34,6 +34,30 @@ def now(name: str) -> Scalar:
     return at if NOW[name] == types.TIMESTAMPTZ else cast(at, NOW[name])
 
 
+def percentile(agg: Agg, collected: Callable[[Agg], Col]) -> Scalar:
+    """Of intervals: taken from their array, in order; between two of them, the way from one to the other in parts."""
+    x, fraction = agg.order[0].expr, cast(agg.args[0], types.FLOAT8)
+    some = Call("not", (is_null(x),), types.BOOL)
+    keep = some if agg.filter is None else conj([agg.filter, some])
+    items = collected(Agg("array_agg", (x,), types.array(INTERVAL), keep, False, agg.order))
+    n = cast(Call("cardinality", (items,), INT4), types.FLOAT8)
+
+    def at(place: Scalar) -> Scalar:
+        return Call("array_get", (items, cast(place, INT4)), INTERVAL)
+
+    def rounded(way: str, e: Scalar) -> Scalar:
+        return Call(way, (e,), types.FLOAT8)
+
+    one = Lit(1, INT4)
+    if agg.fn == "percentile_disc":
+        return at(Call("greatest", (cast(rounded("ceil", Call("*", (fraction, n), types.FLOAT8)), INT4), one), INT4))
+    place = Call("*", (fraction, Call("-", (n, cast(one, types.FLOAT8)), types.FLOAT8)), types.FLOAT8)
+    low, high = (Call("+", (cast(rounded(w, place), INT4), one), INT4) for w in ("floor", "ceil"))
+    share = Call("-", (place, rounded("floor", place)), types.FLOAT8)
+    way = Call("*", (Call("-", (at(high), at(low)), INTERVAL), share), INTERVAL)
+    return Call("+", (at(low), way), INTERVAL)
+
+
 class Calls(Binding):
     """Binds calls."""
 
@@ -41,6 +65,8 @@ class Calls(Binding):
         name = str(e.this).lower() if not isinstance(e.this, exp.Expr) else e.this.name.lower()
         if name in NOW:
             return now(name)
+        if name == "exists" and len(e.expressions) == 1 and isinstance(e.expressions[0], exp.Query | exp.Values):
+            return Sub("exists", self.subquery(e.expressions[0], c.around), (), "", types.BOOL)
         if name == "array" and len(e.expressions) == 1 and isinstance(e.expressions[0], exp.Query):
             query = e.expressions[0].copy()
             if query.args.get("order") is not None and query.args.get("limit") is None:
@@ -58,8 +84,11 @@ class Calls(Binding):
             raise InvalidSql(f"window function {name} requires an OVER clause", code="windowing_error")
         if name in sets.NAMES:
             return self.set_returning(name, e, c)
-        if name in ("to_json", "to_jsonb", "row_to_json") and len(e.expressions) == 1 and (whole := whole_rows.columns(e.expressions[0], c)):
-            return json_values.row(JSONB if name == "to_jsonb" else types.JSON, whole)
+        if name in ("to_json", "to_jsonb", "row_to_json") and len(e.expressions) == 1:
+            whole = whole_rows.columns(e.expressions[0], c) or [
+                (f"f{i}", self.bind(x, c)) for i, x in enumerate(rows.items(e.expressions[0]) or [], 1)]
+            if whole:
+                return json_values.row(JSONB if name == "to_jsonb" else types.JSON, whole)
         if name == "make_interval" and any(isinstance(x, exp.Kwarg) for x in e.expressions):
             return make_interval({x.this.name.lower(): self.bind(x.expression, c) for x in e.expressions})
         args = [self.bind(x, c) for x in e.expressions]
@@ -100,6 +129,8 @@ class Calls(Binding):
         agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
         if self.outside(agg):
             return self.enclosing(e, c)
+        if agg.fn in ("percentile_cont", "percentile_disc") and agg.order[0].expr.type.name == "interval":
+            return percentile(agg, lambda a: self.collected(a, c))
         if agg.fn in ("sum", "avg") and agg.args[0].type.name == "interval":
             return self.interval_total(agg, lambda a: self.collected(a, c))
         return aggregates.finish(e, self.collected(agg, c), lambda x: self.bind(x, inner))

@@ -63,7 +63,9 @@ class Expressions(Predicates, Calls):
             if n < 2**31:
                 return Lit(n, INT4)
             return Lit(n, INT8) if n < 2**63 else number(e.this)
-        return number(e.this)
+        found = number(e.this)
+        beyond = len(str(found.value).replace(".", "").lstrip("-0")) > types.MAX_PRECISION or (found.type.scale or 0) > types.MAX_PRECISION
+        return Lit(e.this, types.FLOAT8) if beyond else found
 
     def boolean(self, e: Any, c: Clause) -> Scalar:
         return Lit(bool(e.this), BOOL)
@@ -125,6 +127,9 @@ class Expressions(Predicates, Calls):
             return Call("round_time", (explicit_cast(self.bind(e.this, c), t), Lit(int(digits[1]), INT4)), t)
         if t.name == "opaque" or t.name == "interval" and text.lower() != "interval":
             raise UnsupportedSql(f"cast to {text.lower()} is not supported", code="unsupported_type")
+        if isinstance(e.this, exp.Array) and t.name == "array" and t.element is not None and not any(
+                isinstance(x, exp.Array) for x in e.this.expressions):
+            return Call("array", tuple(explicit_cast(self.bind(x, c), t.element) for x in e.this.expressions), t)
         return explicit_cast(self.bind(e.this, c), t)
 
     def extract_(self, e: Any, c: Clause) -> Scalar:
@@ -181,6 +186,10 @@ class Expressions(Predicates, Calls):
 
     def absolute(self, e: Any, c: Clause) -> Scalar:
         """@ x, which sqlglot reads as a parameter."""
+        if isinstance(e.parent, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod) and e.parent.this is e:
+            raise UnsupportedSql("@ before arithmetic takes all of it", code="unsupported_syntax", hint="Write abs(…).")
+        if not isinstance(e.this, exp.Column | exp.Var | exp.Identifier):
+            return bind_function("abs", [self.bind(e.this, c)])
         column = e.this if isinstance(e.this, exp.Column) else exp.column(exp.to_identifier(e.this.name))
         return bind_function("abs", [self.bind(column, c)])
 

@@ -13,7 +13,7 @@ from compiler.bind.expressions import Expressions
 from compiler.bind.join_tree import Tree, full_join, is_comma, is_function, is_lateral, product
 from compiler.bind.operators import compare
 from compiler.bind.scope import Env, Scope, Source
-from compiler.bind.sets import set_function
+from compiler.bind.sets import UNNAMED, set_function
 from compiler.catalog import Table, parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Apply, Filter, Join, LeftJoin, Project, Relation, Unnest, Values
@@ -42,10 +42,10 @@ class _From:
     def __init__(self, binder: Binder, expressions: Expressions, env: Env, scope: Scope) -> None:
         self.binder, self.expressions, self.env, self.scope = binder, expressions, env, scope
 
-    def add(self, alias: str, columns: list[tuple[str, Col]], rel: Relation, table: Table | None = None) -> Tree:
+    def add(self, alias: str, columns: list[tuple[str, Col]], rel: Relation, table: Table | None = None, scalar: bool = False) -> Tree:
         if alias and any(s.alias == alias for s in self.scope.sources):
             raise InvalidSql(f'table name "{alias}" specified more than once', code="duplicate_alias")
-        source = Source(alias, columns, table)
+        source = Source(alias, columns, table, scalar=scalar)
         self.scope.sources.append(source)
         return Tree(rel, [source], list(columns))
 
@@ -157,8 +157,7 @@ class _From:
         got = set_function(name, [self.expressions.bind(a, clause) for a in raw], declared)
         out = got.columns
         names = [_ident(c.this if isinstance(c, exp.ColumnDef) else c) for c in given]
-        if not names and len(out) == 1 and alias is not None and alias.this is not None and out[0][0] in (
-                "unnest", "generate_series", "generate_subscripts", "string_to_table", "regexp_split_to_table", "jsonb_object_keys", "value"):
+        if not names and len(out) == 1 and alias is not None and alias.this is not None and out[0][0] in UNNAMED:
             names = [label]
         offset = f.args.get("offset") or t.args.get("ordinality")
         cols = [(names[i] if i < len(names) else n, Col(self.binder.fresh(names[i] if i < len(names) else n), ty))
@@ -172,13 +171,14 @@ class _From:
         else:
             every = cols
         start = left if left is not None else ONE_ROW
+        scalar = len(every) == 1
         if got.make is None:
-            return self.add(label, every, Unnest(start, got.fn, got.args, tuple(c for _, c in cols), ordinal))
+            return self.add(label, every, Unnest(start, got.fn, got.args, tuple(c for _, c in cols), ordinal), scalar=scalar)
         raws = [Col(self.binder.fresh(n), ty) for n, ty in got.raw]
         rel = Unnest(start, got.fn, got.args, tuple(raws), ordinal)
         made = [(c.name, e) for (_, c), e in zip(cols, got.make(raws), strict=True)]
         kept = [(c.name, c) for c in rel.schema if c not in raws]
-        return self.add(label, every, Project(rel, (*kept, *made)))
+        return self.add(label, every, Project(rel, (*kept, *made)), scalar=scalar and not declared)
 
     # -- joins
 

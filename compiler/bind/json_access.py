@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import json_edit
+from compiler.bind import json_edit, json_values
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import coerce
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.scalar import Call, Lit, Scalar, cast, conj
-from compiler.ir.types import BOOL, INT4, JSONB, TEXT
+from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
 
 def get(x: Binding, e: Any, c: Clause) -> Scalar:
@@ -23,12 +23,12 @@ def get(x: Binding, e: Any, c: Clause) -> Scalar:
         raise InvalidSql(f"operator does not exist: {v.type} ->", code="undefined_operator")
     if isinstance(e, (exp.JSONBExtract, exp.JSONBExtractScalar)):
         steps = json_edit.path(x.bind(e.expression, c))
-        if not steps and as_text:
-            raise UnsupportedSql("#>> with an empty path is not supported", code="unsupported_syntax")
+        if not steps and as_text:  # the text of the whole: of an element of an array of it
+            return Call("json_text", (cast(json_values.text("[", cast(v, TEXT), "]"), Type(v.type.name)), Lit(0, INT4)), TEXT)
         for i, s in enumerate(steps):
             v = json_edit.step(v, Lit(s, TEXT), as_text and i == len(steps) - 1)
         return v
-    return Call("json_text" if as_text else "json_get", (v, key(x, e.expression, c)), TEXT if as_text else v.type)
+    return Call("json_text" if as_text else "json_get", (v, key(x, e.expression, c)), TEXT if as_text else Type(v.type.name))
 
 
 def key(x: Binding, path: exp.Expr, c: Clause) -> Scalar:

@@ -6,13 +6,17 @@ A jsonb value is the text that Postgres prints for it, so two are equal when the
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from compiler.bind.coerce import coerce
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj, is_null
-from compiler.ir.types import BOOL, INT4, JSONB, TEXT
+from compiler.ir.relation import Filter, Unnest, Values
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, transform, walk
+from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
+
+Fresh = Callable[[str], str]
 
 
 def no(what: str, hint: str = "") -> UnsupportedSql:
@@ -21,7 +25,7 @@ def no(what: str, hint: str = "") -> UnsupportedSql:
 
 def step(x: Scalar, key: Scalar, as_text: bool) -> Scalar:
     """One step of a path: a key of an object or a place of an array."""
-    t = TEXT if as_text else x.type
+    t = TEXT if as_text else Type(x.type.name)
     if not isinstance(key, Lit):
         raise no("a path that is not a constant", "Use -> with the key.")
     return Call("json_step", (x, key, Lit(as_text, BOOL)), t)
@@ -55,28 +59,34 @@ def read(e: Scalar) -> Any:
         raise InvalidSql(f'invalid input syntax for type json: "{e.value}"', code="invalid_text") from x
 
 
-def contains(x: Scalar, part: Scalar) -> Scalar:
+def contains(x: Scalar, part: Scalar, fresh: Fresh) -> Scalar:
     """x @> part, taken apart by the constant part; NULL where x is."""
     value = read(part)
-    got = _contains(x, value)
+    got = _contains(x, value, fresh)
     if not isinstance(value, (dict, list)):  # an array contains a scalar that is one of its elements
-        got = Call("or", (got, _element(x, value)), BOOL)
+        got = Call("or", (got, _element(x, value, fresh)), BOOL)
     return case([(is_null(x), Lit(None, BOOL))], Call("coalesce", (got, Lit(False, BOOL)), BOOL), BOOL)
 
 
-def _contains(x: Scalar, value: Any) -> Scalar:
+def _contains(x: Scalar, value: Any, fresh: Fresh) -> Scalar:
     if isinstance(value, dict):
-        return conj([is_kind(x, "object"), *(Call("coalesce", (_contains(Call("json_get", (x, Lit(k, TEXT)), JSONB), v), Lit(False, BOOL)), BOOL)
-                                            for k, v in value.items())])
+        inside = [_contains(Call("json_get", (x, Lit(k, TEXT)), JSONB), v, fresh) for k, v in value.items()]
+        return conj([is_kind(x, "object"), *(Call("coalesce", (p, Lit(False, BOOL)), BOOL) for p in inside)])
     if isinstance(value, list):
-        return conj([is_kind(x, "array"), *(_element(x, v) for v in value)])
+        return conj([is_kind(x, "array"), *(_element(x, v, fresh) for v in value)])
     return equal(x, Lit(_text(value), JSONB))
 
 
-def _element(x: Scalar, value: Any) -> Scalar:
-    """An array has an element equal to a scalar."""
+def _element(x: Scalar, value: Any, fresh: Fresh) -> Scalar:
+    """An array has an element equal to a scalar, or one that contains an object or array."""
     if isinstance(value, (dict, list)):
-        raise no("@> with an object or array within an array", "Search the elements: EXISTS (SELECT … FROM jsonb_array_elements(…)).")
+        if any(isinstance(n, Sub) for n in walk(x)):
+            raise no("@> with an object or array within an array, of a subquery", "Take the subquery in FROM.")
+        items = case([(is_kind(x, "array"), x)], Lit(None, JSONB), JSONB)
+        outer = transform(items, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
+        item = Col(fresh("item"), JSONB)
+        found = Filter(Unnest(Values((), ((),)), "json_elements", (outer,), (item,), None), _contains(item, value, fresh))
+        return Sub("exists", found, (), "", BOOL)
     return Call("json_has_element", (x, Lit(_text(value), JSONB)), BOOL)
 
 

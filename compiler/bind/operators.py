@@ -102,6 +102,8 @@ TEMPORAL: dict[tuple[str, str, str], Type] = {
     ("+", "timestamp", "interval"): TIMESTAMP, ("-", "timestamp", "interval"): TIMESTAMP,
     ("+", "interval", "timestamp"): TIMESTAMP, ("+", "timestamptz", "interval"): TIMESTAMPTZ,
     ("-", "timestamptz", "interval"): TIMESTAMPTZ, ("+", "interval", "timestamptz"): TIMESTAMPTZ,
+    ("+", "timestamp", "time"): TIMESTAMP, ("+", "time", "timestamp"): TIMESTAMP, ("-", "timestamp", "time"): TIMESTAMP,
+    ("+", "timestamptz", "time"): TIMESTAMPTZ, ("+", "time", "timestamptz"): TIMESTAMPTZ, ("-", "timestamptz", "time"): TIMESTAMPTZ,
     ("-", "timestamp", "timestamp"): INTERVAL, ("-", "timestamptz", "timestamptz"): INTERVAL,
     ("-", "timestamp", "date"): INTERVAL, ("-", "date", "timestamp"): INTERVAL,
     ("-", "timestamptz", "timestamp"): INTERVAL, ("-", "timestamp", "timestamptz"): INTERVAL,
@@ -166,6 +168,8 @@ def _temporal(op: str, a: Scalar, b: Scalar, t: Type) -> Scalar:
     if op == "+" and b.type.name in ("date", "timestamp", "timestamptz") and a.type.name in ("interval", "int4", "int8",
                                                                                               "int2", "time"):
         a, b = b, a
+    if b.type.name == "time" and t.name != "interval":
+        b = Call("-", (b, Lit("00:00:00", TIME)), INTERVAL)
     if t == TIMESTAMP and a.type.name == "date":
         a = cast(a, TIMESTAMP)
     if t == INTERVAL and op == "*" and b.type.name == "interval":

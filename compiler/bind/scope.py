@@ -21,6 +21,7 @@ class Source:
     columns: list[tuple[str, Col]]
     table: Table | None = None
     hidden: set[str] = field(default_factory=set)
+    scalar: bool = False  # a function of one value: its alias names that value
 
 
 @dataclass
@@ -55,7 +56,9 @@ class Scope:
         if len(hits) > 1:
             raise InvalidSql(f'column reference "{name}" is ambiguous', code="ambiguous_column",
                              hint="Qualify it with a table name or alias.")
-        return hits[0] if hits else None
+        if hits or table is not None:
+            return hits[0] if hits else None
+        return next((s.columns[0][1] for s in self.sources if s.scalar and s.alias == name), None)
 
     def has_source(self, alias: str) -> bool:
         return any(s.alias == alias for s in self.sources) or (self.parent is not None and self.parent.has_source(alias))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from compiler.bind.coerce import coerce
 from compiler.bind.functions import bind_function
+from compiler.bind.functions.regexes import every_match
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, cast
@@ -15,7 +16,10 @@ from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, JSONB, TEXT, TIMESTAMP
 Out = list[tuple[str, Type]]
 NAMES = frozenset(("unnest", "generate_series", "jsonb_array_elements", "jsonb_array_elements_text", "json_array_elements",
                    "json_array_elements_text", "regexp_split_to_table", "string_to_table", "generate_subscripts", "jsonb_object_keys",
-                   "jsonb_each", "jsonb_each_text", "jsonb_to_record", "jsonb_to_recordset", "json_to_recordset"))
+                   "jsonb_each", "jsonb_each_text", "jsonb_to_record", "jsonb_to_recordset", "json_to_recordset", "json_object_keys", "json_each",
+                   "json_each_text", "json_to_record", "regexp_matches"))
+UNNAMED = frozenset(("unnest", "generate_series", "generate_subscripts", "string_to_table", "regexp_split_to_table", "jsonb_object_keys",
+                     "json_object_keys", "regexp_matches"))  # their one column takes the alias; that of others has a name of its own
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ def set_function(name: str, args: list[Scalar], declared: Out | None = None) -> 
         return _unnest(args)
     if name in ("jsonb_array_elements", "json_array_elements"):
         x = coerce(args[0], JSONB)
-        return _plain("json_elements", (x,), [("value", x.type)])
+        return _plain("json_elements", (x,), [("value", Type(x.type.name))])
     if name in ("jsonb_array_elements_text", "json_array_elements_text"):
         return _plain("json_elements_text", (coerce(args[0], JSONB),), [("value", TEXT)])
     if name in ("string_to_table", "regexp_split_to_table"):
@@ -52,13 +56,15 @@ def set_function(name: str, args: list[Scalar], declared: Out | None = None) -> 
         return _plain("unnest", (parts,), [(name, TEXT)])
     if name == "generate_subscripts":
         return _plain("series", (Lit(1, INT4), bind_function("array_length", args), Lit(1, INT4)), [(name, INT4)])
-    if name == "jsonb_object_keys":
-        return _plain("json_keys", (coerce(args[0], JSONB),), [("jsonb_object_keys", TEXT)])
-    if name in ("jsonb_each", "jsonb_each_text"):
-        t = TEXT if name.endswith("text") else JSONB
+    if name in ("jsonb_object_keys", "json_object_keys"):
+        return _plain("json_keys", (coerce(args[0], JSONB),), [(name, TEXT)])
+    if name in ("jsonb_each", "jsonb_each_text", "json_each", "json_each_text"):
+        t = TEXT if name.endswith("text") else Type(name.partition("_")[0])
         return _plain("json_each_text" if t == TEXT else "json_each", (coerce(args[0], JSONB),), [("key", TEXT), ("value", t)])
-    if name in ("jsonb_to_record", "jsonb_to_recordset", "json_to_recordset") and declared:
+    if name in ("jsonb_to_record", "jsonb_to_recordset", "json_to_recordset", "json_to_record") and declared:
         return _records(args[0], declared, one=name.endswith("record"))
+    if name == "regexp_matches":
+        return _matches(args)
     raise UnsupportedSql(f"function {name}() is not supported in FROM", code="unsupported_function")
 
 
@@ -79,6 +85,19 @@ def _unnest(args: list[Scalar]) -> SetFunction:
         return [Call("array_get", (a, raw[0]), t) for a, (_, t) in zip(args, out, strict=True)]
 
     return SetFunction("series", (Lit(1, INT4), Call("greatest", sizes, INT4), Lit(1, INT4)), out, [("i", INT4)], make)
+
+
+def _matches(args: list[Scalar]) -> SetFunction:
+    """The groups of each match, with the flag g; otherwise of the first, and no row where there is none."""
+    given = args[2].value if len(args) > 2 and isinstance(args[2], Lit) else ""
+    one, out = Lit(1, INT4), [("regexp_matches", types.array(TEXT))]
+    if len(args) > 2 and "g" in str(given):
+        groups = every_match([*args[:2], Lit(str(given).replace("g", ""), TEXT)])
+        return SetFunction("series", (one, Call("cardinality", (groups[0],), INT4), one), out, [("i", INT4)],
+                           lambda raw: [Call("array", tuple(Call("array_get", (g, raw[0]), TEXT) for g in groups), types.array(TEXT))])
+    first = bind_function("regexp_match", args)
+    rows = case([(Call("is_null", (first,), BOOL), Lit(0, INT4))], one, INT4)
+    return SetFunction("series", (one, rows, one), out, [("i", INT4)], lambda raw: [first])
 
 
 def _records(x: Scalar, declared: Out, one: bool) -> SetFunction:

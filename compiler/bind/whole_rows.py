@@ -29,8 +29,8 @@ def source_named(e: Any, c: Clause) -> Source | None:
 
 
 def columns(e: Any, c: Clause) -> list[tuple[str, Scalar]]:
-    """The columns of the table that a bare name stands for; none for anything else."""
-    found = source_named(e, c) if isinstance(e, exp.Column) and not isinstance(e.this, exp.Star) else None
+    """The columns of the table that a bare name or name.* stands for; none for anything else."""
+    found = source_named(e, c)
     if found is not None and found.table is not None and found.table.generated:
         raise UnsupportedSql(f'the row of "{found.alias}" holds the generated column "{found.table.generated[0]}", which Postgres does not '
                              "replicate", code="generated_column", hint="Name the columns.")

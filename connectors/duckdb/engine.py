@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
@@ -20,7 +20,7 @@ from connectors.duckdb import landing, mirror
 from connectors.duckdb.session import connect
 from connectors.duckdb.values import cast_errors, exported
 from connectors.engine import EngineFailure, Printer
-from connectors.exported import export_batch, is_json
+from connectors.exported import NOTHING, export_batch, is_json, known, shapes
 from connectors.staging import Staged
 from connectors.typed import typed
 
@@ -269,12 +269,24 @@ class DuckDBEngine:
             self._reading(plan.view, f"COPY ({query}) TO '{target}' ({options})")
 
     def _export_json(self, plan: ViewPlan, query: str, path: Path) -> None:
-        types = [c.type for _, c in plan.outputs]
-        batches = self._reading(plan.view, query).to_arrow_reader(EXPORT_ROWS)
-        empty = export_batch(pa.RecordBatch.from_pylist([], schema=batches.schema), types)
-        with pq.ParquetWriter(path, empty.schema) as writer:
-            for b in batches:
-                writer.write_batch(export_batch(b, types))
+        """Two passes over the same rows: the types that JSON columns have, and the file."""
+        con = self._reading(plan.view, "BEGIN")
+        kinds: dict[str, Any] = {n: known(c.type) for n, c in plan.outputs if is_json(c.type)}
+        unknown = [n for n, k in kinds.items() if k is None]
+        kinds.update({n: NOTHING for n in unknown})
+        for b in con.execute(query).to_arrow_reader(EXPORT_ROWS) if unknown else ():
+            kinds.update(shapes(b, unknown, kinds))
+        read = con.execute(query).to_arrow_reader(EXPORT_ROWS)
+        empty = export_batch(pa.RecordBatch.from_pylist([], schema=read.schema), kinds)
+        rows = pa.RecordBatchReader.from_batches(empty.schema, (export_batch(b, kinds) for b in read))
+        items = ", ".join(f"CAST(CAST({c} AS JSON) AS VARIANT) AS {c}" if kinds.get(n, NOTHING) is None else c
+                          for n in empty.schema.names for c in [ident(n).sql("duckdb")])
+        target = str(path).replace("'", "''")
+        writer = duckdb.connect()
+        writer.execute("SET TimeZone = 'UTC'")
+        writer.register("rows", rows)
+        writer.execute(f"COPY (SELECT {items} FROM rows) TO '{target}' (FORMAT parquet)")
+        con.execute("COMMIT")
 
 
 def _each(con: duckdb.DuckDBPyConnection, statements: list[str]) -> None:

@@ -17,15 +17,20 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table
-from compiler.ir.types import Type
 from compiler.spelling.spark import type_name
 from compiler.state import StateDef, ViewPlan
-from connectors.exported import arrow_type, export_batch, is_json
+from connectors.exported import NOTHING, export_batch, is_json, known, packed_shapes, settled, unpacked_shapes
 from connectors.spark import mirror
 from connectors.spark.batches import Batches
 from connectors.spark.landing import interval_of, quoted, typed_base
 
 COMPACT_FILES = 40
+
+
+def column(name: str) -> Any:
+    from pyspark.sql.functions import col
+
+    return col("`" + name.replace("`", "``") + "`")
 
 
 def is_interval(f: Any) -> bool:
@@ -134,15 +139,24 @@ class SparkEngine(Batches):
             frame = frame.selectExpr(*((length if t.name == "interval" else "`{0}`").format(n.replace("`", "``"))
                                        for (n, _), t in zip(plan.outputs, types, strict=True)))
         if fmt == "parquet" and any(map(is_json, types)):
-            frame = frame.mapInArrow(lambda batches: (export_batch(b, types) for b in batches), self._exported(frame, types))
+            frame = self._with_json(frame, {n: known(t) for (n, _), t in zip(plan.outputs, types, strict=True) if is_json(t)})
         self._write(plan.view, frame, path, fmt)
 
-    def _exported(self, frame: Any, kinds: list[Type]) -> Any:
+    def _with_json(self, frame: Any, kinds: dict[str, Any]) -> Any:
+        """JSON columns as the types their values share: found in a first pass, of which a row a batch is collected."""
+        from pyspark.sql.functions import parse_json
         from pyspark.sql.pandas.types import from_arrow_type
         from pyspark.sql.types import StructField, StructType
 
-        return StructType([StructField(f.name, from_arrow_type(arrow_type(t)) if is_json(t) else f.dataType)
-                           for f, t in zip(frame.schema.fields, kinds, strict=True)])
+        unknown = [n for n, k in kinds.items() if k is None]
+        if unknown:
+            frame = frame.persist()
+            found = frame.select([column(n) for n in unknown]).mapInArrow(lambda batches: map(packed_shapes, batches), "kinds binary").collect()
+            for n, k in zip(unknown, unpacked_shapes([r.kinds for r in found], len(unknown)), strict=True):
+                kinds[n] = k
+        fields = [StructField(f.name, from_arrow_type(settled(kinds[f.name])) if f.name in kinds else f.dataType) for f in frame.schema.fields]
+        frame = frame.mapInArrow(lambda batches: (export_batch(b, kinds) for b in batches), StructType(fields))
+        return frame.select([parse_json(column(f.name)).alias(f.name) if kinds.get(f.name, NOTHING) is None else column(f.name) for f in fields])
 
     def _write(self, view: str, frame: Any, path: Path, fmt: str) -> None:
         writer = frame.coalesce(1).write.mode("overwrite")

@@ -54,6 +54,10 @@ def _regexp_count(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(tree(d, "LEN(REGEXP_EXTRACT_ALL($1, $2, 0, $3))", a[0], _pattern(a[1]), _options(e)), e.type)
 
 
+def _regexp_all(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    return tree(d, "REGEXP_EXTRACT_ALL($1, $2, $4, $3)", a[0], _pattern(a[1]), _options(e), a[3])
+
+
 def _regexp_split(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return exp.Anonymous(this="string_split_regex", expressions=[a[0], _pattern(a[1]), _options(e)])
 
@@ -85,7 +89,7 @@ def _count_nulls(d: Dialect, a: list[exp.Expr], nulls: bool) -> exp.Expr:
 FUNCTIONS: dict[str, str | Emit] = {
     "||": "$1 || $2", "like": _like, "ilike": _like, "regex": _regex("s"), "iregex": _regex("is"),
     "regexp_replace": _regexp_replace, "regexp_substr": _regexp_substr, "regexp_whole": _regexp_whole, "regexp_match": _regexp_match,
-    "regexp_count": _regexp_count, "regexp_split": _regexp_split,
+    "regexp_count": _regexp_count, "regexp_all": _regexp_all, "regexp_split": _regexp_split,
     "upper": "pg.upper($1)", "lower": "LOWER($1)", "reverse": "REVERSE($1)", "length": typed("LENGTH($1)"),
     "octet_length": typed("STRLEN($1)"), "bytes_length": typed("OCTET_LENGTH($1)"), "initcap": "pg.initcap($1)",
     "substring": lambda d, e, a: tree(d, "pg.substring_from($1, $2)", *a) if len(a) == 2

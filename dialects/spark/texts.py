@@ -82,6 +82,10 @@ def _regexp_count(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return tree(d, "REGEXP_COUNT($1, $2)", a[0], _pattern(d, a[1], _options(e)))
 
 
+def _regexp_all(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    return tree(d, "REGEXP_EXTRACT_ALL($1, $2, $3)", a[0], _pattern(d, a[1], _options(e)), a[3])
+
+
 def _regexp_split(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return exp.Anonymous(this="split", expressions=[a[0], _pattern(d, a[1], _options(e)), exp.Neg(this=exp.Literal.number(1))])
 
@@ -109,7 +113,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "||": "$1 || $2", "||:bytea": "CONCAT($1, $2)", "like": _like, "ilike": _like,
     "regex": _regex("(?s)"), "iregex": _regex("(?is)"), "regexp_replace": _regexp_replace,
     "regexp_substr": _regexp_substr, "regexp_whole": _regexp_whole, "regexp_match": _regexp_match, "regexp_count": _regexp_count,
-    "regexp_split": _regexp_split, "num_nulls": _count_nulls(True), "num_nonnulls": _count_nulls(False),
+    "regexp_split": _regexp_split, "regexp_all": _regexp_all, "num_nulls": _count_nulls(True), "num_nonnulls": _count_nulls(False),
     "upper": "pg_upper($1)", "lower": "LOWER($1)", "reverse": fn("reverse"), "length": fn("length"),
     "octet_length": fn("octet_length"), "bytes_length": fn("octet_length"), "initcap": refused("initcap"),
     "substring": _substring, "bytes_substring": _bytes, "left": "pg_left($1, $2)", "right": "pg_right($1, $2)",

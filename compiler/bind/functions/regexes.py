@@ -39,6 +39,16 @@ def _match(args: list[Scalar]) -> Scalar:
     return Call("regexp_match", (x, p, Lit(flags(args, 2, "regexp_match"), TEXT)), TEXTS)
 
 
+def every_match(args: list[Scalar]) -> list[Scalar]:
+    """Of each group an array with what it matched each time, one after the other; of the whole where there are no groups."""
+    x, p = _subject(args, "regexp_matches")
+    if re.search(r"\)[?*{]|\|", str(p.value)) or _empty(str(p.value)):
+        raise unsupported("regexp_matches with groups that may match nothing")
+    groups = re.compile(re.sub(r"\[\[:\w+:\]\]", "x", str(p.value))).groups
+    options = Lit(flags(args, 2, "regexp_matches"), TEXT)
+    return [Call("regexp_all", (x, p, options, Lit(n, INT4)), TEXTS) for n in (range(1, groups + 1) if groups else (0,))]
+
+
 def _substr(args: list[Scalar]) -> Scalar:
     """The first match from a position on."""
     x, p = _subject(args, "regexp_substr")

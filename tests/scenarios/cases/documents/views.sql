@@ -1,0 +1,66 @@
+-- view: value_by_name
+SELECT d.id, e.value, o.n FROM doc d, jsonb_array_elements(CASE WHEN jsonb_typeof(d.body) = 'array' THEN d.body END) WITH ORDINALITY AS e(value, n) JOIN (VALUES (1::bigint), (2)) o(n) USING (n);
+-- view: value_by_alias
+SELECT d.id, e ->> 'k' AS k, e.value AS whole, e IS NULL AS gone FROM doc d, jsonb_array_elements(CASE WHEN jsonb_typeof(d.body) = 'array' THEN d.body END) e;
+-- view: every_column_of_a_function
+SELECT * FROM generate_series(1, 3) g, jsonb_array_elements_text('["a", "b"]') t;
+-- view: contained_in_arrays
+SELECT id, body @> '[{"k": "wifi"}]' AS w, body @> '{"a": [{"b": [1]}]}' AS b, body @> '[[1]]' AS l FROM doc;
+-- view: containing_counted
+SELECT kind, count(*) FILTER (WHERE body @> '[{"k": "tv"}]') AS tv, bool_or(body @> '[{"n": 7}]') AS seven FROM doc GROUP BY kind;
+-- view: not_contained
+SELECT id FROM doc WHERE NOT body @> '[{"k": "wifi"}]' OR kind = 'y' AND body @> '{"a": [{"b": [2]}]}';
+-- view: text_of_the_whole
+SELECT id, body #>> '{}' AS t, body #> '{}' AS j, body -> 0 ->> 'k' AS k FROM doc;
+-- view: aggregated_and_taken_apart
+SELECT kind, jsonb_agg(id ORDER BY id) -> 0 AS first, jsonb_agg(body -> 'a' ORDER BY id) AS parts FROM doc GROUP BY kind;
+-- view: elements_of_built
+SELECT d.id, t.value FROM doc d, jsonb_array_elements(jsonb_build_array(d.id, d.kind)) t(value);
+-- view: json_keys
+SELECT d.id, k FROM doc d, json_object_keys(d.raw) k;
+-- view: json_members
+SELECT d.id, m.key, m.value FROM doc d, json_each_text(d.raw) m;
+-- view: rows_as_json
+SELECT id, row_to_json(row(id, kind)) AS r, to_jsonb(l.*) AS l FROM doc JOIN link l ON l.src = doc.id;
+-- view: exists_union
+SELECT id FROM doc WHERE EXISTS ((SELECT 1 FROM link WHERE src = doc.id) UNION ALL (SELECT 2 FROM link WHERE dst = doc.id AND weight > 3));
+-- view: exists_values
+SELECT id FROM doc WHERE EXISTS (VALUES (1, 2)) AND NOT EXISTS (TABLE link);
+-- view: distances
+SELECT id, @ (score - 4) AS far, "Mixed Case" + 1 AS m, "a,b;c" AS n FROM doc;
+-- view: names_grouped
+SELECT "a,b;c", max("Mixed Case") AS "Most, of all" FROM doc GROUP BY "a,b;c";
+-- view: floats_of_text
+SELECT id FROM doc WHERE score = ANY (ARRAY['0.25', 'NaN', '1.5']::float8[]) OR score > 1e300;
+-- view: middle_intervals
+SELECT kind, percentile_disc(0.5) WITHIN GROUP (ORDER BY took) AS d, percentile_cont(0.25) WITHIN GROUP (ORDER BY took DESC) AS c, percentile_disc(0) WITHIN GROUP (ORDER BY took) AS z FROM doc GROUP BY kind;
+-- view: intervals_grouped
+SELECT took, count(*) AS n, rank() OVER (ORDER BY took) AS r FROM doc GROUP BY took;
+-- view: intervals_apart
+SELECT d.took, count(DISTINCT l.took) AS n FROM doc d JOIN doc l ON l.took = d.took AND l.id <> d.id GROUP BY d.took;
+-- view: clocks
+SELECT id, at + hour AS a, seen + hour AS s, at - hour AS b, hour + at AS h, day + hour AS d FROM doc;
+-- view: matches
+SELECT d.id, m FROM doc d, regexp_matches(d.words, 'a+', 'g') m;
+-- view: matches_in_pairs
+SELECT id, regexp_matches(words, '(a)(b)', 'g') AS m FROM doc;
+-- view: first_match
+SELECT id, (regexp_matches(words, '(c)(a)'))[2] AS m FROM doc;
+-- view: padded_lists
+SELECT kind, array_agg(tier ORDER BY id) AS tiers FROM doc GROUP BY kind;
+-- view: groups_frame
+SELECT id, sum("Mixed Case") OVER (PARTITION BY kind ORDER BY tier GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE TIES) AS s,
+  count(*) FILTER (WHERE score > 2) OVER (PARTITION BY kind ORDER BY id) AS n, array_agg(id) FILTER (WHERE id % 2 = 0) OVER (PARTITION BY kind ORDER BY id) AS l FROM doc;
+-- view: range_frames
+SELECT id, count(*) OVER (ORDER BY at RANGE BETWEEN interval '1 month' PRECEDING AND interval '1 day' FOLLOWING) AS m,
+  sum(id) OVER (PARTITION BY kind ORDER BY day RANGE BETWEEN interval '1 day' PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW) AS d,
+  max(score) OVER (ORDER BY seen DESC RANGE interval '3 hours' PRECEDING) AS h FROM doc;
+-- view: far_rows
+SELECT id, lag(kind, "Mixed Case") OVER (ORDER BY id) AS back, nth_value(id, 2) OVER (PARTITION BY kind ORDER BY id GROUPS 2 PRECEDING) AS second FROM doc;
+-- view: reached
+WITH RECURSIVE r AS (SELECT src, dst FROM link UNION SELECT r.src, l.dst FROM r JOIN link l ON l.src = r.dst) SELECT src, dst FROM r;
+-- view: not_reached
+WITH RECURSIVE r AS (SELECT 1 AS n UNION SELECT l.dst FROM r JOIN link l ON l.src = r.n WHERE l.weight > 0) SELECT id FROM doc WHERE id NOT IN (SELECT n FROM r WHERE n IS NOT NULL);
+-- view: paths
+WITH RECURSIVE r AS (SELECT src, dst, ARRAY[src, dst] AS path FROM link WHERE src = 1 UNION ALL SELECT r.src, l.dst, r.path || l.dst FROM r JOIN link l ON l.src = r.dst WHERE l.dst <> ALL (r.path) AND cardinality(r.path) < 5)
+SELECT dst, count(*) AS ways, min(cardinality(path)) AS steps FROM r GROUP BY dst;
