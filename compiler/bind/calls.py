@@ -24,6 +24,7 @@ NOW = {"now": types.TIMESTAMPTZ, "current_timestamp": types.TIMESTAMPTZ, "transa
        "statement_timestamp": types.TIMESTAMPTZ, "localtimestamp": types.TIMESTAMP, "current_date": types.DATE, "localtime": types.TIME}
 JSON_FUNCTIONS = {form.format(kind.name): (make, kind) for kind in (types.JSON, JSONB) for form, make in (
     ("to_{}", json_values.to_json), ("{}_build_array", json_values.build_array), ("{}_build_object", json_values.build_object))}
+JSON_FUNCTIONS["array_to_json"] = (json_values.to_json, types.JSON)
 
 
 def now(name: str) -> Scalar:

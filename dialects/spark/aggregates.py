@@ -103,6 +103,16 @@ def _statistic(name: str) -> Emit:
     return emit
 
 
+def _corr(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """Spark's own divides by zero where one side is constant: here it is NULL, as in Postgres."""
+    args, _, distinct = _parts(a)
+    if distinct:
+        return _statistic("corr")(d, e, a)
+    x, y = (d.cast(v, types.FLOAT8) for v in args)
+    return tree(d, "COVAR_POP($1, $2) / NULLIF(STDDEV_POP(CASE WHEN $2 IS NOT NULL THEN $1 END) "
+                "* STDDEV_POP(CASE WHEN $1 IS NOT NULL THEN $2 END), 0)", x, y)
+
+
 def _extremum(name: str) -> Emit:
     """Intervals are compared by their length, not field by field."""
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -117,8 +127,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "agg:min": _extremum("min"), "agg:max": _extremum("max"), "agg:bool_and": fn("bool_and"), "agg:bool_or": fn("bool_or"),
     "agg:bit_and": fn("bit_and"), "agg:bit_or": fn("bit_or"), "agg:bit_xor": fn("bit_xor"), "agg:sum": _sum,
     "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
-    "agg:percentile_cont": _within("percentile_cont"), "agg:percentile_disc": _within("percentile_disc"), "agg:mode": _mode,
-    **{f"agg:{n}": _statistic(n) for n in ("stddev_samp", "stddev_pop", "var_samp", "var_pop", "corr", "covar_pop",
+    "agg:percentile_cont": _within("percentile_cont"), "agg:percentile_disc": _within("percentile_disc"), "agg:mode": _mode, "agg:corr": _corr,
+    **{f"agg:{n}": _statistic(n) for n in ("stddev_samp", "stddev_pop", "var_samp", "var_pop", "covar_pop",
                                           "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
                                           "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")},
 }

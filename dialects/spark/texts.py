@@ -8,7 +8,7 @@ from compiler.errors import UnsupportedSql
 from compiler.ir.scalar import Call
 from dialects import patterns
 from dialects.dialect import Dialect, Emit, tree
-from dialects.spark.common import fn, refused
+from dialects.spark.common import fn
 
 
 def _like(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -115,7 +115,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "regexp_substr": _regexp_substr, "regexp_whole": _regexp_whole, "regexp_match": _regexp_match, "regexp_count": _regexp_count,
     "regexp_split": _regexp_split, "regexp_all": _regexp_all, "num_nulls": _count_nulls(True), "num_nonnulls": _count_nulls(False),
     "upper": "pg_upper($1)", "lower": "LOWER($1)", "reverse": fn("reverse"), "length": fn("length"),
-    "octet_length": fn("octet_length"), "bytes_length": fn("octet_length"), "initcap": refused("initcap"),
+    "octet_length": fn("octet_length"), "bytes_length": fn("octet_length"), "initcap": "pg_initcap($1)",
     "substring": _substring, "bytes_substring": _bytes, "left": "pg_left($1, $2)", "right": "pg_right($1, $2)",
     "repeat": "pg_repeated($1, $2)", "replace": "CASE WHEN $2 = '' THEN $1 ELSE REPLACE($1, $2, $3) END",
     "translate": fn("translate"), "btrim": fn("btrim"),
