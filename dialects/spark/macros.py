@@ -9,6 +9,9 @@ TOKEN = r""" '"(?:[^"\\\\]|\\\\.)*"|-?[0-9]+(?:\\.[0-9]+)?|[^"0-9-]+|-' """.stri
 BODIES: dict[str, str] = {
     # numbers: a · b to 18 digits after the point, h being b to so few that a · h has no more: the rest is small
     "pg_times(a, b, h)": "CAST(a * h AS DECIMAL(38,18)) + CAST(a * (b - h) AS DECIMAL(38,18))",
+    "pg_gcd(x, y)": "AGGREGATE(SEQUENCE(1, 92), NAMED_STRUCT('a', ABS(CAST(x AS BIGINT)), 'b', ABS(CAST(y AS BIGINT))), "
+    "(s, i) -> CASE WHEN s['b'] = 0 THEN s ELSE NAMED_STRUCT('a', s['b'], 'b', s['a'] % s['b']) END)['a']",
+    "pg_lcm(x, y)": "CASE WHEN x = 0 OR y = 0 THEN 0 ELSE ABS(CAST(x AS BIGINT) DIV pg_gcd(x, y) * y) END",
     "pg_floor(x)": "CASE WHEN ABS(x) < 9e15 THEN CAST(FLOOR(x) AS DOUBLE) ELSE x END",
     "pg_ceil(x)": "CASE WHEN ABS(x) < 9e15 THEN CAST(CEIL(x) AS DOUBLE) ELSE x END",
     "pg_trunc(x)": "CASE WHEN x < 0 THEN pg_ceil(x) ELSE pg_floor(x) END",

@@ -9,7 +9,7 @@ from compiler.ir.scalar import Call, Scalar
 from compiler.ir.types import Type
 from dialects.arithmetic import in_two_parts
 from dialects.dialect import Dialect, Emit, extreme, tree, typed
-from dialects.spark.common import fn, refused
+from dialects.spark.common import fn
 
 
 def _divide(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -93,7 +93,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "power": fn("power"), "logb": "LN($2) / LN($1)", "atan2": fn("atan2"), "pi": fn("pi"),
     **{f: fn(f) for f in ("sqrt", "cbrt", "exp", "ln", "log10", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "sinh", "cosh", "tanh",
                          "asinh", "acosh", "atanh", "degrees", "radians")},
-    "gcd": refused("gcd"), "lcm": refused("lcm"), "to_hex": "LOWER(HEX($1))", "greatest": fn("greatest"), "least": fn("least"),
+    "gcd": typed("pg_gcd($1, $2)"), "lcm": typed("pg_lcm($1, $2)"), "to_hex": "LOWER(HEX($1))", "greatest": fn("greatest"), "least": fn("least"),
     "greatest:interval": extreme(">", "pg_length($1)"), "least:interval": extreme("<", "pg_length($1)"),
     "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "$1 ^ $2", "shift_left": _shift_left, "shift_right": fn("shiftright"),
 }
