@@ -145,8 +145,8 @@ def _inlined(warehouse: Warehouse, v: DeployedView) -> str:
 
     for n in sorted(reads):
         visit(n)
-    ctes = ",\n".join(f'"{n}" AS ({names[n].sql})' for n in order)
-    return f"WITH {ctes} SELECT * FROM ({names[v.name].sql}) AS whole"
+    ctes = ",\n".join(f'"{n}" AS (\n{names[n].sql}\n)' for n in order)
+    return f"WITH {ctes} SELECT * FROM (\n{names[v.name].sql}\n) AS whole"
 
 
 def difference(view: str, plan: ViewPlan, chunks: list[pa.Table], ours: pa.Table) -> Verified:
