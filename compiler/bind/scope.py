@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from compiler.catalog import Catalog, Table
 from compiler.errors import InvalidSql
 from compiler.ir.relation import Agg, Relation
-from compiler.ir.scalar import Col, Outer, Scalar
+from compiler.ir.scalar import Col, Outer, Scalar, transform
 
 Outputs = tuple[tuple[str, Scalar], ...]  # SQL name and column, in order
 
@@ -36,17 +36,20 @@ class Scope:
     shown: list[tuple[str, Scalar]] = field(default_factory=list)  # what * stands for
 
     def resolve(self, table: str | None, name: str) -> Scalar:
-        """A column of this query as `Col`, of an enclosing one as `Outer`; raises InvalidSql."""
-        scope: Scope | None = self
-        while scope is not None:
-            if (found := scope.local(table, name)) is not None:
-                if scope is self:
-                    return found
-                from compiler.ir.scalar import transform
-
-                return transform(found, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
-            scope = scope.parent
+        """A column of this query as `Col`, of an enclosing one as `Outer`; raises InvalidSql. Columns go before aliases."""
+        for find in (Scope.local, Scope.named):
+            scope: Scope | None = self
+            while scope is not None:
+                if (found := find(scope, table, name)) is not None:
+                    if scope is self:
+                        return found
+                    return transform(found, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
+                scope = scope.parent
         raise self._unknown(table, name)
+
+    def named(self, table: str | None, name: str) -> Scalar | None:
+        """The value of a function of one value, by its alias."""
+        return next((s.columns[0][1] for s in self.sources if s.scalar and s.alias == name), None) if table is None else None
 
     def local(self, table: str | None, name: str) -> Scalar | None:
         if table is None and name in self.merged:
@@ -56,9 +59,7 @@ class Scope:
         if len(hits) > 1:
             raise InvalidSql(f'column reference "{name}" is ambiguous', code="ambiguous_column",
                              hint="Qualify it with a table name or alias.")
-        if hits or table is not None:
-            return hits[0] if hits else None
-        return next((s.columns[0][1] for s in self.sources if s.scalar and s.alias == name), None)
+        return hits[0] if hits else None
 
     def has_source(self, alias: str) -> bool:
         return any(s.alias == alias for s in self.sources) or (self.parent is not None and self.parent.has_source(alias))

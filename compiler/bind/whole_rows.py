@@ -25,7 +25,7 @@ def source_named(e: Any, c: Clause) -> Source | None:
     name = alias.this if alias.args.get("quoted") else alias.this.lower()
     if alias is e.this and c.scope.local(None, name) is not None:
         return None
-    return next((s for s in c.scope.sources if s.alias == name), None)
+    return next((s for s in c.scope.sources if s.alias == name and not s.scalar), None)
 
 
 def columns(e: Any, c: Clause) -> list[tuple[str, Scalar]]:
