@@ -82,6 +82,11 @@ def _sum(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(exp.Sum(this=exp.Distinct(expressions=args) if distinct else args[0]), e.type)
 
 
+def _bit_xor(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    args, _, distinct = _parts(a)
+    return exp.Anonymous(this="bit_xor", expressions=[exp.Distinct(expressions=args)] if distinct else args)
+
+
 def _avg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     args, _, distinct = _parts(a)
     x = exp.Distinct(expressions=args) if distinct else args[0]
@@ -125,7 +130,7 @@ def _extremum(name: str) -> Emit:
 
 FUNCTIONS: dict[str, str | Emit] = {
     "agg:min": _extremum("min"), "agg:max": _extremum("max"), "agg:bool_and": fn("bool_and"), "agg:bool_or": fn("bool_or"),
-    "agg:bit_and": fn("bit_and"), "agg:bit_or": fn("bit_or"), "agg:bit_xor": fn("bit_xor"), "agg:sum": _sum,
+    "agg:bit_and": fn("bit_and"), "agg:bit_or": fn("bit_or"), "agg:bit_xor": _bit_xor, "agg:sum": _sum,
     "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
     "agg:percentile_cont": _within("percentile_cont"), "agg:percentile_disc": _within("percentile_disc"), "agg:mode": _mode, "agg:corr": _corr,
     **{f"agg:{n}": _statistic(n) for n in ("stddev_samp", "stddev_pop", "var_samp", "var_pop", "covar_pop",
