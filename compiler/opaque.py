@@ -31,12 +31,12 @@ def check(r: Relation) -> None:
                     _call(s)
         for o in _orders(n):
             if o.expr.type.name in UNORDERED:
-                _refuse(o.expr.type, "ORDER BY")
+                refuse(o.expr.type, "ORDER BY")
         if isinstance(n, Aggregate | Window):
             for _, a in n.aggs if isinstance(n, Aggregate) else n.calls:
                 for x in a.args:
                     if is_opaque(x.type) and a.fn not in (AGGREGATES if isinstance(n, Aggregate) else WINDOWS):
-                        _refuse(x.type, a.fn)
+                        refuse(x.type, a.fn)
 
 
 def every(r: Relation) -> Iterator[Relation]:
@@ -58,7 +58,7 @@ def _call(c: Call) -> None:
     if found is None or c.fn in CALLS:
         return
     if c.fn != "cast" or c.type.name not in ("text", "varchar", "opaque") or found.labels[0] in MASKED:
-        _refuse(found, f"{c.fn} to {c.type}" if c.fn == "cast" else c.fn)
+        refuse(found, f"{c.fn} to {c.type}" if c.fn == "cast" else c.fn)
 
 
 def _orders(n: Relation) -> Iterator[Order]:
@@ -69,7 +69,7 @@ def _orders(n: Relation) -> Iterator[Order]:
             yield from a.order
 
 
-def _refuse(t: Type, what: str) -> None:
+def refuse(t: Type, what: str) -> None:
     raise UnsupportedSql(f"{what} of {t} is not supported", code="unsupported_type",
                          detail=f"A value of type {t} is carried as the text Postgres prints for it.",
                          hint="Order by a part of it: (a ->> 'key')::int." if t.name in ("json", "jsonb") else

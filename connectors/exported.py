@@ -30,6 +30,18 @@ def known(t: Type) -> pa.DataType | None:
     return None if t.element is None or is_json(t.element) else pa.list_(_element(t.element))
 
 
+def fits(known: pa.DataType | None, found: pa.DataType | None) -> bool:
+    """Whether values of the type found can be written as the type known when the view was compiled."""
+    if known is None or found is None or not (found == NOTHING or pa.types.is_list(found)):
+        return False
+    inner = NOTHING if found == NOTHING else found.value_type
+    if inner in (NOTHING, known.value_type):
+        return True
+    if pa.types.is_decimal(known.value_type) or pa.types.is_floating(known.value_type):
+        return inner in (pa.int64(), pa.float64())
+    return False
+
+
 def _element(t: Type) -> pa.DataType:
     if is_integer(t):
         return pa.int64()
@@ -72,7 +84,7 @@ def _kind(x: Any) -> pa.DataType | None:
     if x is None:
         return NOTHING
     if isinstance(x, json_text.Number):
-        return pa.int64() if x.lstrip("-").isdigit() and len(x) < 17 else pa.float64()
+        return pa.int64() if x.lstrip("-").isdigit() and -(2**63) <= int(x) < 2**63 else pa.float64()
     if isinstance(x, bool):
         return pa.bool_()
     if isinstance(x, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from compiler.catalog import Catalog, Table
@@ -9,6 +10,7 @@ from compiler.errors import TidemarkError
 from pipelines.project import Compiled
 
 OWN = frozenset(("rowid", "_weight", "_lsn", "_log", "_present", "_seq", "_row", "_at", "_of"))  # columns of mirrors and batches
+OWN_NUMBERED = re.compile(r"_(key|from)_\d+|_u\d+")
 
 
 def check_tables(views: list[Compiled], catalog: Catalog) -> None:
@@ -33,7 +35,7 @@ def reason(t: Table) -> TidemarkError | None:
                              detail="Without one, Postgres refuses UPDATE and DELETE on a published table.",
                              hint=f"Add a primary key, or: ALTER TABLE {t.quoted} REPLICA IDENTITY FULL")
     for c in t.columns:
-        if c.name.lower() in OWN:
+        if c.name.lower() in OWN or OWN_NUMBERED.fullmatch(c.name.lower()):
             return TidemarkError(f'column "{c.name}" of table "{name}" has a name that mirrors keep for themselves', code="column_name",
                                  hint="Rename it.")
     folded = Counter(c.name.lower() for c in t.columns)

@@ -86,14 +86,15 @@ class Calls(Binding):
         if name in sets.NAMES:
             return self.set_returning(name, e, c)
         if name in ("to_json", "to_jsonb", "row_to_json") and len(e.expressions) == 1:
-            whole = whole_rows.columns(e.expressions[0], c) or [
-                (f"f{i}", self.bind(x, c)) for i, x in enumerate(rows.items(e.expressions[0]) or [], 1)]
-            if whole:
-                return json_values.row(JSONB if name == "to_jsonb" else types.JSON, whole)
+            kind = JSONB if name == "to_jsonb" else types.JSON
+            if (row := whole_rows.row_as_json(kind, e.expressions[0], c)) is not None:
+                return row
+            if parts := rows.items(e.expressions[0]):
+                return json_values.row(kind, [(f"f{i}", self.bind(x, c)) for i, x in enumerate(parts, 1)])
         if name == "make_interval" and any(isinstance(x, exp.Kwarg) for x in e.expressions):
             return make_interval({x.this.name.lower(): self.bind(x.expression, c) for x in e.expressions})
         args = [self.bind(x, c) for x in e.expressions]
-        if name in JSON_FUNCTIONS:
+        if name in JSON_FUNCTIONS and (len(args) == 1 or "build" in name):
             make, kind = JSON_FUNCTIONS[name]
             return make(kind, args)
         return bind_function(name, args)

@@ -186,8 +186,11 @@ class Expressions(Predicates, Calls):
 
     def absolute(self, e: Any, c: Clause) -> Scalar:
         """@ x, which sqlglot reads as a parameter."""
-        if isinstance(e.parent, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod) and e.parent.this is e:
-            raise UnsupportedSql("@ before arithmetic takes all of it", code="unsupported_syntax", hint="Write abs(…).")
+        node = e
+        while isinstance(node.parent, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Neg):
+            if not isinstance(node.parent, exp.Neg) and node.parent.this is node:
+                raise UnsupportedSql("@ before arithmetic takes all of it", code="unsupported_syntax", hint="Write abs(…).")
+            node = node.parent
         if not isinstance(e.this, exp.Column | exp.Var | exp.Identifier):
             return bind_function("abs", [self.bind(e.this, c)])
         column = e.this if isinstance(e.this, exp.Column) else exp.column(exp.to_identifier(e.this.name))

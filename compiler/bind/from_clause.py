@@ -192,6 +192,8 @@ class _From:
         for more in (t.args.get("joins") or []) if isinstance(t, exp.Table) and not is_function(t) else []:
             right = self.join(right, more)
         on, both = self.condition(j, left, right)
+        for s in [*(left.sources if side in ("RIGHT", "FULL") else []), *(right.sources if side in ("LEFT", "FULL") else [])]:
+            s.padded = True
         if over is not None:
             return replace(both, rel=self.function_join(left.rel, right.rel, on, side))
         return replace(both, rel=self.joined(left.rel, right.rel, on, side, isinstance(t, exp.Lateral) or is_function(t)))

@@ -11,7 +11,7 @@ from compiler.bind import json_edit, json_values
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import coerce
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.ir.scalar import Call, Lit, Scalar, cast, conj
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
 
@@ -24,7 +24,8 @@ def get(x: Binding, e: Any, c: Clause) -> Scalar:
     if isinstance(e, (exp.JSONBExtract, exp.JSONBExtractScalar)):
         steps = json_edit.path(x.bind(e.expression, c))
         if not steps and as_text:  # the text of the whole: of an element of an array of it
-            return Call("json_text", (cast(json_values.text("[", cast(v, TEXT), "]"), Type(v.type.name)), Lit(0, INT4)), TEXT)
+            inside = Call("json_text", (cast(json_values.text("[", cast(v, TEXT), "]"), Type(v.type.name)), Lit(0, INT4)), TEXT)
+            return case([(json_edit.is_kind(v, "string"), inside), (json_edit.is_kind(v, "null"), Lit(None, TEXT))], cast(v, TEXT), TEXT)
         for i, s in enumerate(steps):
             v = json_edit.step(v, Lit(s, TEXT), as_text and i == len(steps) - 1)
         return v

@@ -5,12 +5,12 @@ A jsonb value is the text that Postgres prints for it, so two are equal when the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from compiler.bind.coerce import coerce
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.formats import json_text
 from compiler.ir import types
 from compiler.ir.relation import Filter, Unnest, Values
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, transform, walk
@@ -54,7 +54,7 @@ def read(e: Scalar) -> Any:
     if not isinstance(e, Lit) or not isinstance(e.value, str):
         raise no("@> with a right side that is not a constant", "Compare the parts: a -> 'key' = …")
     try:
-        return json.loads(e.value)
+        return json_text.read(e.value)
     except ValueError as x:
         raise InvalidSql(f'invalid input syntax for type json: "{e.value}"', code="invalid_text") from x
 
@@ -91,7 +91,7 @@ def _element(x: Scalar, value: Any, fresh: Fresh) -> Scalar:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json_text.printed(value, lambda k: (len(k.encode()), k.encode()), str, False)
 
 
 def equal(a: Scalar, b: Scalar) -> Scalar:

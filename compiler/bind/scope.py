@@ -21,6 +21,7 @@ class Source:
     columns: list[tuple[str, Col]]
     table: Table | None = None
     hidden: set[str] = field(default_factory=set)
+    padded: bool = False  # by an outer join: its row may be NULL as a whole
     scalar: bool = False  # a function of one value: its alias names that value
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from compiler import opaque
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
 from compiler.bind.from_clause import bind_from
@@ -42,6 +43,9 @@ class _Select(Grouping):
         outputs = [(n, Col(f"\0{i}", s.type)) for i, (n, s) in enumerate(items)]
         order = [replace(o, expr=_label_of(o.expr)) for o in order_by(e.args.get("order"), outputs, lambda x: self.expressions.bind(x, clause))]
         on = self.distinct_on(clause, outputs)
+        for o in order if on else ():
+            if o.expr.type.name in opaque.UNORDERED:
+                opaque.refuse(o.expr.type, "ORDER BY")
         having = e.args.get("having")
         keep = self.expressions.condition(having.this, Clause(self.scope, "HAVING", self.aggs, None, named, self.grouping)
                                           ) if having is not None else None

@@ -12,7 +12,8 @@ from compiler.bind.aggregates import call_of
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.scope import Source
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.ir.scalar import Scalar
+from compiler.ir.scalar import Scalar, case, is_null, null
+from compiler.ir.types import Type
 
 
 def source_named(e: Any, c: Clause) -> Source | None:
@@ -37,6 +38,26 @@ def columns(e: Any, c: Clause) -> list[tuple[str, Scalar]]:
     return [(n, col) for n, col in found.columns] if found is not None else []
 
 
+def certain(source: Source) -> str | None:
+    """A column of a table that is never NULL in its rows."""
+    names = [] if source.table is None else [*source.table.key, *(x.name for x in source.table.columns if x.not_null)]
+    return names[0] if names else None
+
+
+def row_as_json(kind: Type, e: Any, c: Clause) -> Scalar | None:
+    """The row of a table as an object, NULL where an outer join found none; None for anything else."""
+    whole = columns(e, c)
+    if not whole:
+        return None
+    row, source = json_values.row(kind, whole), source_named(e, c)
+    if source is None or not source.padded:
+        return row
+    if (name := certain(source)) is None:
+        raise UnsupportedSql(f"the row of {source.alias} as JSON, where an outer join may find none, is not supported", code="unsupported_syntax",
+                             hint="Test a column that is never NULL: CASE WHEN … IS NOT NULL THEN to_jsonb(…) END, with the columns named.")
+    return case([(is_null(dict(whole)[name]), null(kind))], row, kind)
+
+
 def counted(e: Any, c: Clause) -> Any:
     """count(t) and count(t.*) count the rows that are there: those whose key is, or another column that is never NULL."""
     call = call_of(e)
@@ -45,12 +66,12 @@ def counted(e: Any, c: Clause) -> Any:
     source = source_named(call.expressions[0], c)
     if source is None:
         return e
-    certain = [] if source.table is None else [*source.table.key, *(x.name for x in source.table.columns if x.not_null)]
-    if not certain and len(c.scope.sources) > 1:
+    name = certain(source)
+    if name is None and len(c.scope.sources) > 1:
         raise UnsupportedSql(f"count({source.alias}.*) of rows without a column that is never NULL is not supported",
                              code="unsupported_syntax", hint="Count a column that is never NULL.")
     e = e.copy()
-    what = exp.column(exp.to_identifier(certain[0], quoted=True), table=exp.to_identifier(source.alias, quoted=True)) if certain else exp.Star()
+    what = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(source.alias, quoted=True)) if name else exp.Star()
     call_of(e).set("expressions", [what])
     return e
 

@@ -20,7 +20,7 @@ from connectors.duckdb import landing, mirror
 from connectors.duckdb.session import connect
 from connectors.duckdb.values import cast_errors, exported
 from connectors.engine import EngineFailure, Printer
-from connectors.exported import NOTHING, export_batch, is_json, known, shapes
+from connectors.exported import NOTHING, export_batch, fits, is_json, known, shapes
 from connectors.staging import Staged
 from connectors.typed import typed
 
@@ -271,11 +271,11 @@ class DuckDBEngine:
     def _export_json(self, plan: ViewPlan, query: str, path: Path) -> None:
         """Two passes over the same rows: the types that JSON columns have, and the file."""
         con = self._reading(plan.view, "BEGIN")
-        kinds: dict[str, Any] = {n: known(c.type) for n, c in plan.outputs if is_json(c.type)}
-        unknown = [n for n, k in kinds.items() if k is None]
-        kinds.update({n: NOTHING for n in unknown})
-        for b in con.execute(query).to_arrow_reader(EXPORT_ROWS) if unknown else ():
-            kinds.update(shapes(b, unknown, kinds))
+        names = {n: known(c.type) for n, c in plan.outputs if is_json(c.type)}
+        kinds: dict[str, Any] = {}
+        for b in con.execute(query).to_arrow_reader(EXPORT_ROWS):
+            kinds = shapes(b, names, kinds)
+        kinds = {n: k if fits(k, kinds.get(n, NOTHING)) else kinds.get(n, NOTHING) for n, k in names.items()}
         read = con.execute(query).to_arrow_reader(EXPORT_ROWS)
         empty = export_batch(pa.RecordBatch.from_pylist([], schema=read.schema), kinds)
         rows = pa.RecordBatchReader.from_batches(empty.schema, (export_batch(b, kinds) for b in read))
@@ -285,7 +285,11 @@ class DuckDBEngine:
         writer = duckdb.connect()
         writer.execute("SET TimeZone = 'UTC'")
         writer.register("rows", rows)
-        writer.execute(f"COPY (SELECT {items} FROM rows) TO '{target}' (FORMAT parquet)")
+        try:
+            writer.execute(f"COPY (SELECT {items} FROM rows) TO '{target}' (FORMAT parquet)")
+        except (duckdb.Error, pa.ArrowException, ValueError) as e:
+            path.unlink(missing_ok=True)
+            raise EngineFailure(f'export of view "{plan.view}" failed', detail=str(e).split("\n")[0]) from e
         con.execute("COMMIT")
 
 

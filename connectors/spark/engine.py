@@ -19,7 +19,7 @@ import pyarrow as pa
 from compiler.catalog import Table
 from compiler.spelling.spark import type_name
 from compiler.state import StateDef, ViewPlan
-from connectors.exported import NOTHING, export_batch, is_json, known, packed_shapes, settled, unpacked_shapes
+from connectors.exported import NOTHING, export_batch, fits, is_json, known, packed_shapes, settled, unpacked_shapes
 from connectors.spark import mirror
 from connectors.spark.batches import Batches
 from connectors.spark.landing import interval_of, quoted, typed_base
@@ -110,7 +110,7 @@ class SparkEngine(Batches):
         return done
 
     def frame(self, plan: ViewPlan, now: str | None = None) -> Any:
-        top = self.unrolled(plan.top, self.path / "rounds", self.spark)
+        top = self.unrolled(plan.top, self.scratch, self.spark)
         return self.sql(self.printer.view(replace(plan, top=top), now))
 
     def read(self, plan: ViewPlan, now: str | None = None) -> pa.Table:
@@ -139,7 +139,11 @@ class SparkEngine(Batches):
             frame = frame.selectExpr(*((length if t.name == "interval" else "`{0}`").format(n.replace("`", "``"))
                                        for (n, _), t in zip(plan.outputs, types, strict=True)))
         if fmt == "parquet" and any(map(is_json, types)):
-            frame = self._with_json(frame, {n: known(t) for (n, _), t in zip(plan.outputs, types, strict=True) if is_json(t)})
+            frame = frame.persist()  # read twice
+            typed = self._with_json(frame, {n: known(t) for (n, _), t in zip(plan.outputs, types, strict=True) if is_json(t)})
+            self._write(plan.view, typed, path, fmt)
+            frame.unpersist()
+            return
         self._write(plan.view, frame, path, fmt)
 
     def _with_json(self, frame: Any, kinds: dict[str, Any]) -> Any:
@@ -148,12 +152,9 @@ class SparkEngine(Batches):
         from pyspark.sql.pandas.types import from_arrow_type
         from pyspark.sql.types import StructField, StructType
 
-        unknown = [n for n, k in kinds.items() if k is None]
-        if unknown:
-            frame = frame.persist()
-            found = frame.select([column(n) for n in unknown]).mapInArrow(lambda batches: map(packed_shapes, batches), "kinds binary").collect()
-            for n, k in zip(unknown, unpacked_shapes([r.kinds for r in found], len(unknown)), strict=True):
-                kinds[n] = k
+        found = frame.select([column(n) for n in kinds]).mapInArrow(lambda batches: map(packed_shapes, batches), "kinds binary").collect()
+        seen = zip(list(kinds.items()), unpacked_shapes([r.kinds for r in found], len(kinds)), strict=True)
+        kinds = {n: k if fits(k, of) else of for (n, k), of in seen}
         fields = [StructField(f.name, from_arrow_type(settled(kinds[f.name])) if f.name in kinds else f.dataType) for f in frame.schema.fields]
         frame = frame.mapInArrow(lambda batches: (export_batch(b, kinds) for b in batches), StructType(fields))
         return frame.select([parse_json(column(f.name)).alias(f.name) if kinds.get(f.name, NOTHING) is None else column(f.name) for f in fields])

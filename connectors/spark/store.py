@@ -37,6 +37,7 @@ class Store:
         self.plans: dict[str, ViewPlan] = {}
         self.timings: dict[str, float] = {}  # state → seconds of its jobs in the last batch that touched it
         self.pool = ThreadPoolExecutor(4)
+        self.scratch = self.path / f"scratch-{os.getpid()}"  # what a query keeps while it is read
         self.lock = Lock()  # of the small files, where several threads fill states
 
     @property
@@ -52,6 +53,7 @@ class Store:
 
     def close(self) -> None:
         self.pool.shutdown(wait=True)
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
     def stop(self) -> None:
         if self._session is not None:

@@ -29,6 +29,8 @@ def _string_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _array_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    if e.args[0].type.name == "interval":  # ordered by itself, DuckDB's list compares months, days and the rest one by one
+        a = [exp.Ordered(**{**x.args, "this": tree(d, "EPOCH_US($1)", x.this)}) if isinstance(x, exp.Ordered) and x.this == a[0] else x for x in a]
     return _ordered("list")(d, e, a)
 
 

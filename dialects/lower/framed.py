@@ -61,7 +61,7 @@ def _aggregate(c: WindowCall, there: There, place: Col) -> Agg:
 
 def _value(c: WindowCall, got: Col, met: Col) -> Scalar:
     """From what the frame's rows gave; where there were none, `met` is NULL."""
-    if c.fn == "count":
+    if c.fn in ("count", "regr_count"):
         return Call("coalesce", (got, Lit(0, INT8)), c.type)
     if c.fn not in PICKED:
         return got
@@ -124,6 +124,15 @@ def _room(key: Scalar) -> Scalar:
         whole, scale = types.digits(key.type)
         return cast(key, types.numeric(min(whole + scale + 1, 38), scale))
     return cast(key, types.FLOAT8) if types.is_float(key.type) else key
+
+
+def widened(c: WindowCall) -> WindowCall:
+    """RANGE over integers, in a type that a key and its distance fit together."""
+    if c.frame is None or c.frame[0] != "range" or not any(b for _, b in c.frame[1:3]) or c.order[0].expr.type.name not in ("int2", "int4"):
+        return c
+    unit, start, end, exclude = c.frame
+    bounds = [(k, b if b is None or not types.is_integer(b.type) else cast(b, INT8)) for k, b in (start, end)]
+    return replace(c, order=(replace(c.order[0], expr=cast(c.order[0].expr, INT8)),), frame=(unit, bounds[0], bounds[1], exclude))
 
 
 def unfiltered(c: WindowCall) -> WindowCall:

@@ -56,6 +56,8 @@ def _string_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 def _array_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     args, order, distinct = _parts(a)
+    if distinct and e.args[0].type.name == "interval":
+        raise no("array_agg(DISTINCT …) of intervals")
     values = _sorted(d, _collected(d, args[0], order, distinct), order)
     return tree(d, "CASE WHEN SIZE($1) = 0 THEN NULL ELSE $1 END", values)
 
@@ -73,6 +75,8 @@ def _within(name: str) -> Emit:
 
 
 def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    if e.type.name == "interval":
+        raise no("mode of intervals")
     o = exp.Ordered(this=a[0].this, desc=a[0].args.get("desc"))
     return exp.WithinGroup(this=exp.Anonymous(this="mode", expressions=[]), expression=exp.Order(expressions=[o]))
 

@@ -77,7 +77,7 @@ BODIES: dict[str, str] = {
     # text
     "pg_upper(x)": "CASE WHEN CONTAINS(x, 'ß') THEN REPLACE(UPPER(REPLACE(x, 'ß', CHR(1))), CHR(1), 'ß') ELSE UPPER(x) END",
     "pg_initcap(x)": "ARRAY_JOIN(TRANSFORM(SPLIT(x, ''), (c, i) -> CASE WHEN i > 0 AND SUBSTRING(x, i, 1) RLIKE '[\\\\p{L}\\\\p{N}]' "
-    "THEN LOWER(c) ELSE UPPER(c) END), '')",
+    "THEN LOWER(c) ELSE pg_upper(c) END), '')",
     "pg_bool_of(x)": "CASE WHEN x IN ('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1') THEN TRUE "
     "WHEN x IN ('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0') THEN FALSE ELSE CAST(x AS BOOLEAN) END",
     "pg_left(s, n)": "CASE WHEN n >= 0 THEN LEFT(s, n) WHEN n < 0 THEN LEFT(s, GREATEST(LENGTH(s) + n, 0)) END",

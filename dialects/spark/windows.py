@@ -33,7 +33,10 @@ def _added(c: WindowCall, by: Lit) -> bool:
     if by.type.name == "interval":
         months, days, micros = parse_interval(str(by.value))
         return months == 0 and (key.name in STAMPS or key.name == "date" and micros == 0)
-    return types.is_float(key) or types.is_numeric(key) and types.digits(key)[0] < 37
+    if not types.is_exact(key) or not types.is_exact(by.type):
+        return types.is_float(key)
+    whole, scale = types.digits(key)
+    return whole < 37 and types.digits(by.type)[1] <= scale and key.name not in ("int2", "int4")
 
 
 def _distance(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:

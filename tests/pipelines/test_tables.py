@@ -78,13 +78,13 @@ def test_enums_of_one_name_in_two_schemas_are_two(database: str, tmp_path: Path)
 
 
 def test_columns_named_as_a_mirrors_own_are_refused_and_those_named_as_a_batchs_are_not(database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, {"own": "SELECT rowid FROM a", "twins": "SELECT id FROM b",
+    p = Project.create(tmp_path, database, {"own": "SELECT rowid FROM a", "twins": "SELECT id FROM b", "batchs": "SELECT id FROM d",
                                             "keys": "SELECT key_0, from_0, u1, count(*) AS n FROM c GROUP BY 1, 2, 3 -- at the end",
                                             "over": "SELECT u1, sum(n) AS n FROM keys GROUP BY u1 -- and here"})
-    p.source("CREATE TABLE a (id int PRIMARY KEY, rowid int)", 'CREATE TABLE b (id int PRIMARY KEY, "Name" text, name text)',
+    p.source("CREATE TABLE d (id int PRIMARY KEY, _key_0 int)", "CREATE TABLE a (id int PRIMARY KEY, rowid int)", 'CREATE TABLE b (id int PRIMARY KEY, "Name" text, name text)',
              "CREATE TABLE c (key_0 int PRIMARY KEY, u1 text, from_0 int, big text)",
              "INSERT INTO c SELECT i, 'x', i, repeat(md5(i::text), 200) FROM generate_series(1, 9) i")
     codes = {v.name: v.error.code if v.error else None for v in p.deploy(keep_going=True).views}
-    assert codes == {"own": "column_name", "twins": "column_name", "keys": None, "over": None}
+    assert codes == {"own": "column_name", "twins": "column_name", "batchs": "column_name", "keys": None, "over": None}
     p.source("UPDATE c SET from_0 = 5 WHERE key_0 < 4", "UPDATE c SET key_0 = 77, u1 = 'y' WHERE key_0 = 2", "DELETE FROM c WHERE key_0 = 9")
     p.assert_equal()

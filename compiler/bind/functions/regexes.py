@@ -44,7 +44,7 @@ def every_match(args: list[Scalar]) -> list[Scalar]:
     x, p = _subject(args, "regexp_matches")
     if re.search(r"\)[?*{]|\|", str(p.value)) or _empty(str(p.value)):
         raise unsupported("regexp_matches with groups that may match nothing")
-    groups = re.compile(re.sub(r"\[\[:\w+:\]\]", "x", str(p.value))).groups
+    groups = re.compile(re.sub(r"\[:\w+:\]", "x", str(p.value))).groups
     options = Lit(flags(args, 2, "regexp_matches"), TEXT)
     return [Call("regexp_all", (x, p, options, Lit(n, INT4)), TEXTS) for n in (range(1, groups + 1) if groups else (0,))]
 
@@ -83,7 +83,7 @@ def _replace(args: list[Scalar]) -> Scalar:
 def _empty(pattern: str) -> bool:
     """Whether a pattern matches the empty string."""
     try:
-        return re.compile(re.sub(r"\[\[:\w+:\]\]", "x", pattern)).search("") is not None
+        return re.compile(re.sub(r"\[:\w+:\]", "x", pattern)).search("") is not None
     except re.error:
         return True
 

@@ -64,3 +64,16 @@ WITH RECURSIVE r AS (SELECT 1 AS n UNION SELECT l.dst FROM r JOIN link l ON l.sr
 -- view: paths
 WITH RECURSIVE r AS (SELECT src, dst, ARRAY[src, dst] AS path FROM link WHERE src = 1 UNION ALL SELECT r.src, l.dst, r.path || l.dst FROM r JOIN link l ON l.src = r.dst WHERE l.dst <> ALL (r.path) AND cardinality(r.path) < 5)
 SELECT dst, count(*) AS ways, min(cardinality(path)) AS steps FROM r GROUP BY dst;
+-- view: intervals_in_order
+SELECT kind, array_agg(took ORDER BY took) AS l, array_agg(took ORDER BY took DESC, id) AS d FROM doc GROUP BY kind;
+-- view: floats_in_lists
+SELECT kind, jsonb_agg(score ORDER BY id) AS l FROM doc GROUP BY kind;
+-- view: lists_or_text
+SELECT kind, CASE WHEN kind = 'x' THEN jsonb_agg(id ORDER BY id) ELSE '["q"]' END AS l, coalesce(jsonb_agg(id ORDER BY id) FILTER (WHERE id > 30), '{}') AS c FROM doc GROUP BY kind;
+-- view: objects_of_an_outer_join
+SELECT doc.id, row_to_json(o.*) ->> 'id' AS o, count(o) AS n, json_agg(o ORDER BY o.id) ->> 0 IS NULL AS l FROM doc LEFT JOIN doc o ON o.id = doc.id + 1 AND o.kind = 'x' GROUP BY doc.id, o.id;
+-- view: digits_kept
+SELECT id, to_jsonb(id + 12345678901234567890.5) #>> '{}' AS t, jsonb_build_array(id, 1234567890.125) @> '[1234567890.125]' AS c FROM doc;
+-- view: narrow_ranges
+SELECT id, count(*) OVER (ORDER BY round(score::numeric, 2) RANGE BETWEEN 0.005 PRECEDING AND CURRENT ROW) AS n, count(*) OVER (ORDER BY id RANGE 3 PRECEDING) AS i,
+  regr_count(id, score) OVER (ORDER BY id GROUPS BETWEEN 3 FOLLOWING AND 5 FOLLOWING) AS r FROM doc WHERE score <> 'NaN';
