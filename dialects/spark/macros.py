@@ -76,6 +76,8 @@ BODIES: dict[str, str] = {
     "pg_later(t, x, z)": "CASE WHEN FROM_UTC_TIMESTAMP(t + INTERVAL 1 HOUR, z) = x THEN t + INTERVAL 1 HOUR ELSE t END",
     # text
     "pg_upper(x)": "CASE WHEN CONTAINS(x, 'ß') THEN REPLACE(UPPER(REPLACE(x, 'ß', CHR(1))), CHR(1), 'ß') ELSE UPPER(x) END",
+    # before a character that is none of %, _ and itself, a backslash means nothing
+    "pg_like_pattern(p)": r"REGEXP_REPLACE(p, '(\\\\[%_\\\\])|\\\\(.)', '$1$2')",
     "pg_initcap(x)": "ARRAY_JOIN(TRANSFORM(SPLIT(x, ''), (c, i) -> CASE WHEN i > 0 AND SUBSTRING(x, i, 1) RLIKE '[\\\\p{L}\\\\p{N}]' "
     "THEN LOWER(c) ELSE pg_upper(c) END), '')",
     "pg_bool_of(x)": "CASE WHEN x IN ('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1') THEN TRUE "

@@ -13,7 +13,8 @@ from dialects.spark.common import fn
 
 def _like(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     kind = exp.Like if e.fn == "like" else exp.ILike
-    out: exp.Expr = kind(this=exp.Paren(this=a[0]), expression=exp.Paren(this=a[1]))
+    pattern = a[1] if isinstance(a[1], exp.Literal) or len(a) > 2 else tree(d, "pg_like_pattern($1)", a[1])
+    out: exp.Expr = kind(this=exp.Paren(this=a[0]), expression=exp.Paren(this=pattern))
     return exp.Escape(this=out, expression=a[2]) if len(a) > 2 else out
 
 

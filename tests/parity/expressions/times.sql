@@ -110,6 +110,9 @@ a - b
 a + b
 
 -- a timestamp
+a + time '10:30'
+a - time '23:59:59.5'
+time '01:00' + a
 a + interval '1 month'
 a - interval '1 day'
 a + interval '90 minutes'
@@ -212,6 +215,8 @@ a - b
 b + a
 
 -- a timestamptz
+a + time '10:30'
+a - time '10:30'
 a + interval '1 month'
 a + interval '1 day'
 a - interval '2 hours'
