@@ -16,7 +16,7 @@ from compiler.bind.functions.times import make_interval
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order, WindowCall
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, transform
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, columns, conj, is_null, transform
 from compiler.ir.scalar import walk as scalar_walk
 from compiler.ir.types import INT4, INT8, INTERVAL, JSONB, TEXT
 
@@ -57,6 +57,17 @@ def percentile(agg: Agg, collected: Callable[[Agg], Col]) -> Scalar:
     share = Call("-", (place, rounded("floor", place)), types.FLOAT8)
     way = Call("*", (Call("-", (at(high), at(low)), INTERVAL), share), INTERVAL)
     return Call("+", (at(low), way), INTERVAL)
+
+
+def separated(agg: Agg, collected: Callable[[Agg], Col]) -> Scalar:
+    """string_agg whose separator varies: each value after its own, and the first one's cut off."""
+    value, before = agg.args[0], Call("coalesce", (agg.args[1], Lit("", TEXT)), TEXT)
+    some = Call("not", (is_null(value),), types.BOOL)
+    keep = some if agg.filter is None else conj([agg.filter, some])
+    joined = collected(Agg("string_agg", (Call("||", (before, value), TEXT), Lit("", TEXT)), TEXT, keep, False, agg.order))
+    befores = collected(Agg("array_agg", (before,), types.array(TEXT), keep, False, agg.order))
+    first = Call("length", (Call("array_get", (befores, Lit(1, INT4)), TEXT),), INT4)
+    return Call("substring", (joined, Call("+", (first, Lit(1, INT4)), INT4)), TEXT)
 
 
 class Calls(Binding):
@@ -133,6 +144,8 @@ class Calls(Binding):
             return self.enclosing(e, c)
         if agg.fn in ("percentile_cont", "percentile_disc") and agg.order[0].expr.type.name == "interval":
             return percentile(agg, lambda a: self.collected(a, c))
+        if agg.fn == "string_agg" and columns(agg.args[1]):
+            return separated(agg, lambda a: self.collected(a, c))
         if agg.fn in ("sum", "avg") and agg.args[0].type.name == "interval":
             return self.interval_total(agg, lambda a: self.collected(a, c))
         return aggregates.finish(e, self.collected(agg, c), lambda x: self.bind(x, inner))

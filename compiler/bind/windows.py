@@ -9,7 +9,7 @@ from compiler.bind.coerce import coerce, normal, unify
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Order, WindowCall
-from compiler.ir.scalar import Scalar, cast
+from compiler.ir.scalar import Scalar, cast, columns
 from compiler.ir.types import FLOAT8, INT4, INT8, TEXT
 
 RANKING = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"}
@@ -51,6 +51,8 @@ def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, conditi
         call = _window_only(name, args, order)
     elif name in NAMES:
         agg = bind_aggregate(whole, bind, condition)
+        if agg.fn == "string_agg" and columns(agg.args[1]):
+            raise UnsupportedSql("string_agg over a window with a separator that is not a constant is not supported", code="unsupported_function")
         if agg.distinct or agg.order:
             raise UnsupportedSql("DISTINCT or ORDER BY within a window aggregate", code="unsupported_syntax",
                                  detail="Postgres does not have it either." if agg.distinct else "")

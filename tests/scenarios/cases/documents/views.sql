@@ -77,3 +77,7 @@ SELECT id, to_jsonb(id + 12345678901234567890.5) #>> '{}' AS t, jsonb_build_arra
 -- view: narrow_ranges
 SELECT id, count(*) OVER (ORDER BY round(score::numeric, 2) RANGE BETWEEN 0.005 PRECEDING AND CURRENT ROW) AS n, count(*) OVER (ORDER BY id RANGE 3 PRECEDING) AS i,
   regr_count(id, score) OVER (ORDER BY id GROUPS BETWEEN 3 FOLLOWING AND 5 FOLLOWING) AS r FROM doc WHERE score <> 'NaN';
+-- view: separators_that_vary
+SELECT kind, string_agg(words, '<' || "Mixed Case" || '>' ORDER BY id) AS a, string_agg(tier, kind ORDER BY id DESC) FILTER (WHERE id > 5) AS b FROM doc GROUP BY kind;
+-- view: like_a_column
+SELECT d.id, e.id AS of FROM doc d JOIN doc e ON d.words LIKE '%' || replace(e.words, 'c', '\c') || '%' AND e.id < 4;
