@@ -98,7 +98,8 @@ class Attach(Push):
         outer = [o for o in free(query) if o.name in rel.names]
         if peeled is not None and not outer:
             q = self.fresh_names(query)
-            box[0] = Join(rel, q, TRUE)
+            filtered = any(isinstance(op, Filter) for op in peeled[0])  # HAVING may leave no row
+            box[0] = LeftJoin(rel, q, TRUE) if filtered else Join(rel, q, TRUE)
             return q.schema[0]
         if peeled is not None and not free_above(peeled, rel):
             ops, agg = peeled

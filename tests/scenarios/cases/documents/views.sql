@@ -81,3 +81,9 @@ SELECT id, count(*) OVER (ORDER BY round(score::numeric, 2) RANGE BETWEEN 0.005 
 SELECT kind, string_agg(words, '<' || "Mixed Case" || '>' ORDER BY id) AS a, string_agg(tier, kind ORDER BY id DESC) FILTER (WHERE id > 5) AS b FROM doc GROUP BY kind;
 -- view: like_a_column
 SELECT d.id, e.id AS of FROM doc d JOIN doc e ON d.words LIKE '%' || replace(e.words, 'c', '\c') || '%' AND e.id < 4;
+-- view: a_total_that_having_drops
+SELECT id, (SELECT max(dst) FROM link WHERE note = 'chain' HAVING count(*) > 0) AS m, (SELECT count(*) FROM link WHERE weight > 8 HAVING max(weight) > 8) AS n FROM doc;
+-- view: compared_with_a_total_that_having_drops
+SELECT id FROM doc WHERE id < ANY (SELECT src FROM link) OR id = (SELECT max(dst) FROM link WHERE note = 'chain' HAVING count(*) > 0);
+-- view: total_of_having_in_having
+SELECT kind, count(*) AS n FROM doc GROUP BY kind HAVING count(*) > 3 OR sum(id) > (SELECT sum(weight) FROM link HAVING count(*) < 40);
