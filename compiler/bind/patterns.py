@@ -11,7 +11,8 @@ from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import padded
 from compiler.bind.similar import regex_of
 from compiler.errors import UnsupportedSql
-from compiler.ir.scalar import Call, Lit, Scalar, cast, conj, negate
+from compiler.ir.relation import Project, Unnest, Values
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, negate, transform, walk
 from compiler.ir.types import BOOL, TEXT
 
 NAMES = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "regex", exp.RegexpILike: "iregex", exp.SimilarTo: "similar"}
@@ -32,6 +33,8 @@ def pattern(x: Binding, e: Any, c: Clause) -> Scalar:
 def _of_list(x: Binding, fn: str, text: Scalar, right: exp.Expr, negated: bool, c: Clause) -> Scalar:
     """ANY is one of the list, ALL every one; NOT belongs to each."""
     items = right.this.unnest()
+    if not isinstance(items, exp.Query | exp.Array) and fn != "similar" and (patterns := x.bind(items, c)).type.name == "array":
+        return _of_array(x, fn, text, patterns, negated, isinstance(right, exp.All))
     if not isinstance(items, exp.Array) or not items.expressions:
         raise UnsupportedSql(f"{fn.upper()} {right.key.upper()} of what is not a list is not supported", code="unsupported_syntax",
                              hint="Write the alternatives with OR.")
@@ -40,6 +43,20 @@ def _of_list(x: Binding, fn: str, text: Scalar, right: exp.Expr, negated: bool, 
     if isinstance(right, exp.All):
         return conj(parts)
     return Call("or", tuple(parts), BOOL) if len(parts) > 1 else parts[0]
+
+
+def _of_array(x: Binding, fn: str, text: Scalar, patterns: Scalar, negated: bool, every: bool) -> Scalar:
+    """The outcomes for the elements: TRUE is one of them, or with ALL, FALSE is none of them."""
+    if any(isinstance(n, Sub) for e in (text, patterns) for n in walk(e)):
+        raise UnsupportedSql(f"{fn.upper()} ANY of an array, of a subquery, is not supported", code="unsupported_syntax",
+                             hint="Take the subquery in FROM.")
+    mine, theirs = (transform(e, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None) for e in (text, patterns))
+    item = Col(x.binder.fresh("pattern"), TEXT)
+    holds: Scalar = Call(fn, (mine, item), BOOL)
+    items = Unnest(Values((), ((),)), "unnest", (theirs,), (item,), None)
+    outcomes = Project(items, ((x.binder.fresh("holds"), negate(holds) if negated else holds),))
+    found: Scalar = Sub("any", outcomes, (Lit(not every, BOOL),), "=", BOOL)
+    return case([(is_null(patterns), Lit(None, BOOL))], negate(found) if every else found, BOOL)
 
 
 def _one(x: Binding, fn: str, text: Scalar, right: exp.Expr, escape: str | None, c: Clause) -> Scalar:

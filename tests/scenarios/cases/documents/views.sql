@@ -87,3 +87,7 @@ SELECT id, (SELECT max(dst) FROM link WHERE note = 'chain' HAVING count(*) > 0) 
 SELECT id FROM doc WHERE id < ANY (SELECT src FROM link) OR id = (SELECT max(dst) FROM link WHERE note = 'chain' HAVING count(*) > 0);
 -- view: total_of_having_in_having
 SELECT kind, count(*) AS n FROM doc GROUP BY kind HAVING count(*) > 3 OR sum(id) > (SELECT sum(weight) FROM link HAVING count(*) < 40);
+-- view: like_any_of_an_array
+SELECT id, words LIKE ANY (l.p) AS a, words NOT LIKE ALL (l.p) AS n, words ILIKE ALL (l.p) AS i FROM doc JOIN (SELECT kind, array_agg('%' || tier || '%' ORDER BY id) FILTER (WHERE id % 3 = 0) AS p FROM doc GROUP BY kind) l USING (kind);
+-- view: like_any_kept
+SELECT id FROM doc WHERE words LIKE ANY (string_to_array('ab%,%aaa,' || kind, ',')) OR kind NOT LIKE ANY (ARRAY[tier, NULL, 'x%']);
