@@ -22,7 +22,7 @@ from compiler.state import StateDef, ViewPlan
 from connectors.exported import NOTHING, export_batch, fits, is_json, known, packed_shapes, settled, unpacked_shapes
 from connectors.spark import mirror
 from connectors.spark.batches import Batches
-from connectors.spark.landing import interval_of, quoted, typed_base
+from connectors.spark.landing import interval_of, intervals_of, quoted, typed_base
 
 COMPACT_FILES = 40
 
@@ -33,9 +33,16 @@ def column(name: str) -> Any:
     return col("`" + name.replace("`", "``") + "`")
 
 
-def is_interval(f: Any) -> bool:
-    """Whether a frame's column is an interval: the struct of its parts."""
-    return getattr(f.dataType, "names", None) == ["months", "days", "micros"]
+def is_interval(t: Any) -> bool:
+    """Whether a type of Spark's is an interval: the struct of its parts."""
+    return getattr(t, "names", None) == ["months", "days", "micros"]
+
+
+def collected(f: Any) -> str:
+    """A frame's column as DuckDB has it."""
+    if is_interval(f.dataType):
+        return interval_of(f.name)
+    return intervals_of(f.name) if is_interval(getattr(f.dataType, "elementType", None)) else quoted(f.name)
 
 
 class SparkEngine(Batches):
@@ -125,7 +132,7 @@ class SparkEngine(Batches):
             self._write("a view", frame, path, "parquet")
             con = duckdb.connect()
             con.execute("SET TimeZone = 'UTC'")
-            items = ", ".join(interval_of(f.name) if is_interval(f) else quoted(f.name) for f in frame.schema.fields) or "*"
+            items = ", ".join(map(collected, frame.schema.fields)) or "*"
             return con.execute(f"SELECT {items} FROM read_parquet('{path}/*.parquet')").to_arrow_table()
 
     def count(self, view: str) -> int:

@@ -39,6 +39,13 @@ def interval_of(name: str) -> str:
     return f"CASE WHEN {c} IS NOT NULL THEN {parts} END AS {c}"
 
 
+def intervals_of(name: str) -> str:
+    """The same for an array of them."""
+    c = quoted(name)
+    one = "CASE WHEN x IS NOT NULL THEN to_months(x.months) + to_days(x.days) + to_microseconds(x.micros) END"
+    return f"list_transform({c}, x -> {one}) AS {c}"
+
+
 def _held(con: duckdb.DuckDBPyConnection, query: str) -> str:
     """The query with columns whose type Spark cannot read from Parquet in the form it keeps them."""
     items = []
