@@ -264,13 +264,21 @@ class DuckDBEngine:
         items = ", ".join(exported(n, c.type) for n, c in plan.outputs) or "*"
         query = f"SELECT {items} FROM main.{ident(plan.view).sql('duckdb')}"
         if fmt == "parquet" and any(is_json(c.type) for _, c in plan.outputs):
-            self._export_json(plan, query, path)
+            self._export_json(plan, query, path, target)
         else:
             self._reading(plan.view, f"COPY ({query}) TO '{target}' ({options})")
 
-    def _export_json(self, plan: ViewPlan, query: str, path: Path) -> None:
+    def _export_json(self, plan: ViewPlan, query: str, path: Path, target: str) -> None:
         """Two passes over the same rows: the types that JSON columns have, and the file."""
         con = self._reading(plan.view, "BEGIN")
+        try:
+            self._write_json(con, plan, query, target)
+        except (duckdb.Error, pa.ArrowException, ValueError) as e:
+            path.unlink(missing_ok=True)
+            raise EngineFailure(f'export of view "{plan.view}" failed', detail=str(e).split("\n")[0]) from e
+        con.execute("COMMIT")
+
+    def _write_json(self, con: duckdb.DuckDBPyConnection, plan: ViewPlan, query: str, target: str) -> None:
         names = {n: known(c.type) for n, c in plan.outputs if is_json(c.type)}
         kinds: dict[str, Any] = {}
         for b in con.execute(query).to_arrow_reader(EXPORT_ROWS):
@@ -281,16 +289,10 @@ class DuckDBEngine:
         rows = pa.RecordBatchReader.from_batches(empty.schema, (export_batch(b, kinds) for b in read))
         items = ", ".join(f"CAST(CAST({c} AS JSON) AS VARIANT) AS {c}" if kinds.get(n, NOTHING) is None else c
                           for n in empty.schema.names for c in [ident(n).sql("duckdb")])
-        target = str(path).replace("'", "''")
         writer = duckdb.connect()
         writer.execute("SET TimeZone = 'UTC'")
         writer.register("rows", rows)
-        try:
-            writer.execute(f"COPY (SELECT {items} FROM rows) TO '{target}' (FORMAT parquet)")
-        except (duckdb.Error, pa.ArrowException, ValueError) as e:
-            path.unlink(missing_ok=True)
-            raise EngineFailure(f'export of view "{plan.view}" failed', detail=str(e).split("\n")[0]) from e
-        con.execute("COMMIT")
+        writer.execute(f"COPY (SELECT {items} FROM rows) TO '{target}' (FORMAT parquet)")
 
 
 def _each(con: duckdb.DuckDBPyConnection, statements: list[str]) -> None:
