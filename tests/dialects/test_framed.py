@@ -14,10 +14,10 @@ from compiler.catalog import read_schema
 from compiler.ir.relation import Relation
 from compiler.normalize import normalize
 from compiler.parse import parse_query
-from connectors.duckdb import mirror
 from dialects.dialect import Dialect
-from dialects.duckdb import DUCKDB, create_macros
+from dialects.duckdb import DUCKDB
 from dialects.lower import Lower
+from tests.memory import warehouse
 
 SCHEMA = "CREATE TABLE w (id int PRIMARY KEY, p int, n int, x numeric(6,2), t timestamp, d date, s text)"
 JOINED = replace(DUCKDB, frames=lambda c: c.fn in ("row_number", "dense_rank"), window_filters=False)
@@ -46,13 +46,7 @@ IN_ORDER = ["string_agg(s, ',')", "array_agg(n)", "first_value(x)", "last_value(
 
 @pytest.fixture(scope="module")
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    c = duckdb.connect()
-    for s in mirror.SCHEMAS:
-        c.execute(f'CREATE SCHEMA "{s}"')
-    for m in create_macros():
-        c.execute(m)
-    for s in mirror.create(read_schema(SCHEMA).tables[("public", "w")]):
-        c.execute(s)
+    c = warehouse(read_schema(SCHEMA).tables.values())
     c.execute("""INSERT INTO base.w SELECT i, nullif(i % 3, 2), nullif(i * 7 % 5, 4), nullif(i * 13 % 9, 8) / 4,
         TIMESTAMP '2024-01-30 12:00' + to_hours(i * 17 % 90), DATE '2024-02-27' + CAST(i * 5 % 4 AS INT), chr(CAST(97 + i * 3 % 7 AS INT))
         FROM range(1, 40) r(i)""")

@@ -15,9 +15,9 @@ from compiler.delta.times import after
 from compiler.ir.evaluate import Database, ZSet, add, evaluate
 from compiler.ir.relation import Relation
 from compiler.ir.types import INT4
-from connectors.duckdb import mirror
-from dialects.duckdb import DUCKDB, create_macros
+from dialects.duckdb import DUCKDB
 from dialects.lower import Lower
+from tests.memory import warehouse
 from tests.properties.strategies import COLUMNS, TABLES, databases, queries
 
 FEW = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
@@ -25,15 +25,7 @@ FEW = settings(max_examples=120, deadline=None, suppress_health_check=list(Healt
 
 @pytest.fixture(scope="module")
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    c = duckdb.connect()
-    for s in mirror.SCHEMAS:
-        c.execute(f'CREATE SCHEMA "{s}"')
-    for m in create_macros():
-        c.execute(m)
-    for t in TABLES:
-        table = Table("public", t.split(".")[1], tuple(Column(n, INT4) for n in COLUMNS), (), "full")
-        for s in mirror.create(table):
-            c.execute(s)
+    c = warehouse(Table("public", t.split(".")[1], tuple(Column(n, INT4) for n in COLUMNS), (), "full") for t in TABLES)
     yield c
     c.close()
 
