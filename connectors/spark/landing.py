@@ -34,16 +34,16 @@ def quoted(name: str) -> str:
 
 def interval_of(name: str) -> str:
     """DuckDB's interval from the struct that Spark keeps."""
-    c = quoted(name)
-    parts = f"to_months({c}.months) + to_days({c}.days) + to_microseconds({c}.micros)"
-    return f"CASE WHEN {c} IS NOT NULL THEN {parts} END AS {c}"
+    return f"{_interval(quoted(name))} AS {quoted(name)}"
 
 
 def intervals_of(name: str) -> str:
     """The same for an array of them."""
-    c = quoted(name)
-    one = "CASE WHEN x IS NOT NULL THEN to_months(x.months) + to_days(x.days) + to_microseconds(x.micros) END"
-    return f"list_transform({c}, x -> {one}) AS {c}"
+    return f"list_transform({quoted(name)}, x -> {_interval('x')}) AS {quoted(name)}"
+
+
+def _interval(e: str) -> str:
+    return f"CASE WHEN {e} IS NOT NULL THEN to_months({e}.months) + to_days({e}.days) + to_microseconds({e}.micros) END"
 
 
 def _held(con: duckdb.DuckDBPyConnection, query: str) -> str:

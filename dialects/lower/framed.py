@@ -131,7 +131,7 @@ def widened(c: WindowCall) -> WindowCall:
     if c.frame is None or c.frame[0] != "range" or not any(b for _, b in c.frame[1:3]) or c.order[0].expr.type.name not in ("int2", "int4"):
         return c
     unit, start, end, exclude = c.frame
-    bounds = [(k, b if b is None or not types.is_integer(b.type) else cast(b, INT8)) for k, b in (start, end)]
+    bounds = [(k, Lit(b.value, INT8) if isinstance(b, Lit) and types.is_integer(b.type) else b) for k, b in (start, end)]
     return replace(c, order=(replace(c.order[0], expr=cast(c.order[0].expr, INT8)),), frame=(unit, bounds[0], bounds[1], exclude))
 
 

@@ -114,10 +114,7 @@ def _statistic(name: str) -> Emit:
 
 def _corr(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """Spark's own divides by zero where one side is constant: here it is NULL, as in Postgres."""
-    args, _, distinct = _parts(a)
-    if distinct:
-        return _statistic("corr")(d, e, a)
-    x, y = (d.cast(v, types.FLOAT8) for v in args)
+    x, y = (d.cast(v, types.FLOAT8) for v in a)
     return tree(d, "COVAR_POP($1, $2) / NULLIF(STDDEV_POP(CASE WHEN $2 IS NOT NULL THEN $1 END) "
                 "* STDDEV_POP(CASE WHEN $1 IS NOT NULL THEN $2 END), 0)", x, y)
 

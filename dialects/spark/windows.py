@@ -36,7 +36,7 @@ def _added(c: WindowCall, by: Lit) -> bool:
     if not types.is_exact(key) or not types.is_exact(by.type):
         return types.is_float(key)
     whole, scale = types.digits(key)
-    return whole < 37 and types.digits(by.type)[1] <= scale and key.name not in ("int2", "int4")
+    return whole < 37 and types.digits(by.type)[1] <= scale
 
 
 def _distance(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
