@@ -19,6 +19,8 @@ from compiler.maintenance import Statement, maintenance_of, program, states_of
 from compiler.state import ViewPlan
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.staging import Staged
+from dialects.duckdb import DUCKDB
+from dialects.printer import Printer
 
 SIZES = (1, 10, 100, 1_000, 10_000, 100_000)
 SPARK_SIZES = (1, 1_000, 10_000)
@@ -84,7 +86,7 @@ class OnDuckDB:
     """The DuckDB engine, driven without a source."""
 
     def __init__(self, folder: Path) -> None:
-        self.engine = _Timed(folder / "bench.duckdb")
+        self.engine = _Timed(folder / "bench.duckdb", Printer(DUCKDB))
         self.plans: list[ViewPlan] = []
         self.side = self.engine.con.cursor()
 
