@@ -103,6 +103,8 @@ def parse_view(text: str, file: str = "") -> ViewText:
         raise _fail(what, e) from e
     statements = [s for s in statements if not isinstance(s, exp.Semicolon)]
     if len(statements) != 1 or not isinstance(statements[0], exp.Create) or statements[0].kind != "VIEW":
+        if len(statements) == 1 and _creates_view(text) and (query := _source_of(text)) != text:
+            parse_query(query, what)  # what sqlglot cannot read it keeps as text; this tells where it stopped
         raise InvalidSql(f"{what} holds no CREATE MATERIALIZED VIEW statement",
                          hint="Write one CREATE MATERIALIZED VIEW name AS SELECT … a file.", code="syntax_error")
     create = statements[0]
@@ -135,6 +137,11 @@ def _quote_name(text: str) -> str:
     if t.text.replace("_", "a").isalnum() and text[t.start] != '"' and follows != ".":
         return f'{text[:t.start]}"{t.text.lower()}"{text[t.end + 1:]}'
     return text
+
+
+def _creates_view(text: str) -> bool:
+    words = [t.text.upper() for t in sqlglot.tokenize(text, read="postgres")[:5]]
+    return words[:1] == ["CREATE"] and "VIEW" in words
 
 
 def _name(e: exp.Expr) -> str:

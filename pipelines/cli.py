@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import traceback
 from pathlib import Path
@@ -37,6 +38,8 @@ class Cli(click.Group):
 def main(ctx: click.Context, debug: bool, project: Path) -> None:
     """Keep SQL views in a warehouse fresh with what is committed in Postgres."""
     ctx.obj = project
+    if not debug:
+        logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of what it cannot read, which becomes an error of ours
 
 
 @main.command()

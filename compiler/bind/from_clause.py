@@ -14,11 +14,12 @@ from compiler.bind.join_tree import Tree, full_join, is_comma, is_function, is_l
 from compiler.bind.operators import compare
 from compiler.bind.scope import Env, Scope, Source
 from compiler.bind.sets import UNNAMED, set_function
+from compiler.bind.whole_rows import asked_for, certain
 from compiler.catalog import Table, parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Apply, Filter, Join, LeftJoin, Project, Relation, Unnest, Values
 from compiler.ir.scalar import TRUE, Call, Col, Outer, Scalar, cast, columns, conj, transform
-from compiler.ir.types import INT8, TEXT
+from compiler.ir.types import BOOL, INT8, TEXT
 from compiler.normalize.outers import free
 
 if TYPE_CHECKING:
@@ -32,15 +33,15 @@ def bind_from(binder: Binder, expressions: Expressions, e: exp.Select, env: Env,
     start = e.args.get("from_") or e.args.get("from")
     if start is None:
         return ONE_ROW
-    b = _From(binder, expressions, env, scope)
+    b = _From(binder, expressions, env, scope, asked_for(e))
     tree = b.items(start.this, [*(start.this.args.get("joins") or []), *(e.args.get("joins") or [])])
     scope.shown, scope.merged = tree.shown, tree.merged
     return tree.rel
 
 
 class _From:
-    def __init__(self, binder: Binder, expressions: Expressions, env: Env, scope: Scope) -> None:
-        self.binder, self.expressions, self.env, self.scope = binder, expressions, env, scope
+    def __init__(self, binder: Binder, expressions: Expressions, env: Env, scope: Scope, whole: set[str]) -> None:
+        self.binder, self.expressions, self.env, self.scope, self.whole = binder, expressions, env, scope, whole
 
     def add(self, alias: str, columns: list[tuple[str, Col]], rel: Relation, table: Table | None = None, scalar: bool = False) -> Tree:
         if alias and any(s.alias == alias for s in self.scope.sources):
@@ -191,12 +192,23 @@ class _From:
         right = self.item(t, over)
         for more in (t.args.get("joins") or []) if isinstance(t, exp.Table) and not is_function(t) else []:
             right = self.join(right, more)
+        left = self.padded(left) if side in ("RIGHT", "FULL") else left
+        right = self.padded(right, over is None) if side in ("LEFT", "FULL") else right
         on, both = self.condition(j, left, right)
-        for s in [*(left.sources if side in ("RIGHT", "FULL") else []), *(right.sources if side in ("LEFT", "FULL") else [])]:
-            s.padded = True
         if over is not None:
             return replace(both, rel=self.function_join(left.rel, right.rel, on, side))
         return replace(both, rel=self.joined(left.rel, right.rel, on, side, isinstance(t, exp.Lateral) or is_function(t)))
+
+    def padded(self, side: Tree, marks: bool = True) -> Tree:
+        """The side of an outer join that may have no partner. Where its whole rows are asked for, they say that they are there
+        (`marks`: not those of a function over the other side's rows)."""
+        rel = side.rel
+        for s in side.sources:
+            s.padded = True
+            if marks and s.alias in self.whole and certain(s) is None:
+                s.present = Col(self.binder.fresh("present"), BOOL)
+                rel = Project(rel, (*((c.name, c) for c in rel.schema), (s.present.name, TRUE)))
+        return replace(side, rel=rel)
 
     def joined(self, left: Relation, right: Relation, on: Scalar, side: str, lateral: bool) -> Relation:
         if lateral and any(o.name in left.names for o in free(right)):

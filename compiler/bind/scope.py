@@ -10,6 +10,7 @@ from compiler.errors import InvalidSql
 from compiler.ir.relation import Agg, Relation
 from compiler.ir.scalar import Col, Outer, Scalar, transform
 
+PRESENT = "row is present"  # a name for what has none in SQL
 Outputs = tuple[tuple[str, Scalar], ...]  # SQL name and column, in order
 
 
@@ -22,6 +23,7 @@ class Source:
     table: Table | None = None
     hidden: set[str] = field(default_factory=set)
     padded: bool = False  # by an outer join: its row may be NULL as a whole
+    present: Col | None = None  # true in its rows, NULL where an outer join found none; made where whole rows are asked for
     scalar: bool = False  # a function of one value: its alias names that value
 
 
@@ -49,7 +51,9 @@ class Scope:
         raise self._unknown(table, name)
 
     def named(self, table: str | None, name: str) -> Scalar | None:
-        """The value of a function of one value, by its alias."""
+        """The value of a function of one value, by its alias; whether a row is there."""
+        if name == PRESENT:
+            return next((s.present for s in self.sources if s.alias == table), None)
         return next((s.columns[0][1] for s in self.sources if s.scalar and s.alias == name), None) if table is None else None
 
     def local(self, table: str | None, name: str) -> Scalar | None:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from compiler.bind import json_values
 from compiler.bind.aggregates import call_of
 from compiler.bind.clause import Binding, Clause
-from compiler.bind.scope import Source
+from compiler.bind.scope import PRESENT, Source
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.scalar import Scalar, case, is_null, null
 from compiler.ir.types import Type
@@ -38,10 +38,25 @@ def columns(e: Any, c: Clause) -> list[tuple[str, Scalar]]:
     return [(n, col) for n, col in found.columns] if found is not None else []
 
 
+def asked_for(query: exp.Expr) -> set[str]:
+    """Names that stand for whole rows in a query, if they are not columns'."""
+    found = (n.args.get("table") if isinstance(n.this, exp.Star) else n.this for n in query.find_all(exp.Column)
+             if isinstance(n.this, exp.Star) or n.args.get("table") is None)
+    return {i.this if i.args.get("quoted") else i.this.lower() for i in found if isinstance(i, exp.Identifier)}
+
+
 def certain(source: Source) -> str | None:
-    """A column of a table that is never NULL in its rows."""
+    """A column that is never NULL in the source's rows."""
     names = [] if source.table is None else [*source.table.key, *(x.name for x in source.table.columns if x.not_null)]
-    return names[0] if names else None
+    return names[0] if names else PRESENT if source.present is not None else None
+
+
+def _witness(source: Source) -> str:
+    """The column that tells the rows there are from those an outer join did not find."""
+    if (name := certain(source)) is None:
+        raise UnsupportedSql(f"the rows of the function {source.alias} as a whole, where an outer join may find none, are not supported",
+                             code="unsupported_syntax", hint="Name a column that is never NULL.")
+    return name
 
 
 def row_as_json(kind: Type, e: Any, c: Clause) -> Scalar | None:
@@ -52,10 +67,9 @@ def row_as_json(kind: Type, e: Any, c: Clause) -> Scalar | None:
     row, source = json_values.row(kind, whole), source_named(e, c)
     if source is None or not source.padded:
         return row
-    if (name := certain(source)) is None:
-        raise UnsupportedSql(f"the row of {source.alias} as JSON, where an outer join may find none, is not supported", code="unsupported_syntax",
-                             hint="Test a column that is never NULL: CASE WHEN … IS NOT NULL THEN to_jsonb(…) END, with the columns named.")
-    return case([(is_null(dict(whole)[name]), null(kind))], row, kind)
+    name = _witness(source)
+    there = source.present if name == PRESENT and source.present is not None else dict(whole)[name]
+    return case([(is_null(there), null(kind))], row, kind)
 
 
 def counted(e: Any, c: Clause) -> Any:
@@ -66,10 +80,7 @@ def counted(e: Any, c: Clause) -> Any:
     source = source_named(call.expressions[0], c)
     if source is None:
         return e
-    name = certain(source)
-    if name is None and len(c.scope.sources) > 1:
-        raise UnsupportedSql(f"count({source.alias}.*) of rows without a column that is never NULL is not supported",
-                             code="unsupported_syntax", hint="Count a column that is never NULL.")
+    name = _witness(source) if source.padded else None
     e = e.copy()
     what = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(source.alias, quoted=True)) if name else exp.Star()
     call_of(e).set("expressions", [what])

@@ -100,6 +100,7 @@ def exported(path: Path) -> list[tuple[Any, ...]]:
     """The rows of an exported view."""
     con = duckdb.connect()
     con.execute("SET TimeZone = 'UTC'")
+    path = path / "*.parquet" if path.is_dir() else path
     described = con.execute(f"DESCRIBE SELECT * FROM read_parquet('{path}')").fetchall()
     pick = ", ".join(f'"{c}" AT TIME ZONE \'UTC\'' if t == "TIMESTAMP WITH TIME ZONE" else f'"{c}"' for c, t, *_ in described)
     return con.execute(f"SELECT {pick} FROM read_parquet('{path}')").fetchall()
@@ -151,17 +152,19 @@ class Project:
 
     home: Path
     command: list[str]
+    engine: str
 
     def tell(self, *args: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*self.command, *args], cwd=self.home, capture_output=True, text=True, check=False, timeout=280)
+        patience = 280 if self.engine == "duckdb" else 3600
+        return subprocess.run([*self.command, *args], cwd=self.home, capture_output=True, text=True, check=False, timeout=patience)
 
 
-def judge(dsn: str, views: dict[str, str], batches: list[str], command: list[str]) -> Outcome:
+def judge(dsn: str, views: dict[str, str], batches: list[str], command: list[str], engine: str) -> Outcome:
     """Deploy the views against an own database, apply the batches, compare after each."""
-    out, project = Outcome(), Project(Path(tempfile.mkdtemp(prefix="fuzz-")), command)
+    out, project = Outcome(), Project(Path(tempfile.mkdtemp(prefix="fuzz-")), command, engine)
     try:
         (project.home / "views").mkdir()
-        (project.home / "tidemark.toml").write_text(f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "duckdb"\n')
+        (project.home / "tidemark.toml").write_text(f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "{engine}"\n')
         for n, sql in views.items():
             (project.home / "views" / f"{n}.sql").write_text(f"CREATE MATERIALIZED VIEW {n} AS\n{sql};\n")
         _follow(project, dsn, views, batches, out)
@@ -171,15 +174,15 @@ def judge(dsn: str, views: dict[str, str], batches: list[str], command: list[str
     return out
 
 
-def screen(dsn: str, views: dict[str, str]) -> dict[str, dict[str, Any]]:
+def screen(dsn: str, views: dict[str, str], engine: str) -> dict[str, dict[str, Any]]:
     """Compile each view alone, in an own interpreter: the traceback if it crashes, and the names its statements go by."""
     root = Path(__file__).resolve().parents[2]
-    p = subprocess.run([sys.executable, "-m", "tests.fuzz.runner", dsn], input=json.dumps(views), cwd=root, text=True,
+    p = subprocess.run([sys.executable, "-m", "tests.fuzz.runner", dsn, engine], input=json.dumps(views), cwd=root, text=True,
                        capture_output=True, check=False)
     return dict(json.loads(p.stdout)) if p.returncode == 0 else {n: {"crash": p.stderr[-800:]} for n in views}
 
 
-def _screen(dsn: str, views: dict[str, str]) -> dict[str, dict[str, Any]]:
+def _screen(dsn: str, views: dict[str, str], engine: str) -> dict[str, dict[str, Any]]:
     from compiler import compile_view
     from compiler.errors import TidemarkError
     from compiler.maintenance import program
@@ -187,18 +190,20 @@ def _screen(dsn: str, views: dict[str, str]) -> dict[str, dict[str, Any]]:
     from connectors.postgres.catalog import load_catalog
     from dialects import maintain
     from dialects.duckdb import DUCKDB
+    from dialects.spark import SPARK
 
+    dialect = DUCKDB if engine == "duckdb" else SPARK
     with psycopg.connect(dsn) as c:
         catalog = load_catalog(c)
     out: dict[str, dict[str, Any]] = {}
     for n, sql in views.items():
         try:
             plan = compile_view(n, parse_view(f"CREATE MATERIALIZED VIEW {n} AS {sql}").query, catalog, {})
-            maintain.read_select(DUCKDB, plan.top, plan.outputs)
-            done = maintain.statements(DUCKDB, program([plan], frozenset(plan.tables)))
+            maintain.read_select(dialect, plan.top, plan.outputs)
+            done = maintain.statements(dialect, program([plan], frozenset(plan.tables)))
             out[n] = {"targets": [x for s in done for x in (s.target, s.state)] + [s.name for s in plan.states]}
             for s in plan.states:
-                maintain.fill_select(DUCKDB, s)
+                maintain.fill_select(dialect, s)
         except TidemarkError:
             out[n] = {}
         except Exception:
@@ -268,4 +273,4 @@ def _compare(folder: Path, dsn: str, views: dict[str, str], step: int, out: Outc
 
 
 if __name__ == "__main__":
-    json.dump(_screen(sys.argv[1], json.load(sys.stdin)), sys.stdout)
+    json.dump(_screen(sys.argv[1], json.load(sys.stdin), sys.argv[2]), sys.stdout)

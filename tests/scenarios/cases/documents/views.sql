@@ -91,3 +91,9 @@ SELECT kind, count(*) AS n FROM doc GROUP BY kind HAVING count(*) > 3 OR sum(id)
 SELECT id, words LIKE ANY (l.p) AS a, words NOT LIKE ALL (l.p) AS n, words ILIKE ALL (l.p) AS i FROM doc JOIN (SELECT kind, array_agg('%' || tier || '%' ORDER BY id) FILTER (WHERE id % 3 = 0) AS p FROM doc GROUP BY kind) l USING (kind);
 -- view: like_any_kept
 SELECT id FROM doc WHERE words LIKE ANY (string_to_array('ab%,%aaa,' || kind, ',')) OR kind NOT LIKE ANY (ARRAY[tier, NULL, 'x%']);
+-- view: rows_of_a_subquery_counted
+SELECT d.kind, count(x.*) AS n, count(x) AS again FROM doc d LEFT JOIN (SELECT dst, note FROM link WHERE weight > 1) x ON x.dst = d.id GROUP BY d.kind;
+-- view: rows_of_a_keyless_table_counted
+SELECT l.src, count(m.*) AS n, count(DISTINCT m.note) AS notes FROM link l LEFT JOIN link m ON m.src = l.dst GROUP BY l.src;
+-- view: row_of_a_subquery_that_is_not_found
+SELECT d.id, to_jsonb(x) AS x, row_to_json(x.*)::text IS NULL AS none FROM doc d FULL JOIN (SELECT DISTINCT src, note FROM link) x ON x.src = d.id;
