@@ -13,6 +13,8 @@ from compiler.errors import TidemarkError
 from connectors.postgres.connection import SourceUnreachable, describe, format_lsn, replication_dsn
 
 BUSY = 2000  # changes after which a batch waits for more, instead of leaving at once
+RELEASE = 10.0  # seconds in which a busy server lets go of the slot of a reader that has just gone
+IN_USE = b"55006"
 EPOCH = 946684800  # 2000-01-01, where Postgres' clock starts
 
 
@@ -51,6 +53,10 @@ class Stream:
         options = f"proto_version '1', publication_names '{_quote(publication)}'"
         command = f'START_REPLICATION SLOT "{slot}" LOGICAL {format_lsn(start)} ({options})'
         result = self.conn.exec_(command.encode())
+        deadline = time.monotonic() + RELEASE
+        while result.error_field(pq.DiagnosticField.SQLSTATE) == IN_USE and time.monotonic() < deadline:
+            time.sleep(0.1)
+            result = self.conn.exec_(command.encode())
         if result.status != pq.ExecStatus.COPY_BOTH:
             detail = result.get_error_message()
             self.close()
