@@ -47,6 +47,11 @@ class PostgresSource(Postgres):
         def _parse_grouping_set(self) -> Any:
             return self._parse_grouping_sets() or self._parse_cube_or_rollup() or self._parse_disjunction()
 
+        def _parse_using_identifiers(self) -> Any:
+            """USING (…) AS alias: the alias comes last."""
+            names = super()._parse_using_identifiers()
+            return [*names, exp.TableAlias(this=self._parse_id_var())] if self._match(TokenType.ALIAS) else names
+
         def _parse_interval(self, *args: Any, **kwargs: Any) -> Any:
             """The text of an interval is left whole: sqlglot keeps one number and unit of it."""
             start = self._index

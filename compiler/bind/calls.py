@@ -104,11 +104,10 @@ class Calls(Binding):
                 return json_values.row(kind, [(f"f{i}", self.bind(x, c)) for i, x in enumerate(parts, 1)])
         if name == "make_interval" and any(isinstance(x, exp.Kwarg) for x in e.expressions):
             return make_interval({x.this.name.lower(): self.bind(x.expression, c) for x in e.expressions})
-        args = [self.bind(x, c) for x in e.expressions]
-        if name in JSON_FUNCTIONS and (len(args) == 1 or "build" in name):
+        if name in JSON_FUNCTIONS and (len(e.expressions) == 1 or "build" in name):
             make, kind = JSON_FUNCTIONS[name]
-            return make(kind, args)
-        return bind_function(name, args)
+            return make(kind, [row if (row := whole_rows.row_as_json(kind, x, c)) is not None else self.bind(x, c) for x in e.expressions])
+        return bind_function(name, [self.bind(x, c) for x in e.expressions])
 
     def set_returning(self, name: str, e: exp.Expr, c: Clause) -> Scalar:
         if c.srfs is None:

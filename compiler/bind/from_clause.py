@@ -10,7 +10,7 @@ from sqlglot import exp
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
-from compiler.bind.join_tree import Tree, full_join, is_comma, is_function, is_lateral, product
+from compiler.bind.join_tree import Tree, full_join, ident, is_comma, is_function, is_lateral, product
 from compiler.bind.operators import compare
 from compiler.bind.scope import Env, Scope, Source
 from compiler.bind.sets import UNNAMED, set_function
@@ -42,9 +42,10 @@ def bind_from(binder: Binder, expressions: Expressions, e: exp.Select, env: Env,
 class _From:
     def __init__(self, binder: Binder, expressions: Expressions, env: Env, scope: Scope, whole: set[str]) -> None:
         self.binder, self.expressions, self.env, self.scope, self.whole = binder, expressions, env, scope, whole
+        self.known = 0  # sources outside the join being read, which an alias of its own keeps apart
 
     def add(self, alias: str, columns: list[tuple[str, Col]], rel: Relation, table: Table | None = None, scalar: bool = False) -> Tree:
-        if alias and any(s.alias == alias for s in self.scope.sources):
+        if alias and any(s.alias == alias for s in self.scope.sources[self.known:]):
             raise InvalidSql(f'table name "{alias}" specified more than once', code="duplicate_alias")
         source = Source(alias, columns, table, scalar=scalar)
         self.scope.sources.append(source)
@@ -102,26 +103,28 @@ class _From:
 
     def nested(self, t: exp.Subquery) -> Tree:
         """A parenthesized join: (a JOIN b ON …)."""
-        known = len(self.scope.sources)
+        alias, around, known = t.args.get("alias"), self.known, len(self.scope.sources)
+        if alias is not None and alias.this is not None:
+            self.known = known
         tree = self.items(t.this, [*(t.this.args.get("joins") or []), *(t.args.get("joins") or [])])
-        alias = t.args.get("alias")
+        self.known = around
         if alias is None or alias.this is None:
             return tree
         del self.scope.sources[known:]  # the alias hides the names within
-        given = [_ident(c) for c in alias.args.get("columns") or []]
+        given = [ident(c) for c in alias.args.get("columns") or []]
         cols = [(given[i] if i < len(given) else n, Col(self.binder.fresh(n), s.type)) for i, (n, s) in enumerate(tree.shown)]
         rel = Project(tree.rel, tuple((c.name, s) for (_, c), (_, s) in zip(cols, tree.shown, strict=True)))
-        return self.add(_ident(alias.this), cols, rel)
+        return self.add(ident(alias.this), cols, rel)
 
     def table(self, t: exp.Table) -> Tree:
         bound = self.binder.named(t, self.env)
         alias = t.args.get("alias")
-        name = _ident(alias.this) if alias is not None and alias.this is not None else _ident(t.this)
-        columns = [_ident(c) for c in alias.args.get("columns") or []] if alias is not None else []
+        name = ident(alias.this) if alias is not None and alias.this is not None else ident(t.this)
+        columns = [ident(c) for c in alias.args.get("columns") or []] if alias is not None else []
         cols = [(columns[i] if i < len(columns) else n, Col(self.binder.fresh(n), c.type))
                 for i, (n, c) in enumerate(bound.outputs)]
         rel: Relation = Project(bound.rel, tuple((c.name, o) for (_, c), (_, o) in zip(cols, bound.outputs, strict=True)))
-        table = self.binder.catalog.find(_ident(t.args.get("db")) or None, _ident(t.this))
+        table = self.binder.catalog.find(ident(t.args.get("db")) or None, ident(t.this))
         is_table = table is not None and f"{table.schema}.{table.name}" == getattr(bound.rel, "table", None)
         if is_table and table is not None and table.generated and columns:
             raise UnsupportedSql(f'new names for the columns of "{name}", of which "{table.generated[0]}" is generated and not replicated',
@@ -133,8 +136,8 @@ class _From:
         return self.add(name, cols, rel, table if is_table and not columns else None)
 
     def derived(self, query: exp.Expr, alias: exp.TableAlias | None, lateral: bool) -> Tree:
-        name = _ident(alias.this) if alias is not None and alias.this is not None else ""
-        columns = [_ident(c) for c in alias.args.get("columns") or []] if alias is not None else []
+        name = ident(alias.this) if alias is not None and alias.this is not None else ""
+        columns = [ident(c) for c in alias.args.get("columns") or []] if alias is not None else []
         bound = self.binder.query(query, self.env, self.scope if lateral else self.scope.parent)
         if len(columns) > len(bound.outputs):
             raise InvalidSql(f'table "{name}" has {len(bound.outputs)} columns available but {len(columns)} specified',
@@ -152,12 +155,12 @@ class _From:
                if name == "generate_series" and not isinstance(f, exp.Anonymous) else list(f.expressions))
         clause = Clause(self.scope, "FROM")
         alias = alias or f.args.get("alias")
-        label = _ident(alias.this) if alias is not None and alias.this is not None else name
+        label = ident(alias.this) if alias is not None and alias.this is not None else name
         given = list(alias.args.get("columns") or []) if alias is not None else []
-        declared = [(_ident(c.this), parse_type(c.args["kind"].sql("postgres"), self.binder.enums)) for c in given if isinstance(c, exp.ColumnDef)]
+        declared = [(ident(c.this), parse_type(c.args["kind"].sql("postgres"), self.binder.enums)) for c in given if isinstance(c, exp.ColumnDef)]
         got = set_function(name, [self.expressions.bind(a, clause) for a in raw], declared)
         out = got.columns
-        names = [_ident(c.this if isinstance(c, exp.ColumnDef) else c) for c in given]
+        names = [ident(c.this if isinstance(c, exp.ColumnDef) else c) for c in given]
         if not names and len(out) == 1 and alias is not None and alias.this is not None and out[0][0] in UNNAMED:
             names = [label]
         offset = f.args.get("offset") or t.args.get("ordinality")
@@ -165,7 +168,7 @@ class _From:
                 for i, (n, ty) in enumerate(out)]
         ordinal: str | None = None
         if offset:
-            sql_name = _ident(offset) if isinstance(offset, exp.Identifier) else (
+            sql_name = ident(offset) if isinstance(offset, exp.Identifier) else (
                 names[len(out)] if len(names) > len(out) else "ordinality")
             ordinal = self.binder.fresh(sql_name)
             every = [*cols, (sql_name, Col(ordinal, INT8))]
@@ -242,17 +245,29 @@ class _From:
 
     def condition(self, j: exp.Join, left: Tree, right: Tree) -> tuple[Scalar, Tree]:
         """(ON or USING as a condition, the tree of both sides): it sees the tables of the two sides alone."""
-        using = [_ident(u if isinstance(u, exp.Identifier) else u.this) for u in j.args.get("using") or []]
+        listed = [u for u in j.args.get("using") or [] if not isinstance(u, exp.TableAlias)]
+        using = [ident(u if isinstance(u, exp.Identifier) else u.this) for u in listed]
         sources, merged = [*left.sources, *right.sources], {**left.merged, **right.merged}
         if j.args.get("method") == "NATURAL":
             theirs = {n for n, _ in right.shown}
             using = [n for n, _ in left.shown if n in theirs]
         if using:
-            return self.using(using, left, right, str(j.args.get("side") or "").upper())
+            on, both = self.using(using, left, right, str(j.args.get("side") or "").upper())
+            alias = next((ident(u.this) for u in j.args.get("using") or [] if isinstance(u, exp.TableAlias)), "")
+            return on, both if not alias else self.named(alias, using, both)
         both = Tree(left.rel, sources, [*left.shown, *right.shown], merged)
-        on = j.args.get("on")
+        condition = j.args.get("on")
         scope = Scope(sources, self.scope.parent, merged)
-        return TRUE if on is None else self.expressions.condition(on, Clause(scope, "JOIN/ON")), both
+        return TRUE if condition is None else self.expressions.condition(condition, Clause(scope, "JOIN/ON")), both
+
+    def named(self, alias: str, using: list[str], both: Tree) -> Tree:
+        """USING (…) AS alias: a source of the merged columns alone, which bare names and * do not see again."""
+        merged = [(n, c) for n, c in both.merged.items() if n in using and isinstance(c, Col)]
+        if len(merged) < len(using):
+            raise UnsupportedSql("an alias of USING in a FULL JOIN is not supported", code="unsupported_syntax", hint="Use coalesce(a.x, b.x).")
+        added = self.add(alias, merged, both.rel).sources[0]
+        added.hidden.update(using)
+        return replace(both, sources=[*both.sources, added])
 
     def using(self, names: list[str], left: Tree, right: Tree, side: str) -> tuple[Scalar, Tree]:
         parts: list[Scalar] = []
@@ -274,14 +289,6 @@ class _From:
         self.scope.merged.update(new)
         rest = [(n, c) for n, c in [*left.shown, *right.shown] if n not in new]
         return conj(parts), Tree(left.rel, [*left.sources, *right.sources], [*new.items(), *rest], {**left.merged, **right.merged, **new})
-
-
-
-
-def _ident(e: exp.Expr | str | None) -> str:
-    if isinstance(e, exp.Identifier):
-        return str(e.this if e.args.get("quoted") else e.this.lower())
-    return str(e or "")
 
 
 def _known(c: Scalar) -> Scalar:

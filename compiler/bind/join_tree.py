@@ -35,6 +35,13 @@ def full_join(left: Relation, right: Relation, on: Scalar) -> Relation:
     return Union((LeftJoin(left, right, on), padded))
 
 
+def ident(e: exp.Expr | str | None) -> str:
+    """A name as Postgres folds it; "" for none."""
+    if isinstance(e, exp.Identifier):
+        return str(e.this if e.args.get("quoted") else e.this.lower())
+    return str(e or "")
+
+
 def is_comma(j: exp.Join) -> bool:
     return not any(j.args.get(k) for k in ("kind", "side", "on", "using", "method"))
 

@@ -56,6 +56,10 @@ class Scope:
             return next((s.present for s in self.sources if s.alias == table), None)
         return next((s.columns[0][1] for s in self.sources if s.scalar and s.alias == name), None) if table is None else None
 
+    def is_column(self, name: str) -> bool:
+        """Whether a bare name is a column here or around."""
+        return self.local(None, name) is not None or (self.parent is not None and self.parent.is_column(name))
+
     def local(self, table: str | None, name: str) -> Scalar | None:
         if table is None and name in self.merged:
             return self.merged[name]
@@ -65,6 +69,16 @@ class Scope:
             raise InvalidSql(f'column reference "{name}" is ambiguous', code="ambiguous_column",
                              hint="Qualify it with a table name or alias.")
         return hits[0] if hits else None
+
+    def find(self, alias: str) -> tuple[Source, list[tuple[str, Scalar]]] | None:
+        """The nearest source of that alias, here or around, and its columns as they are seen from here."""
+        scope: Scope | None = self
+        while scope is not None:
+            for s in scope.sources:
+                if s.alias == alias:
+                    return s, [(n, c if scope is self else Outer(c.name, c.type)) for n, c in s.columns]
+            scope = scope.parent
+        return None
 
     def has_source(self, alias: str) -> bool:
         return any(s.alias == alias for s in self.sources) or (self.parent is not None and self.parent.has_source(alias))

@@ -83,16 +83,16 @@ class _Select(Grouping):
     def star(self, item: exp.Expr) -> list[tuple[str, Scalar]]:
         table = item.args.get("table") if isinstance(item, exp.Column) else None
         alias = None if table is None else (table.this if table.args.get("quoted") else table.this.lower())
-        for s in self.scope.sources:
-            if alias in (None, s.alias) and s.table is not None and s.table.generated:
+        found = self.scope.find(alias) if alias is not None else None
+        for s in self.scope.sources if alias is None else [found[0]] if found is not None else []:
+            if s.table is not None and s.table.generated:
                 raise UnsupportedSql(f'* of "{s.alias}" holds the generated column "{s.table.generated[0]}", which Postgres does not replicate',
                                      code="generated_column", hint="Name the columns, and write that column's expression in the view.")
-        got: list[tuple[str, Scalar]] = list(self.scope.shown) if alias is None else [
-            (n, c) for s in self.scope.sources if s.alias == alias for n, c in s.columns]
-        if not got and (alias is not None or not self.scope.sources):
-            raise InvalidSql(f'missing FROM-clause entry for table "{alias}"' if alias else
-                             "SELECT * with no tables specified is not valid", code="undefined_table")
-        return got
+        if alias is None and not self.scope.sources:
+            raise InvalidSql("SELECT * with no tables specified is not valid", code="undefined_table")
+        if alias is not None and found is None:
+            raise InvalidSql(f'missing FROM-clause entry for table "{alias}"', code="undefined_table")
+        return list(self.scope.shown) if found is None else found[1]
 
     def distinct_on(self, clause: Clause, outputs: list[tuple[str, Col]]) -> list[Scalar]:
         d = self.e.args.get("distinct")

@@ -16,26 +16,29 @@ from compiler.ir.scalar import Scalar, case, is_null, null
 from compiler.ir.types import Type
 
 
-def source_named(e: Any, c: Clause) -> Source | None:
-    """The source that a bare name or `name.*` stands for; None when it is a column or anything else."""
+def source_named(e: Any, c: Clause) -> tuple[Source, list[tuple[str, Scalar]]] | None:
+    """The source that a bare name or `name.*` stands for, with its columns; None when it is a column or anything else."""
     if not isinstance(e, exp.Column):
         return None
     alias = e.args.get("table") if isinstance(e.this, exp.Star) else e.this if e.args.get("table") is None else None
     if not isinstance(alias, exp.Identifier):
         return None
     name = alias.this if alias.args.get("quoted") else alias.this.lower()
-    if alias is e.this and c.scope.local(None, name) is not None:
+    if alias is e.this and c.scope.is_column(name):
         return None
-    return next((s for s in c.scope.sources if s.alias == name and not s.scalar), None)
+    found = c.scope.find(name)
+    return found if found is not None and not found[0].scalar else None
 
 
 def columns(e: Any, c: Clause) -> list[tuple[str, Scalar]]:
     """The columns of the table that a bare name or name.* stands for; none for anything else."""
-    found = source_named(e, c)
-    if found is not None and found.table is not None and found.table.generated:
+    if (named := source_named(e, c)) is None:
+        return []
+    found, own = named
+    if found.table is not None and found.table.generated:
         raise UnsupportedSql(f'the row of "{found.alias}" holds the generated column "{found.table.generated[0]}", which Postgres does not '
                              "replicate", code="generated_column", hint="Name the columns.")
-    return [(n, col) for n, col in found.columns] if found is not None else []
+    return own
 
 
 def asked_for(query: exp.Expr) -> set[str]:
@@ -64,11 +67,12 @@ def row_as_json(kind: Type, e: Any, c: Clause) -> Scalar | None:
     whole = columns(e, c)
     if not whole:
         return None
-    row, source = json_values.row(kind, whole), source_named(e, c)
-    if source is None or not source.padded:
+    row, named = json_values.row(kind, whole), source_named(e, c)
+    if named is None or not named[0].padded:
         return row
+    source = named[0]
     name = _witness(source)
-    there = source.present if name == PRESENT and source.present is not None else dict(whole)[name]
+    there = c.scope.resolve(source.alias, name)
     return case([(is_null(there), null(kind))], row, kind)
 
 
@@ -77,9 +81,10 @@ def counted(e: Any, c: Clause) -> Any:
     call = call_of(e)
     if not isinstance(call, exp.Anonymous) or str(call.this).lower() != "count" or len(call.expressions) != 1:
         return e
-    source = source_named(call.expressions[0], c)
-    if source is None:
+    named = source_named(call.expressions[0], c)
+    if named is None:
         return e
+    source = named[0]
     name = _witness(source) if source.padded else None
     e = e.copy()
     what = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(source.alias, quoted=True)) if name else exp.Star()
@@ -88,19 +93,20 @@ def counted(e: Any, c: Clause) -> Any:
 
 
 def as_json(e: Any, c: Clause) -> Any:
-    """json_agg of a table's name aggregates its rows as objects."""
+    """json_agg and json_object_agg of a table's name aggregate its rows as objects."""
     call = call_of(e)
-    if not isinstance(call, exp.Anonymous) or str(call.this).lower() not in json_values.AGGREGATES or not call.expressions:
+    kinds = json_values.AGGREGATES | json_values.OBJECTS
+    if not isinstance(call, exp.Anonymous) or str(call.this).lower() not in kinds or not call.expressions:
         return e
 
     def argument(call: Any) -> Any:
-        return call.expressions[0].this if isinstance(call.expressions[0], exp.Order) else call.expressions[0]
+        return call.expressions[-1].this if isinstance(call.expressions[-1], exp.Order) else call.expressions[-1]
 
     if not columns(argument(call), c):
         return e
     e = e.copy()
     arg = argument(call_of(e))
-    arg.replace(exp.Anonymous(this="to_jsonb" if str(call.this).lower() == "jsonb_agg" else "to_json", expressions=[arg.copy()]))
+    arg.replace(exp.Anonymous(this=f"to_{kinds[str(call.this).lower()].name}", expressions=[arg.copy()]))
     return e
 
 

@@ -18,7 +18,7 @@ GOOD = "SELECT a, count(*) AS n FROM t GROUP BY a"
 
 BAD_SQL = {
     "syntax": ("SELECT a FROM (t", "does not parse", "line"),
-    "syntax-after-a-query": ("SELECT x.a FROM t JOIN t u USING (id) AS x WHERE x.a = 1", "does not parse", "line"),
+    "syntax-after-a-query": ("SELECT a FROM t WHERE a = 1 GIVE UP", "does not parse", "line"),
     "no-query": ("", "query", ""),
     "unknown-table": ("SELECT a FROM tt", 'relation "tt" does not exist', '"t"'),
     "unknown-column": ("SELECT aa FROM t", 'column "aa" does not exist', '"a"'),

@@ -97,3 +97,17 @@ SELECT d.kind, count(x.*) AS n, count(x) AS again FROM doc d LEFT JOIN (SELECT d
 SELECT l.src, count(m.*) AS n, count(DISTINCT m.note) AS notes FROM link l LEFT JOIN link m ON m.src = l.dst GROUP BY l.src;
 -- view: row_of_a_subquery_that_is_not_found
 SELECT d.id, to_jsonb(x) AS x, row_to_json(x.*)::text IS NULL AS none FROM doc d FULL JOIN (SELECT DISTINCT src, note FROM link) x ON x.src = d.id;
+-- view: star_of_an_enclosing_row
+SELECT d.id, (SELECT to_jsonb(z) FROM (SELECT d.kind, d.tier, l.* FROM link l WHERE l.src = d.id ORDER BY l.weight, l.dst, l.note LIMIT 1) z) AS j FROM doc d;
+-- view: row_with_its_lines
+SELECT row_to_json(x) AS j FROM (SELECT k.*, (SELECT jsonb_agg(l.* ORDER BY l.src, l.dst, l.weight, l.note) FROM link l WHERE l.src = k.dst) AS lines, EXISTS (SELECT k.* FROM doc d WHERE d.id = k.dst) AS known FROM (SELECT DISTINCT dst, note FROM link) k) x;
+-- view: enclosing_row_as_json
+SELECT k.dst, (SELECT jsonb_build_object('of', count(*), 'row', to_jsonb(k)) FROM doc d WHERE d.id < k.dst) AS j FROM (SELECT DISTINCT dst, note FROM link) k;
+-- view: rows_in_built_objects
+SELECT l.src, jsonb_build_array(l.src, k) AS a, jsonb_build_object('k', k, 'n', l.note) AS o FROM link l LEFT JOIN (SELECT id, kind FROM doc WHERE id % 2 = 0) k ON k.id = l.dst;
+-- view: rows_in_object_agg
+SELECT kind, jsonb_object_agg(id::text, k) AS j FROM (SELECT id, kind, tier FROM doc) k GROUP BY kind;
+-- view: same_alias_within_and_without
+SELECT x.id, j.w FROM doc x JOIN (link x CROSS JOIN (SELECT max(weight) AS w FROM link) y) j(s, d, w0, n, w) ON j.d = x.id;
+-- view: using_with_an_alias
+SELECT x.*, l.note, m.note AS other FROM link l JOIN link m USING (dst) AS x WHERE x.dst > 2;
