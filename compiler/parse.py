@@ -47,6 +47,33 @@ class PostgresSource(Postgres):
         def _parse_grouping_set(self) -> Any:
             return self._parse_grouping_sets() or self._parse_cube_or_rollup() or self._parse_disjunction()
 
+        def _parse_join(self, skip_join_token: bool = False, parse_bracket: bool = False, alias_tokens: Any = None) -> Any:
+            """ON and USING close the nearest JOIN that is open: joins before them belong to its right side (`within`)."""
+            index = self._index
+            if skip_join_token or self._match(TokenType.COMMA, advance=False):
+                return super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
+            method, side, kind = self._parse_join_parts()
+            if not self._match(TokenType.JOIN):
+                self._retreat(index)
+                return None
+            words = {k: t.text.upper() for k, t in (("method", method), ("side", side), ("kind", kind)) if t}
+            join = self.expression(exp.Join(this=self._parse_table(alias_tokens=alias_tokens), **words))
+            if words.get("kind") == "CROSS" or words.get("method") == "NATURAL":
+                return join
+            within = []
+            while not self._match_set((TokenType.ON, TokenType.USING), advance=False):
+                inner = None if self._match(TokenType.COMMA, advance=False) else self._parse_join(alias_tokens=alias_tokens)
+                if inner is None:
+                    self.raise_error("JOIN needs ON or USING")
+                    return join
+                within.append(inner)
+            if self._match(TokenType.ON):
+                join.set("on", self._parse_disjunction())
+            elif self._match(TokenType.USING):
+                join.set("using", self._parse_using_identifiers())
+            join.set("within", within)
+            return join
+
         def _parse_using_identifiers(self) -> Any:
             """USING (…) AS alias: the alias comes last."""
             names = super()._parse_using_identifiers()

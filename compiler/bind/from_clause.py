@@ -10,7 +10,7 @@ from sqlglot import exp
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
-from compiler.bind.join_tree import Tree, full_join, ident, is_comma, is_function, is_lateral, product
+from compiler.bind.join_tree import Tree, full_join, ident, is_comma, is_function, is_lateral, product, reads
 from compiler.bind.operators import compare
 from compiler.bind.scope import Env, Scope, Source
 from compiler.bind.sets import UNNAMED, set_function
@@ -191,9 +191,13 @@ class _From:
         if kind in ("SEMI", "ANTI", "ASOF") or j.args.get("method") not in (None, "NATURAL"):
             raise UnsupportedSql(f"{j.args.get('method') or kind} JOIN is not Postgres' SQL", code="unsupported_syntax")
         t = j.this
-        over = left.rel if is_function(t) and side in ("", "LEFT") else None
+        within = j.args.get("within") or []
+        over = left.rel if is_function(t) and side in ("", "LEFT") and not within else None
         right = self.item(t, over)
-        for more in (t.args.get("joins") or []) if isinstance(t, exp.Table) and not is_function(t) else []:
+        if within and is_function(t) and reads(right.rel):
+            raise UnsupportedSql("a function of the rows to its left, joined to others before its ON, is not supported",
+                                 code="unsupported_syntax", hint="Put the function last, or in a LATERAL subquery.")
+        for more in within:
             right = self.join(right, more)
         left = self.padded(left) if side in ("RIGHT", "FULL") else left
         right = self.padded(right, over is None) if side in ("LEFT", "FULL") else right

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from compiler.bind.scope import Source
-from compiler.ir.relation import Join, LeftJoin, Project, Relation, Semi, Union
-from compiler.ir.scalar import TRUE, Lit, Scalar
+from compiler.ir.relation import Join, LeftJoin, Project, Relation, Semi, Union, Unnest
+from compiler.ir.scalar import TRUE, Lit, Scalar, columns
 
 
 @dataclass
@@ -55,3 +55,9 @@ def is_function(t: exp.Expr) -> bool:
 def is_lateral(t: exp.Expr) -> bool:
     """Whether an item may look at those to its left."""
     return isinstance(t, exp.Lateral) or is_function(t)
+
+
+def reads(function: Relation) -> bool:
+    """Whether a set-returning function reads columns of rows to its left."""
+    rel = function.input if isinstance(function, Project) else function
+    return isinstance(rel, Unnest) and any(columns(a) for a in rel.args)
