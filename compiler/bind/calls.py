@@ -141,6 +141,8 @@ class Calls(Binding):
         agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
         if self.outside(agg):
             return self.enclosing(e, c)
+        if agg.fn in ("array_agg", "string_agg") and not agg.order and not agg.distinct:
+            agg = replace(agg, order=c.scope.order)
         if agg.fn in ("percentile_cont", "percentile_disc") and agg.order[0].expr.type.name == "interval":
             return percentile(agg, lambda a: self.collected(a, c))
         if agg.fn == "string_agg" and columns(agg.args[1]):
@@ -218,6 +220,8 @@ class Calls(Binding):
             e.set("this", function)
         partition, spec = windows.bind_window(
             e, c.named_windows, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
+        if spec.fn in ("row_number", "lag", "lead", "ntile") and not partition and not spec.order:
+            spec = replace(spec, order=c.scope.order)
 
         def over(call: WindowCall) -> Col:
             assert c.windows is not None

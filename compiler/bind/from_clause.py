@@ -10,16 +10,16 @@ from sqlglot import exp
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
-from compiler.bind.join_tree import Tree, full_join, ident, is_comma, is_function, is_lateral, product, reads
+from compiler.bind.join_tree import Tree, full_join, ident, is_comma, is_function, is_lateral, known, product, reads, renamed
 from compiler.bind.operators import compare
-from compiler.bind.scope import Env, Scope, Source
+from compiler.bind.scope import Bound, Env, Scope, Source
 from compiler.bind.sets import UNNAMED, set_function
 from compiler.bind.whole_rows import asked_for, certain
 from compiler.catalog import Table, parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Apply, Filter, Join, LeftJoin, Project, Relation, Unnest, Values
-from compiler.ir.scalar import TRUE, Call, Col, Outer, Scalar, cast, columns, conj, transform
-from compiler.ir.types import BOOL, INT8, TEXT
+from compiler.ir.scalar import TRUE, Call, Col, Outer, Scalar, columns, conj, transform
+from compiler.ir.types import BOOL, INT8
 from compiler.normalize.outers import free
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def bind_from(binder: Binder, expressions: Expressions, e: exp.Select, env: Env,
         return ONE_ROW
     b = _From(binder, expressions, env, scope, asked_for(e))
     tree = b.items(start.this, [*(start.this.args.get("joins") or []), *(e.args.get("joins") or [])])
-    scope.shown, scope.merged = tree.shown, tree.merged
+    scope.shown, scope.merged, scope.order = tree.shown, tree.merged, tree.order
     return tree.rel
 
 
@@ -123,7 +123,6 @@ class _From:
         columns = [ident(c) for c in alias.args.get("columns") or []] if alias is not None else []
         cols = [(columns[i] if i < len(columns) else n, Col(self.binder.fresh(n), c.type))
                 for i, (n, c) in enumerate(bound.outputs)]
-        rel: Relation = Project(bound.rel, tuple((c.name, o) for (_, c), (_, o) in zip(cols, bound.outputs, strict=True)))
         table = self.binder.catalog.find(ident(t.args.get("db")) or None, ident(t.this))
         is_table = table is not None and f"{table.schema}.{table.name}" == getattr(bound.rel, "table", None)
         if is_table and table is not None and table.generated and columns:
@@ -133,7 +132,7 @@ class _From:
             raise UnsupportedSql("ONLY is not supported", code="unsupported_syntax", detail="Rows come without the table that holds them.")
         if t.args.get("sample"):
             raise UnsupportedSql("TABLESAMPLE draws at random", code="volatile_function")
-        return self.add(name, cols, rel, table if is_table and not columns else None)
+        return self.placed(name, cols, bound, table if is_table and not columns else None)
 
     def derived(self, query: exp.Expr, alias: exp.TableAlias | None, lateral: bool) -> Tree:
         name = ident(alias.this) if alias is not None and alias.this is not None else ""
@@ -142,10 +141,13 @@ class _From:
         if len(columns) > len(bound.outputs):
             raise InvalidSql(f'table "{name}" has {len(bound.outputs)} columns available but {len(columns)} specified',
                              code="invalid_column_reference")
-        cols = [(columns[i] if i < len(columns) else n, Col(self.binder.fresh(n), _known(c).type))
+        cols = [(columns[i] if i < len(columns) else n, Col(self.binder.fresh(n), known(c).type))
                 for i, (n, c) in enumerate(bound.outputs)]
-        rel = Project(bound.rel, tuple((c.name, _known(o)) for (_, c), (_, o) in zip(cols, bound.outputs, strict=True)))
-        return self.add(name, cols, rel)
+        return self.placed(name, cols, bound)
+
+    def placed(self, name: str, cols: list[tuple[str, Col]], bound: Bound, table: Table | None = None) -> Tree:
+        rel, order = renamed(bound, [c for _, c in cols], self.binder.fresh)
+        return replace(self.add(name, cols, rel, table), order=order)
 
     def function(self, f: exp.Expr, alias: exp.TableAlias | None, t: exp.Expr, left: Relation | None) -> Tree:
         """A set-returning function, over the rows to its left."""
@@ -293,7 +295,3 @@ class _From:
         self.scope.merged.update(new)
         rest = [(n, c) for n, c in [*left.shown, *right.shown] if n not in new]
         return conj(parts), Tree(left.rel, [*left.sources, *right.sources], [*new.items(), *rest], {**left.merged, **right.merged, **new})
-
-
-def _known(c: Scalar) -> Scalar:
-    return cast(c, TEXT) if c.type.name == "unknown" else c

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from compiler.bind.scope import Source
-from compiler.ir.relation import Join, LeftJoin, Project, Relation, Semi, Union, Unnest
-from compiler.ir.scalar import TRUE, Lit, Scalar, columns
+from compiler.bind.scope import Bound, Source
+from compiler.ir.relation import Join, LeftJoin, Order, Project, Relation, Semi, Union, Unnest
+from compiler.ir.scalar import TRUE, Col, Lit, Scalar, cast, columns, transform, walk
+from compiler.ir.types import TEXT
 
 
 @dataclass
@@ -19,6 +21,7 @@ class Tree:
     sources: list[Source]
     shown: list[tuple[str, Scalar]]
     merged: dict[str, Scalar] = field(default_factory=dict)
+    order: tuple[Order, ...] = ()  # of a subquery's rows, while it stands alone
 
 
 def product(left: Tree, right: Tree, within: bool = False) -> Tree:
@@ -61,3 +64,20 @@ def reads(function: Relation) -> bool:
     """Whether a set-returning function reads columns of rows to its left."""
     rel = function.input if isinstance(function, Project) else function
     return isinstance(rel, Unnest) and any(columns(a) for a in rel.args)
+
+
+def known(c: Scalar) -> Scalar:
+    """A literal of no type is text."""
+    return cast(c, TEXT) if c.type.name == "unknown" else c
+
+
+def renamed(bound: Bound, cols: list[Col], fresh: Callable[[str], str]) -> tuple[Relation, tuple[Order, ...]]:
+    """A query's rows under new names, followed by what its order needs beside them, and that order."""
+    rel, order = bound.ordered or (bound.rel, ())
+    pairs = [(o, c) for (_, o), c in zip(bound.outputs, cols, strict=True)]
+    new = dict(pairs)
+    for x in sorted({x for o in order for x in walk(o.expr) if isinstance(x, Col)} - set(new), key=lambda x: x.name):
+        new[x] = Col(fresh(x.name), x.type)
+        pairs.append((x, new[x]))
+    moved = tuple(replace(o, expr=transform(o.expr, lambda x: new[x] if isinstance(x, Col) else None)) for o in order)
+    return Project(rel, tuple((c.name, known(o)) for o, c in pairs)), moved

@@ -112,7 +112,7 @@ class Binder:
                 ctes[name] = self.recursive(name, columns, cte.this, inner, parent)
                 continue
             bound = self.query(cte.this, inner, parent)
-            ctes[name] = Bound(bound.rel, _renamed(bound.outputs, columns, name))
+            ctes[name] = Bound(bound.rel, _renamed(bound.outputs, columns, name), bound.ordered)
         return replace(env, ctes=ctes)
 
     def recursive(self, name: str, columns: list[str], e: exp.Expr, env: Env, parent: Scope | None) -> Bound:
@@ -168,12 +168,13 @@ class Binder:
 
     def ordered(self, e: exp.Expr, bound: Bound, env: Env, parent: Scope | None) -> Bound:
         limit, skip, ties = limits(e)
-        if limit is None and not skip:
+        if limit is None and not skip and not e.args.get("order"):
             return bound
         binder = Expressions(self, lambda q, s: self.subquery(q, env, s))
         scope = Scope([Source("", bound.outputs)], parent)
         order = order_by(e.args.get("order"), bound.outputs, lambda x: binder.bind(x, Clause(scope, "ORDER BY")))
-        return Bound(TopK(bound.rel, (), order, limit, skip, ties), bound.outputs)
+        rel = bound.rel if limit is None and not skip else TopK(bound.rel, (), order, limit, skip, ties)
+        return Bound(rel, bound.outputs, (rel, order) if order else bound.ordered)
 
     # -- names in FROM
 

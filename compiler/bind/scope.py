@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from compiler.catalog import Catalog, Table
 from compiler.errors import InvalidSql
-from compiler.ir.relation import Agg, Relation
+from compiler.ir.relation import Agg, Order, Relation
 from compiler.ir.scalar import Col, Outer, Scalar, transform
 
 PRESENT = "row is present"  # a name for what has none in SQL
@@ -37,6 +37,7 @@ class Scope:
     merged: dict[str, Scalar] = field(default_factory=dict)
     aggs: dict[Agg, Col] | None = None
     shown: list[tuple[str, Scalar]] = field(default_factory=list)  # what * stands for
+    order: tuple[Order, ...] = ()  # that of the one subquery it reads
 
     def resolve(self, table: str | None, name: str) -> Scalar:
         """A column of this query as `Col`, of an enclosing one as `Outer`; raises InvalidSql. Columns go before aliases."""
@@ -98,10 +99,12 @@ class Scope:
 
 @dataclass
 class Bound:
-    """A bound query: the relation and its output columns by their SQL names."""
+    """A bound query: the relation and its output columns by their SQL names. `ordered`: the relation with the columns its
+    ORDER BY needs, and that order, which a query that reads nothing else goes by where it has none of its own."""
 
     rel: Relation
     outputs: list[tuple[str, Col]]
+    ordered: tuple[Relation, tuple[Order, ...]] | None = None
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,9 @@ class _Select(Grouping):
         group = e.args.get("group")
         if group is not None or self.aggs or keep is not None:
             rel, every = self.aggregate(rel, group, items, every)
+        elif not order and not on and not self.windows and not self.srfs and e.args.get("distinct") is None:
+            order = [replace(o, expr=_label_of(o.expr)) for o in self.scope.order]
+            every[len(exprs):] = [o.expr for o in order]
         n = len(exprs)
         exprs, orders = every[:n], every[n:n + len(order)]
         on = every[n + len(order):n + len(order) + len(on)]
@@ -137,21 +140,20 @@ class _Select(Grouping):
             return c
 
         wanted = limit is not None or skip or on
-        sort = tuple(Order(ordinal(place(o.expr)), o.desc, o.nulls_first) for o in order) if wanted else ()
+        sort = tuple(Order(ordinal(place(o.expr)), o.desc, o.nulls_first) for o in order)
         partition = tuple(place(normal(x)) for x in on)
         if e.args.get("distinct") is not None and hidden and not on:
             raise InvalidSql("for SELECT DISTINCT, ORDER BY expressions must appear in select list",
                              code="invalid_column_reference")
-        rel = Project(rel, visible + tuple(hidden))
+        full: Relation = Project(rel, visible + tuple(hidden))
         if e.args.get("distinct") is not None and not on:
-            rel = Aggregate(rel, tuple((c.name, normal(c)) for c in rel.schema), ())
+            full = Aggregate(full, tuple((c.name, normal(c)) for c in full.schema), ())
         if on:
-            rel = TopK(rel, partition, tuple(o for o in sort if not columns(o.expr) <= {p.name for p in partition if isinstance(p, Col)}), 1)
+            full = TopK(full, partition, tuple(o for o in sort if not columns(o.expr) <= {p.name for p in partition if isinstance(p, Col)}), 1)
         if limit is not None or skip:
-            rel = TopK(rel, (), sort, limit, skip, ties)
-        if hidden:
-            rel = Project(rel, tuple((c.name, c) for _, c in outputs))
-        return Bound(rel, outputs)
+            full = TopK(full, (), sort, limit, skip, ties)
+        alone = full if not hidden else Project(full, tuple((c.name, c) for _, c in outputs)) if wanted else Project(rel, visible)
+        return Bound(alone, outputs, (full, sort) if sort else None)
 
 
 def _label_of(x: Scalar) -> Scalar:

@@ -111,3 +111,21 @@ SELECT kind, jsonb_object_agg(id::text, k) AS j FROM (SELECT id, kind, tier FROM
 SELECT x.id, j.w FROM doc x JOIN (link x CROSS JOIN (SELECT max(weight) AS w FROM link) y) j(s, d, w0, n, w) ON j.d = x.id;
 -- view: using_with_an_alias
 SELECT x.*, l.note, m.note AS other FROM link l JOIN link m USING (dst) AS x WHERE x.dst > 2;
+-- view: limit_of_an_ordered_subquery
+SELECT x.id, x.kind FROM (SELECT id, kind, tier FROM doc ORDER BY day DESC NULLS LAST, id) x WHERE tier IS NOT NULL LIMIT 4;
+-- view: lists_of_an_ordered_subquery
+WITH x AS (SELECT * FROM doc ORDER BY score DESC NULLS LAST, id) SELECT kind, array_agg(id) AS ids, string_agg(tier, '/') AS tiers, jsonb_agg(words) AS words FROM x GROUP BY kind;
+-- view: list_of_a_top_k
+SELECT array_agg(id) AS ids, string_agg(kind, ',') AS kinds FROM (SELECT id, kind FROM doc ORDER BY at DESC NULLS LAST, id LIMIT 5) x;
+-- view: numbers_of_an_ordered_subquery
+SELECT row_number() OVER () AS n, lag(id) OVER () AS before, x.* FROM (SELECT id, tier FROM doc ORDER BY score, id) x;
+-- view: list_of_an_ordered_union
+SELECT array_agg(v) AS vs FROM (SELECT id AS v FROM doc UNION SELECT src FROM link ORDER BY v DESC) u;
+-- view: order_through_two_subqueries
+SELECT y.id FROM (SELECT id, tier FROM (SELECT * FROM doc ORDER BY hour DESC NULLS LAST, id) z WHERE kind IS NOT NULL) y LIMIT 3;
+-- view: nested_joins_of_a_subquery
+SELECT d.id, l.src FROM doc d LEFT JOIN (SELECT src, dst FROM link) l JOIN doc e ON e.id = l.dst ON l.src = d.id AND e.kind IS NOT NULL;
+-- view: on_after_a_cross_join
+SELECT d.id, l.dst, k.n FROM doc d LEFT JOIN link l CROSS JOIN (SELECT max(id) AS n FROM doc) k ON l.src = d.id AND l.dst < k.n;
+-- view: on_after_a_natural_join
+SELECT d.id, l.dst FROM doc d FULL JOIN link l NATURAL JOIN (SELECT DISTINCT src, weight FROM link WHERE weight > 1) k ON l.src = d.id;
