@@ -10,7 +10,7 @@ from sqlglot import exp
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
-from compiler.bind.join_tree import Tree, full_join, ident, is_comma, is_function, is_lateral, known, product, reads, renamed
+from compiler.bind.join_tree import Tree, full_join, ident, is_comma, is_function, is_lateral, known, product, renamed
 from compiler.bind.operators import compare
 from compiler.bind.scope import Bound, Env, Scope, Source
 from compiler.bind.sets import UNNAMED, set_function
@@ -75,7 +75,7 @@ class _From:
     def applied(self, left: Relation, right: Relation, t: exp.Expr) -> Relation:
         """The rows of a LATERAL item for each row to its left."""
         if is_function(t):
-            return right  # made over the rows to its left already
+            return right  # made over the rows to its left
         return Apply(left, right, TRUE) if any(o.name in left.names for o in free(right)) else Join(left, right, TRUE)
 
     def item(self, t: exp.Expr, left: Relation | None) -> Tree:
@@ -160,7 +160,11 @@ class _From:
         label = ident(alias.this) if alias is not None and alias.this is not None else name
         given = list(alias.args.get("columns") or []) if alias is not None else []
         declared = [(ident(c.this), parse_type(c.args["kind"].sql("postgres"), self.binder.enums)) for c in given if isinstance(c, exp.ColumnDef)]
-        got = set_function(name, [self.expressions.bind(a, clause) for a in raw], declared)
+        start = left if left is not None else ONE_ROW
+        here = set(start.names)
+        args = [transform(self.expressions.bind(a, clause), lambda n: Outer(n.name, n.type) if isinstance(n, Col) and n.name not in here
+                          else None) for a in raw]  # of rows outside the join it stands in
+        got = set_function(name, args, declared)
         out = got.columns
         names = [ident(c.this if isinstance(c, exp.ColumnDef) else c) for c in given]
         if not names and len(out) == 1 and alias is not None and alias.this is not None and out[0][0] in UNNAMED:
@@ -176,7 +180,6 @@ class _From:
             every = [*cols, (sql_name, Col(ordinal, INT8))]
         else:
             every = cols
-        start = left if left is not None else ONE_ROW
         scalar = len(every) == 1
         if got.make is None:
             return self.add(label, every, Unnest(start, got.fn, got.args, tuple(c for _, c in cols), ordinal), scalar=scalar)
@@ -196,9 +199,6 @@ class _From:
         within = j.args.get("within") or []
         over = left.rel if is_function(t) and side in ("", "LEFT") and not within else None
         right = self.item(t, over)
-        if within and is_function(t) and reads(right.rel):
-            raise UnsupportedSql("a function of the rows to its left, joined to others before its ON, is not supported",
-                                 code="unsupported_syntax", hint="Put the function last, or in a LATERAL subquery.")
         for more in within:
             right = self.join(right, more)
         left = self.padded(left) if side in ("RIGHT", "FULL") else left
@@ -206,7 +206,7 @@ class _From:
         on, both = self.condition(j, left, right)
         if over is not None:
             return replace(both, rel=self.function_join(left.rel, right.rel, on, side))
-        return replace(both, rel=self.joined(left.rel, right.rel, on, side, isinstance(t, exp.Lateral) or is_function(t)))
+        return replace(both, rel=self.joined(left.rel, right.rel, on, side))
 
     def padded(self, side: Tree, marks: bool = True) -> Tree:
         """The side of an outer join that may have no partner. Where its whole rows are asked for, they say that they are there
@@ -219,8 +219,8 @@ class _From:
                 rel = Project(rel, (*((c.name, c) for c in rel.schema), (s.present.name, TRUE)))
         return replace(side, rel=rel)
 
-    def joined(self, left: Relation, right: Relation, on: Scalar, side: str, lateral: bool) -> Relation:
-        if lateral and any(o.name in left.names for o in free(right)):
+    def joined(self, left: Relation, right: Relation, on: Scalar, side: str) -> Relation:
+        if any(o.name in left.names for o in free(right)):
             if side not in ("", "LEFT"):
                 raise InvalidSql("invalid reference to FROM-clause entry: the combining JOIN type must be INNER or LEFT "
                                  "for a LATERAL reference", code="invalid_column_reference")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from compiler.bind.scope import Bound, Source
-from compiler.ir.relation import Join, LeftJoin, Order, Project, Relation, Semi, Union, Unnest
-from compiler.ir.scalar import TRUE, Col, Lit, Scalar, cast, columns, transform, walk
+from compiler.ir.relation import Join, LeftJoin, Order, Project, Relation, Semi, Union
+from compiler.ir.scalar import TRUE, Col, Lit, Scalar, cast, transform, walk
 from compiler.ir.types import TEXT
 
 
@@ -56,14 +56,10 @@ def is_function(t: exp.Expr) -> bool:
 
 
 def is_lateral(t: exp.Expr) -> bool:
-    """Whether an item may look at those to its left."""
+    """Whether an item may look at those to its left; a join in parentheses may where a part of it may."""
+    if isinstance(t, exp.Subquery) and isinstance(t.this, exp.Table | exp.Subquery):
+        return any(is_lateral(p) for p in t.find_all(exp.Table, exp.Lateral, exp.Unnest))
     return isinstance(t, exp.Lateral) or is_function(t)
-
-
-def reads(function: Relation) -> bool:
-    """Whether a set-returning function reads columns of rows to its left."""
-    rel = function.input if isinstance(function, Project) else function
-    return isinstance(rel, Unnest) and any(columns(a) for a in rel.args)
 
 
 def known(c: Scalar) -> Scalar:

@@ -44,7 +44,7 @@ class Predicates(Binding):
     def quantified(self, op: str, left: exp.Expr, right: exp.Expr, c: Clause) -> Scalar:
         inner = right.this.unnest() if isinstance(right.this, (exp.Paren, exp.Subquery)) else right.this
         every = isinstance(right, exp.All)
-        if isinstance(inner, exp.Query):
+        if isinstance(inner, exp.Query | exp.Values):
             flip = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
             if every:
                 return negate(self.any_subquery(flip[op], left, inner, c))

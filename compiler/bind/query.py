@@ -27,7 +27,7 @@ from compiler.ir.relation import (
     Union,
     Values,
 )
-from compiler.ir.scalar import Col, Outer, Scalar, cast
+from compiler.ir.scalar import Col, Outer, Scalar, Sub, cast
 from compiler.ir.scalar import walk as walk_scalar
 from compiler.ir.types import TEXT
 
@@ -157,7 +157,7 @@ class Binder:
             raise InvalidSql("VALUES lists must all be the same length", code="syntax_error")
         by_column = [unify([r[i] for r in rows], "VALUES") for i in range(len(rows[0]))]
         cols = tuple(Col(self.fresh(f"column{i + 1}"), t) for i, (_, t) in enumerate(by_column))
-        if any(isinstance(x, Outer) for got, _ in by_column for s in got for x in walk_scalar(s)):  # LATERAL (VALUES …)
+        if any(isinstance(x, Outer | Sub) for got, _ in by_column for s in got for x in walk_scalar(s)):  # LATERAL (VALUES …)
             parts = tuple(Project(Values((), ((),)), tuple((c.name, by_column[i][0][j]) for i, c in enumerate(cols)))
                           for j in range(len(rows)))
             return Bound(parts[0] if len(parts) == 1 else Union(parts), [(f"column{i + 1}", c) for i, c in enumerate(cols)])

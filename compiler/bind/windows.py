@@ -9,7 +9,7 @@ from compiler.bind.coerce import coerce, normal, unify
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Order, WindowCall
-from compiler.ir.scalar import Scalar, cast, columns
+from compiler.ir.scalar import Scalar, Sub, cast, columns, walk
 from compiler.ir.types import FLOAT8, INT4, INT8, TEXT
 
 RANKING = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"}
@@ -90,6 +90,9 @@ def _frame(spec: exp.Expr | None, bind: Bind, name: str):  # type: ignore[no-unt
         if text == "UNBOUNDED":
             return (f"unbounded {direction}", None)
         x = bind(v)
+        if any(isinstance(n, Sub) for n in walk(x)):
+            raise UnsupportedSql("a subquery as the distance of a window's frame is not supported", code="unsupported_subquery",
+                                 hint="Join the rows to the distance, and compare with it.")
         if x.type.name == "unknown":
             x = cast(x, types.INTERVAL)
         return (direction, x)

@@ -1,0 +1,36 @@
+-- view: lateral_within_parentheses
+SELECT a.id, z.m FROM a CROSS JOIN (p b CROSS JOIN LATERAL (SELECT a.b + b.b AS m) z) WHERE b.id = a.id;
+-- view: lateral_within_parentheses_on
+SELECT a.id, z.m FROM a LEFT JOIN (p b CROSS JOIN LATERAL (SELECT a.b + b.b AS m) z) ON b.id = a.id;
+-- view: lateral_within_parentheses_comma
+SELECT a.id, z.m FROM a, (p b LEFT JOIN LATERAL (SELECT count(*) AS m FROM q WHERE q.b = a.b AND q.n > b.b) z ON true) WHERE b.id = a.id;
+-- view: function_within_parentheses
+SELECT a.id, u FROM a CROSS JOIN (p b CROSS JOIN unnest(a.arr) u) WHERE b.id = a.id;
+-- view: function_before_an_open_join
+SELECT a.id, u FROM a LEFT JOIN unnest(a.arr) u JOIN p ON p.id = u ON u > a.b;
+-- view: series_before_an_open_join
+SELECT a.id, g FROM a JOIN generate_series(1, 3) g JOIN p c ON g = c.id ON g > a.b;
+-- view: right_join_after_parentheses
+SELECT p.id, a.id AS a, d.id AS d FROM p, (a JOIN p b ON a.id = b.id) RIGHT JOIN p d ON d.id = a.b WHERE p.id < 4;
+-- view: subquery_before_an_open_join
+SELECT a.id, c.id AS c FROM a LEFT JOIN (SELECT b FROM q) x JOIN p c ON x.b = c.id ON x.b = a.b;
+-- view: on_after_a_cross_join
+SELECT a.id, b.b, c.n FROM a LEFT JOIN p b CROSS JOIN (SELECT DISTINCT n FROM q) c ON a.id = b.id AND c.n = b.b;
+-- view: on_after_a_natural_join
+SELECT a.id, b.id AS p, c.n FROM a LEFT JOIN p b NATURAL JOIN q c ON a.id = b.id;
+-- view: three_open_joins
+SELECT a.id, b.id AS b, c.id AS c, d.n FROM a FULL JOIN p b LEFT JOIN p c LEFT JOIN q d ON d.b = c.b ON c.id = b.b ON b.id = a.b AND a.t > 'a';
+-- view: distinct_extremes
+SELECT b, max(DISTINCT id) AS m, min(DISTINCT t) AS n, max(DISTINCT id) FILTER (WHERE id > 20) AS k FROM a GROUP BY b;
+-- view: all_of_values
+SELECT id FROM p WHERE id <> ALL (VALUES (2), (3)) AND b NOT IN (VALUES (1), (NULL::int)) IS NOT FALSE AND id = ANY (VALUES (1), (2), (4));
+-- view: values_of_subqueries
+SELECT v.x, count(*) AS n FROM (VALUES ((SELECT max(b) FROM p)), (3), ((SELECT count(*) FROM q))) v(x) JOIN a ON a.b <= v.x GROUP BY v.x;
+-- view: lateral_values_of_subqueries
+SELECT a.id, v.x FROM a CROSS JOIN LATERAL (VALUES (a.b), ((SELECT count(*) FROM p WHERE p.b = a.b))) v(x);
+-- view: rows_of_a_keyless_side
+SELECT p.id, count(q.*) AS n, count(DISTINCT q.n) AS d FROM p LEFT JOIN q ON q.b = p.b GROUP BY p.id;
+-- view: using_alias
+SELECT x.b, x.b + q.n AS s FROM p JOIN q USING (b) AS x WHERE x.b > 0;
+-- view: star_of_an_enclosing_table
+SELECT s.id, s.n FROM p, LATERAL (SELECT p.*, q.n FROM q WHERE q.b = p.b ORDER BY q.n NULLS LAST LIMIT 2) s;
