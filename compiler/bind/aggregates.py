@@ -202,7 +202,7 @@ def finish(e: exp.Expr, col: Scalar, bind: Bind) -> Scalar:
     name = call.this.lower() if isinstance(call, exp.Anonymous) and isinstance(call.this, str) else call.name.lower()
     if name in ("min", "max", "mode", "percentile_disc") and col.type == INT4:
         raw = within.expression.expressions[0] if within is not None else call.expressions[0]
-        raw = raw.this if isinstance(raw, exp.Ordered) else raw.expressions[0] if isinstance(raw, exp.Distinct) else raw
+        raw = raw.this if isinstance(raw, exp.Ordered | exp.Order) else raw.expressions[0] if isinstance(raw, exp.Distinct) else raw
         t = bind(raw).type
         return label(col, t) if t.name == "enum" else col
     if name in json_values.OBJECTS:

@@ -19,6 +19,7 @@ from compiler.ir.relation import Agg, Order, WindowCall
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, columns, conj, is_null, transform
 from compiler.ir.scalar import walk as scalar_walk
 from compiler.ir.types import INT4, INT8, INTERVAL, JSONB, TEXT
+from compiler.normalize.outers import free
 
 NOW = {"now": types.TIMESTAMPTZ, "current_timestamp": types.TIMESTAMPTZ, "transaction_timestamp": types.TIMESTAMPTZ,
        "statement_timestamp": types.TIMESTAMPTZ, "localtimestamp": types.TIMESTAMP, "current_date": types.DATE, "localtime": types.TIME}
@@ -126,7 +127,7 @@ class Calls(Binding):
     def aggregate(self, e: Any, c: Clause) -> Scalar:
         inner = Clause(c.scope, "an aggregate's arguments")
         if c.aggs is None:
-            if self.outside(aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))):
+            if self.outside(aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner)), c):
                 return self.enclosing(e, c)
             raise InvalidSql(f"aggregate functions are not allowed in {c.name}", code="grouping_error")
         if (places := hypothetical.counts(e)) is not None:
@@ -139,7 +140,7 @@ class Calls(Binding):
             return case([(is_null(parts[0]), Lit(None, t))], Call("array", tuple(parts), t), t)  # of no values
         e = whole_rows.as_json(whole_rows.counted(e, c), inner)
         agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
-        if self.outside(agg):
+        if self.outside(agg, c):
             return self.enclosing(e, c)
         if agg.fn in ("array_agg", "string_agg") and not agg.order and not agg.distinct:
             agg = replace(agg, order=c.scope.order)
@@ -151,10 +152,13 @@ class Calls(Binding):
             return self.interval_total(agg, lambda a: self.collected(a, c))
         return aggregates.finish(e, self.collected(agg, c), lambda x: self.bind(x, inner))
 
-    def outside(self, agg: Agg) -> bool:
+    def outside(self, agg: Agg, c: Clause) -> bool:
         """Whether an aggregate reads columns of enclosing queries alone, and so belongs to one of these."""
         read = [x for s in agg.scalars for x in scalar_walk(s)]
-        return any(isinstance(x, Outer) for x in read) and not any(isinstance(x, Col) for x in read)
+        within = {o.name for x in read if isinstance(x, Sub) for o in free(x.query)}
+        own = {col.name for s in c.scope.sources for _, col in s.columns}
+        around = within - own or any(isinstance(x, Outer) for x in read)
+        return bool(around) and not within & own and not any(isinstance(x, Col) for x in read)
 
     def enclosing(self, e: Any, c: Clause) -> Scalar:
         """An aggregate of the query around this one: collected there, a constant here."""

@@ -55,6 +55,12 @@ class Expressions(Predicates, Calls):
                                  detail="Its value is not a function of the tables.")
         return c.scope.resolve(alias, name)
 
+    def continued(self, e: Any, c: Clause) -> Scalar:
+        """'one' and, on a line of its own, 'two': one literal."""
+        if not all(isinstance(x, exp.Literal) and x.is_string for x in e.expressions):
+            raise UnsupportedSql("values side by side are not supported", code="unsupported_syntax", detail=e.sql("postgres")[:200])
+        return Lit("".join(x.this for x in e.expressions), types.UNKNOWN)
+
     def literal(self, e: Any, c: Clause) -> Scalar:
         if e.is_string:
             return Lit(e.this, types.UNKNOWN)
@@ -220,7 +226,7 @@ def explicit_cast(x: Scalar, t: Type) -> Scalar:
 
 
 METHODS: dict[type, Callable[[Expressions, Any, Clause], Scalar]] = {
-    exp.Column: Expressions.column, exp.Literal: Expressions.literal, exp.Boolean: Expressions.boolean,
+    exp.Concat: Expressions.continued, exp.Column: Expressions.column, exp.Literal: Expressions.literal, exp.Boolean: Expressions.boolean,
     exp.Null: Expressions.null, exp.Paren: Expressions.paren, exp.Interval: Expressions.interval,
     exp.Neg: Expressions.neg, exp.And: Expressions.and_, exp.Or: Expressions.or_, exp.Not: Expressions.not_,
     exp.In: Expressions.in_, exp.Between: Expressions.between, exp.Is: Expressions.is_,

@@ -123,9 +123,7 @@ class Grouping:
                 factors.append(self.element(x, items))
         out: list[list[Scalar]] = []
         for combo in product(*factors):
-            keys: list[Scalar] = []
-            for part in combo:
-                keys += [k for k in part if k not in keys]
+            keys = list(dict.fromkeys(k for part in combo for k in part))
             if group.args.get("all") is not False or set(keys) not in map(set, out):  # GROUP BY DISTINCT
                 out.append(keys)
         return out
@@ -142,7 +140,11 @@ class Grouping:
             return [s for p in x.expressions for s in self.element(p, items)]
         return [self.columns_of(x, items)]
 
-    def columns_of(self, x: exp.Expr, items: list[tuple[str, Scalar]]) -> list[Scalar]:
+    def columns_of(self, x: exp.Expr | None, items: list[tuple[str, Scalar]]) -> list[Scalar]:
+        while isinstance(x, exp.Paren):
+            x = x.this
+        if x is None:  # ()
+            return []
         if isinstance(x, exp.Tuple):
             return [k for p in x.expressions for k in self.columns_of(p, items)]
         return [self.key(x.unnest(), items)]

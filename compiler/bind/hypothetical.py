@@ -26,6 +26,11 @@ def counts(e: Any) -> exp.Expr | None:
     if len(order) != 1 or len(call.this.expressions) != 1:
         raise UnsupportedSql(f"{name} WITHIN GROUP of several columns is not supported", code="unsupported_function")
     by, value = order[0], call.this.expressions[0]
+    around = e.find_ancestor(exp.Select)
+    group = around.args.get("group") if around is not None else None
+    if value.find(exp.Column) and group is not None and group.find(exp.Rollup, exp.Cube, exp.GroupingSets):
+        raise UnsupportedSql(f"{name} WITHIN GROUP of a value that is grouped by, over several grouping sets, is not supported",
+                             code="unsupported_function", hint="Write a constant, or one query a set.")
     column, desc = (by.this, bool(by.args.get("desc"))) if isinstance(by, exp.Ordered) else (by, False)
     nulls_first = by.args.get("nulls_first") if isinstance(by, exp.Ordered) else None
     nulls_first = desc if nulls_first is None else bool(nulls_first)

@@ -51,7 +51,8 @@ def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
         t = TIMESTAMPTZ if "timestamptz" in (x.name, y.name) else TIMESTAMP
         a, b = cast(a, t), cast(b, t)
     elif types.is_string(x) and x.name != y.name and "bpchar" in (x.name, y.name):
-        a, b = cast(a, TEXT), cast(b, TEXT)
+        t = Type("bpchar") if {x.name, y.name} == {"bpchar", "varchar"} else TEXT  # blanks at the end of a varchar count no more
+        a, b = (v if v.type.name == t.name else cast(v, t) for v in (a, b))
     if x.name == "enum" and y.name == "enum" and op not in ("=", "<>"):
         a, b = ordinal(a), ordinal(b)
     return Call(op, (a, b), BOOL)

@@ -30,8 +30,8 @@ class Predicates(Binding):
         return negate(self.condition(e.this, c))
 
     def comparison(self, op: str, left: exp.Expr, right: exp.Expr, c: Clause) -> Scalar:
-        if isinstance(right, exp.Anonymous) and str(right.this).upper() == "ALL" and len(right.expressions) == 1:
-            right = exp.All(this=right.expressions[0])
+        if isinstance(right, exp.Anonymous) and str(right.this).upper() in ("ALL", "SOME") and len(right.expressions) == 1:
+            right = (exp.All if str(right.this).upper() == "ALL" else exp.Any)(this=right.expressions[0])
         if isinstance(right, (exp.Any, exp.All)):
             return self.quantified(op, left, right, c)
         if rows.items(left) is not None or rows.items(right) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from compiler.bind.coerce import coerce, constant_int, constant_text, unsupported
 from compiler.bind.functions.rules import Rule
@@ -34,7 +35,7 @@ def _like(args: list[Scalar]) -> Scalar:
 def _match(args: list[Scalar]) -> Scalar:
     """An array of what the groups matched, or of the whole; NULL where nothing does."""
     x, p = _subject(args, "regexp_match")
-    if re.search(r"\)[?*{]|\|", str(p.value)):
+    if _may_be_unmatched(str(p.value)):
         raise unsupported("regexp_match with groups that may match nothing")
     return Call("regexp_match", (x, p, Lit(flags(args, 2, "regexp_match"), TEXT)), TEXTS)
 
@@ -42,7 +43,7 @@ def _match(args: list[Scalar]) -> Scalar:
 def every_match(args: list[Scalar]) -> list[Scalar]:
     """Of each group an array with what it matched each time, one after the other; of the whole where there are no groups."""
     x, p = _subject(args, "regexp_matches")
-    if re.search(r"\)[?*{]|\|", str(p.value)) or _empty(str(p.value)):
+    if _may_be_unmatched(str(p.value)) or _empty(str(p.value)):
         raise unsupported("regexp_matches with groups that may match nothing")
     groups = re.compile(re.sub(r"\[:\w+:\]", "x", str(p.value))).groups
     options = Lit(flags(args, 2, "regexp_matches"), TEXT)
@@ -78,6 +79,33 @@ def _split(args: list[Scalar]) -> Scalar:
 
 def _replace(args: list[Scalar]) -> Scalar:
     return Call("regexp_replace", tuple(coerce(a, TEXT) for a in args), TEXT)
+
+
+def _may_be_unmatched(pattern: str) -> bool:
+    """Whether a group of a pattern that matches may itself have matched nothing: in an alternative, or where it is optional."""
+    plain = re.sub(r"\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]])*\]", "x", pattern)  # without escapes and classes
+    groups = [_Group(captured=False)]
+    for i, char in enumerate(plain):
+        if char == "(":
+            groups.append(_Group(captured=plain[i + 1:i + 2] != "?"))
+        elif char == "|":
+            groups[-1].bar = True
+        elif char == ")" and len(groups) > 1:
+            g = groups.pop()
+            captures = g.captured or g.captures
+            if g.bar and g.captures or captures and plain[i + 1:i + 2] in ("?", "*", "{"):
+                return True
+            groups[-1].captures |= captures
+    return groups[0].bar and groups[0].captures
+
+
+@dataclass
+class _Group:
+    """An open group of a pattern: whether it is captured, holds others that are, and has alternatives."""
+
+    captured: bool
+    captures: bool = False
+    bar: bool = False
 
 
 def _empty(pattern: str) -> bool:

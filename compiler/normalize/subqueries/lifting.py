@@ -24,6 +24,7 @@ from compiler.ir.scalar import (
     walk,
 )
 from compiler.ir.scalar import transform as map_scalar
+from compiler.ir.types import INTEGERS
 from compiler.normalize.outers import free
 
 
@@ -67,11 +68,15 @@ def lift(q: Relation, rel: Relation) -> tuple[Relation, list[Scalar]] | None:
     return None if free(q) or set(q.names) & set(rel.names) else (q, [])
 
 
+ALIKE = (set(INTEGERS), {"text", "varchar"})
+
+
 def tie(c: Scalar, names: tuple[str, ...]) -> tuple[Outer, Scalar] | None:
-    """`outer = expression` of the inner query, either way round."""
+    """`outer = expression` of the inner query, either way round, where the expression's value may stand for the outer column's:
+    equal numerics of two scales are not alike as text."""
     if isinstance(c, Call) and c.fn == "=":
         for a, b in (c.args, c.args[::-1]):
-            if isinstance(a, Outer) and a.name in names:
+            if isinstance(a, Outer) and a.name in names and (a.type == b.type or any({a.type.name, b.type.name} <= k for k in ALIKE)):
                 return a, b
     return None
 

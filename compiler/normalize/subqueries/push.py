@@ -95,6 +95,15 @@ class Push:
         d, dp = self.domain(rel, missing)
         return Join(q, d, TRUE), Provided({**p.cols, **dp.cols}, set(p.strict))
 
+    def exact(self, q: Relation, p: Provided, wanted: list[Outer], rel: Relation) -> tuple[Relation, Provided]:
+        """Bindings of the outer columns' own types: an equal value of another type takes its place only within one branch."""
+        other = [o for o in wanted if p.cols[o.name].type != o.type]
+        if not other:
+            return q, p
+        d, dp = self.domain(rel, other)
+        on = conj([same(dp.cols[o.name], p.cols[o.name]) for o in other])
+        return Join(q, d, on), Provided({**p.cols, **dp.cols}, set(p.strict))
+
     def go(self, q: Relation, rel: Relation) -> tuple[Relation, Provided]:
         if not [o for o in free(q) if o.name in rel.names]:
             return q, Provided()
@@ -189,7 +198,7 @@ class Push:
         out: Provided | None = None
         strict: set[str] = {o.name for o in wanted}
         for part in q.parts:
-            got, p = self.ensure(*self.go(part, rel), wanted, rel)
+            got, p = self.exact(*self.ensure(*self.go(part, rel), wanted, rel), wanted, rel)
             if out is None:
                 out = Provided({o.name: Col(self.fresh(o.name), o.type) for o in wanted})
             strict &= p.strict
