@@ -8,9 +8,11 @@ from compiler.normalize.additive import additive_aggregates
 from compiler.normalize.distinct import distinct_aggregates
 from compiler.normalize.subqueries import unnest
 from compiler.simplify.filters import push_filters
+from compiler.simplify.products import connect_joins
 from compiler.simplify.projects import fuse_projects
 
-NORMALIZE = (unnest, distinct_aggregates, additive_aggregates, fuse_projects, push_filters, fuse_projects)
+NORMALIZE = (unnest, distinct_aggregates, additive_aggregates, fuse_projects, push_filters, connect_joins,
+             fuse_projects)
 
 
 def normalize(r: Relation) -> Relation:

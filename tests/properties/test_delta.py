@@ -10,6 +10,7 @@ from compiler.ir import notation
 from compiler.ir.evaluate import Database, add, evaluate, scaled
 from compiler.ir.relation import Relation
 from compiler.simplify.filters import push_filters
+from compiler.simplify.products import connect_joins
 from compiler.simplify.projects import fuse_projects
 from compiler.simplify.prune import prune
 from tests.properties.strategies import TABLES, databases, queries
@@ -38,5 +39,5 @@ def test_tables_that_did_not_change_have_no_terms(q: Relation, db: Database) -> 
 @given(queries(), databases())
 def test_passes_preserve_meaning(q: Relation, db: Database) -> None:
     expected = evaluate(after(q), db)
-    for step in (push_filters, fuse_projects, prune):
+    for step in (push_filters, connect_joins, fuse_projects, prune):
         assert evaluate(after(step(q)), db) == expected, step.__name__
