@@ -35,6 +35,8 @@ def to_text(d: Dialect, e: Call, x: exp.Expr, shown: Mapping[str, str], elements
 
         def text(v: exp.Expr) -> exp.Expr:
             inner = to_text(d, Call("cast", (Col("v", of),), types.TEXT), v, shown, elements)
+            if of.name == "bpchar" and of.precision:
+                return tree(d, f"RPAD($1, {of.precision}, ' ')", inner)
             return tree(d, "LEFT($1, 1)", inner) if of.name == "bool" else inner  # t and f, within an array
 
         out = elements(d, x, text)

@@ -198,18 +198,15 @@ def _close(missing: list[dict[str, Any]], extra: list[dict[str, Any]]) -> tuple[
     if not missing or not extra:
         return missing, extra
 
-    def near(a: dict[str, Any], b: dict[str, Any]) -> bool:
-        for k in a:
-            x, y = a[k], b[k]
-            if isinstance(x, float) and isinstance(y, float):
-                if not (x == y or math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(x) and math.isnan(y))):
-                    return False
-            elif x != y:
-                return False
-        return True
+    def near(x: Any, y: Any) -> bool:
+        if isinstance(x, float) and isinstance(y, float):
+            return x == y or math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(x) and math.isnan(y))
+        if isinstance(x, list) and isinstance(y, list):
+            return len(x) == len(y) and all(map(near, x, y))
+        return bool(x == y)
 
     def exact(r: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(repr(v) for v in r.values() if not isinstance(v, float))
+        return tuple(repr(v) for v in r.values() if not isinstance(v, float | list))
 
     pool: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for r in extra:
@@ -217,7 +214,7 @@ def _close(missing: list[dict[str, Any]], extra: list[dict[str, Any]]) -> tuple[
     left = []
     for r in missing:
         candidates = pool.get(exact(r), [])
-        hit = next((c for c in candidates if near(r, c)), None)
+        hit = next((c for c in candidates if near([*r.values()], [*c.values()])), None)
         if hit is None:
             left.append(r)
         else:

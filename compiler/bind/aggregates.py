@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from compiler.bind import json_values
-from compiler.bind.coerce import coerce, guarded, joined, normal
+from compiler.bind.coerce import coerce, guarded, joined, normal, padded
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import label, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
@@ -187,7 +187,7 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
 def _object(fn: str, args: list[Scalar], keep: Scalar | None, order: tuple[Order, ...]) -> Agg:
     """The members of an object in one text: jsonb's by length of key and then by bytes."""
     kind = json_values.OBJECTS[fn]
-    key = cast(args[0], TEXT)
+    key = cast(padded(args[0]), TEXT)
     member = json_values.member(key, args[1], kind)
     if kind == types.JSONB:
         order = (Order(Call("octet_length", (key,), INT4), False, False), Order(key, False, False), *order)

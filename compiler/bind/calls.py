@@ -114,7 +114,11 @@ class Calls(Binding):
         if c.srfs is None:
             raise UnsupportedSql(f"{name}() is not supported in {c.name}", code="unsupported_syntax",
                                  hint="Call it in FROM, with LATERAL.")
-        f = sets.set_function(name, [self.bind(x, c) for x in e.expressions])
+        inner = replace(c, srfs=[])
+        f = sets.set_function(name, [self.bind(x, inner) for x in e.expressions])
+        if inner.srfs:
+            raise UnsupportedSql(f"{name}() of a set-returning function in SELECT is not supported", code="unsupported_syntax",
+                                 hint="Call them in FROM, the inner one first.")
         if len(f.columns) != 1:
             raise UnsupportedSql(f"{name}() in SELECT gives rows", code="unsupported_syntax", hint="Call it in FROM, with LATERAL.")
         col = Col(self.binder.fresh(name), f.columns[0][1])

@@ -132,7 +132,10 @@ class _From:
             raise UnsupportedSql("ONLY is not supported", code="unsupported_syntax", detail="Rows come without the table that holds them.")
         if t.args.get("sample"):
             raise UnsupportedSql("TABLESAMPLE draws at random", code="volatile_function")
-        return self.placed(name, cols, bound, table if is_table and not columns else None)
+        tree = self.placed(name, cols, bound, table if is_table and not columns else None)
+        if is_table and columns:
+            tree.sources[0].row = tuple(n for n, _ in bound.outputs)
+        return tree
 
     def derived(self, query: exp.Expr, alias: exp.TableAlias | None, lateral: bool) -> Tree:
         name = ident(alias.this) if alias is not None and alias.this is not None else ""

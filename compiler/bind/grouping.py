@@ -13,7 +13,7 @@ from compiler.bind.coerce import normal
 from compiler.bind.expressions import Expressions
 from compiler.bind.scope import Env, Scope
 from compiler.bind.sets import SetFunction, lockstep
-from compiler.errors import InvalidSql
+from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, Union, Unnest, WindowCall
 from compiler.ir.scalar import Col, Lit, Outer, Scalar, Sub, cast, columns, transform
 from compiler.ir.types import INT4, TEXT
@@ -33,6 +33,7 @@ class Grouping:
         self.windows: dict[tuple[tuple[Scalar, ...], WindowCall], Col] = {}
         self.srfs: list[tuple[SetFunction, Col]] = []
         self.grouping_calls: dict[Col, list[Scalar]] = {}
+        self.by_item: dict[Scalar, set[int]] = {}  # keys that are SELECT items, by their places
 
     def grouping(self, args: list[Scalar]) -> Scalar:
         for col, known in self.grouping_calls.items():
@@ -49,6 +50,9 @@ class Grouping:
         for s in sets:
             keys += [k for k in s if k not in keys]
         plain = len(sets) == 1 and not self.grouping_calls
+        if not plain and any(len(places) > 1 for places in self.by_item.values()):
+            raise UnsupportedSql("grouping sets over two SELECT items that are the same expression are not supported",
+                                 code="unsupported_syntax", detail="Postgres keeps them apart.", hint="Group by one of them.")
         every = [_resolve(x, items) for x in every]
         if plain:
             keys += [k for k in self.dependent(keys, every) if k not in keys]
@@ -156,9 +160,12 @@ class Grouping:
             if not 1 <= i <= len(items):
                 raise InvalidSql(f"GROUP BY position {i} is not in select list", code="invalid_column_reference")
             got = items[i - 1][1]
+            self.by_item.setdefault(got, set()).add(i - 1)
         elif (isinstance(x, exp.Column) and x.args.get("table") is None and not isinstance(x.this, exp.Star)
               and self.scope.local(None, column_name(x)) is None and column_name(x) in dict(items)):
-            got = dict(items)[column_name(x)]
+            i = next(i for i, (n, _) in enumerate(items) if n == column_name(x))
+            got = items[i][1]
+            self.by_item.setdefault(got, set()).add(i)
         elif x.find(exp.Query) and (same := self.item_like(x, items)) is not None:
             got = same
         else:

@@ -13,7 +13,7 @@ from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.formats import json_text
 from compiler.ir import types
 from compiler.ir.relation import Filter, Unnest, Values
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, transform, walk
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, null, transform, walk
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
 Fresh = Callable[[str], str]
@@ -131,6 +131,9 @@ def minus(x: Scalar, what: Scalar) -> Scalar:
     """x - key, x - place, x - keys."""
     if types.is_integer(what.type):
         return Call("json_minus_place", (x, coerce(what, INT4)), JSONB)
+    if what.type.name != "array" and not isinstance(what, Lit):
+        one = Call("array", (cast(what, TEXT),), types.array(TEXT))
+        return case([(is_null(what), null(JSONB))], Call("json_minus", (x, one), JSONB), JSONB)
     keys = what if what.type.name == "array" else Call("array", (cast(what, TEXT),), types.array(TEXT))
     if isinstance(keys, Lit):
         keys = Call("array", tuple(Lit(k, TEXT) for k in path(keys)), types.array(TEXT))

@@ -84,7 +84,7 @@ def build_object(kind: Type, args: list[Scalar]) -> Scalar:
     pairs: list[tuple[str, Scalar]] = []
     for k, v in zip(args[::2], args[1::2], strict=True):
         if not isinstance(k, Lit) and len(args) == 2:
-            return cast(text("{", member(cast(k, TEXT), v, kind), "}"), kind)
+            return cast(text("{", member(cast(padded(k), TEXT), v, kind), "}"), kind)
         if not isinstance(k, Lit) or k.value is None:
             raise UnsupportedSql("a JSON object needs constant keys", code="unsupported_function")
         pairs.append((str(k.value), v))

@@ -22,13 +22,15 @@ def limits(e: exp.Expr) -> tuple[int | None, int, bool]:
         options = limit.args.get("limit_options")
         ties = bool(options is not None and options.args.get("with_ties"))
     elif isinstance(limit, exp.Limit):
-        every = isinstance(limit.expression, exp.Null) or limit.expression.name.upper() == "ALL"
+        every = isinstance(limit.expression.unnest(), exp.Null) or limit.expression.name.upper() == "ALL"
         n = None if every else _constant(limit.expression)
     return n, (_constant(offset.expression) if offset is not None else 0), ties
 
 
 def _constant(e: exp.Expr) -> int:
     e = e.unnest()
+    if isinstance(e, exp.Cast) and isinstance(e.this, exp.Literal):
+        e = e.this
     if isinstance(e, exp.Literal) and not e.is_string and e.this.isdigit():
         return int(e.this)
     raise UnsupportedSql("LIMIT and OFFSET must be constants", code="unsupported_syntax", detail=e.sql("postgres"))

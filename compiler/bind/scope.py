@@ -24,6 +24,7 @@ class Source:
     hidden: set[str] = field(default_factory=set)
     padded: bool = False  # by an outer join: its row may be NULL as a whole
     present: Col | None = None  # true in its rows, NULL where an outer join found none; made where whole rows are asked for
+    row: tuple[str, ...] = ()  # the table's own names of columns that the alias renames: its row as a value keeps them
     scalar: bool = False  # a function of one value: its alias names that value
 
 

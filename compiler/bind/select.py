@@ -64,8 +64,14 @@ class _Select(Grouping):
         if keep is not None:
             rel = Filter(rel, every[-1])
         rel, every = self.window(rel, [*exprs, *orders, *on])
-        rel = self.expand(rel, self.srfs)
+        srfs = self.srfs
+        rel = self.expand(rel, srfs)
         exprs, orders, on = every[:n], every[n:n + len(order)], every[n + len(order):]
+        picked = [exprs[int(x.name[1:])] if isinstance(x, Col) and x.name.startswith("\0") else x for x in (*orders, *on)]
+        if on and srfs and not {c.name for _, c in srfs} & columns(*picked):
+            raise UnsupportedSql("DISTINCT ON beside a set-returning function that it is not ordered by is not supported",
+                                 code="unsupported_syntax", detail="Postgres picks the rows before it calls the function.",
+                                 hint="Pick the rows in a subquery, and call the function in the query around it.")
         return self.finish(rel, items, exprs, [Order(x, o.desc, o.nulls_first) for x, o in zip(orders, order, strict=True)],
                            on)
 

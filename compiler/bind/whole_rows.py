@@ -38,7 +38,7 @@ def columns(e: Any, c: Clause) -> list[tuple[str, Scalar]]:
     if found.table is not None and found.table.generated:
         raise UnsupportedSql(f'the row of "{found.alias}" holds the generated column "{found.table.generated[0]}", which Postgres does not '
                              "replicate", code="generated_column", hint="Name the columns.")
-    return own
+    return [(n, col) for n, (_, col) in zip(found.row, own, strict=True)] if found.row else own
 
 
 def asked_for(query: exp.Expr) -> set[str]:

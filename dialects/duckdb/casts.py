@@ -26,6 +26,8 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         return d.cast(tree(d, "ROUND($1, 0)", x), t)
     if types.is_string(t):
         return to_text(d, e, x, SHOWN, _elements)
+    if t.name == "bytea" and types.is_string(s):
+        return tree(d, "CASE WHEN STARTS_WITH($1, '\\x') THEN UNHEX(SUBSTR($1, 3)) ELSE ENCODE($1) END", x)
     if t.name == "bool" and types.is_string(s):
         return tree(d, "pg.bool_of(LOWER(TRIM($1)))", x)
     if t.name == "interval" and s.name == "time":

@@ -24,7 +24,7 @@ def _step(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 def _path(d: Dialect, key: exp.Expr) -> exp.Expr:
     if isinstance(key, exp.Literal) and key.is_string:
-        return exp.Literal.string('$."' + key.this.replace('"', '\\"') + '"')
+        return exp.Literal.string("/" if not key.this else '$."' + key.this.replace('"', '\\"') + '"')
     return tree(d, "pg.json_key($1)", key)
 
 
@@ -55,6 +55,8 @@ UNNEST = {
     "json_elements": "SELECT UNNEST(pg.json_elements($1)) AS x, UNNEST(RANGE(1, pg.json_size($1) + 1)) AS o",
     "json_elements_text": "SELECT pg.json_shown(UNNEST(CAST(pg.json_marked($1) AS JSON[]))) AS x, UNNEST(RANGE(1, pg.json_size($1) + 1)) AS o",
     "json_keys": "SELECT UNNEST(JSON_KEYS($1)) AS x, UNNEST(RANGE(1, LEN(JSON_KEYS($1)) + 1)) AS o",
-    "json_each": "SELECT UNNEST(JSON_KEYS($1)) AS key, pg.json_at($1, pg.json_key(UNNEST(JSON_KEYS($1)))) AS value",
-    "json_each_text": "SELECT UNNEST(JSON_KEYS($1)) AS key, pg.json_text_at($1, pg.json_key(UNNEST(JSON_KEYS($1)))) AS value",
+    "json_each": "SELECT UNNEST(JSON_KEYS($1)) AS key, pg.json_at($1, pg.json_key(UNNEST(JSON_KEYS($1)))) AS value, "
+                 "UNNEST(RANGE(1, LEN(JSON_KEYS($1)) + 1)) AS o",
+    "json_each_text": "SELECT UNNEST(JSON_KEYS($1)) AS key, pg.json_text_at($1, pg.json_key(UNNEST(JSON_KEYS($1)))) AS value, "
+                      "UNNEST(RANGE(1, LEN(JSON_KEYS($1)) + 1)) AS o",
 }

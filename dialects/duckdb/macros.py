@@ -120,7 +120,7 @@ MACROS = {
     "json_unmarked(t)": "regexp_replace(t, '\"\\\\u0001([^\"]*)\"', '\\1', 'g')",
     "json_at(x, p)": "pg.spaced(pg.json_unmarked(CAST(json_extract(pg.json_marked(x), p) AS VARCHAR)))",
     "json_text_at(x, p)": "pg.json_shown(json_extract(pg.json_marked(x), p))",
-    "json_key(k)": "'$.\"' || replace(k, '\"', '\\\"') || '\"'",
+    "json_key(k)": "CASE WHEN k = '' THEN '/' ELSE '$.\"' || replace(k, '\"', '\\\"') || '\"' END",
 }
 
 

@@ -97,7 +97,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "bytes_substring": lambda d, e, a: tree(d, "pg.bytes_from($1, $2)", *a) if len(a) == 2
     else tree(d, "pg.bytes_for($1, $2, $3)", *a),
     "left": "LEFT($1, $2)", "right": "RIGHT($1, $2)",
-    "repeat": "pg.repeated($1, $2)", "replace": "CASE WHEN $2 = '' THEN $1 ELSE REPLACE($1, $2, $3) END",
+    "repeat": "pg.repeated($1, $2)", "replace": "CASE WHEN $2 = '' AND $3 IS NOT NULL THEN $1 ELSE REPLACE($1, $2, $3) END",
     "translate": "TRANSLATE($1, $2, $3)", "btrim": "TRIM($1, $2)", "ltrim": "LTRIM($1, $2)", "rtrim": "RTRIM($1, $2)",
     "lpad": "pg.pad_left($1, $2, $3)", "rpad": "pg.pad_right($1, $2, $3)",
     "strpos": typed("INSTR($1, $2)"), "split_part": "SPLIT_PART($1, $2, $3)", "starts_with": "STARTS_WITH($1, $2)",

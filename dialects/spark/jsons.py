@@ -56,6 +56,6 @@ UNNEST = {
     "json_elements": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(pg_json_elements($1)) AS (p, x))",
     "json_elements_text": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(pg_json_elements_text($1)) AS (p, x))",
     "json_keys": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(JSON_OBJECT_KEYS($1)) AS (p, x))",
-    "json_each": "SELECT k AS key, pg_json_member($1, k) AS value FROM (SELECT EXPLODE(JSON_OBJECT_KEYS($1)) AS k)",
-    "json_each_text": "SELECT k AS key, pg_json_text_member($1, k) AS value FROM (SELECT EXPLODE(JSON_OBJECT_KEYS($1)) AS k)",
+    "json_each": "SELECT p + 1 AS o, k AS key, pg_json_member($1, k) AS value FROM (SELECT POSEXPLODE(JSON_OBJECT_KEYS($1)) AS (p, k))",
+    "json_each_text": "SELECT p + 1 AS o, k AS key, pg_json_text_member($1, k) AS value FROM (SELECT POSEXPLODE(JSON_OBJECT_KEYS($1)) AS (p, k))",
 }

@@ -118,7 +118,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "upper": "pg_upper($1)", "lower": "LOWER($1)", "reverse": fn("reverse"), "length": fn("length"),
     "octet_length": fn("octet_length"), "bytes_length": fn("octet_length"), "initcap": "pg_initcap($1)",
     "substring": _substring, "bytes_substring": _bytes, "left": "pg_left($1, $2)", "right": "pg_right($1, $2)",
-    "repeat": "pg_repeated($1, $2)", "replace": "CASE WHEN $2 = '' THEN $1 ELSE REPLACE($1, $2, $3) END",
+    "repeat": "pg_repeated($1, $2)", "replace": "CASE WHEN $2 = '' AND $3 IS NOT NULL THEN $1 ELSE REPLACE($1, $2, $3) END",
     "translate": fn("translate"), "btrim": fn("btrim"),
     "ltrim": lambda d, e, a: exp.Trim(this=a[0], expression=a[1], position="LEADING"),
     "rtrim": lambda d, e, a: exp.Trim(this=a[0], expression=a[1], position="TRAILING"),

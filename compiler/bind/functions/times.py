@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from compiler.bind.coerce import coerce, constant_text, unsupported
+from compiler.bind.coerce import coerce, constant_text, unify, unsupported
 from compiler.bind.functions.rules import Rule, fixed, typed
 from compiler.bind.functions.to_char import to_char
 from compiler.bind.operators import binary, compare
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, case, cast
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj, is_null, negate
 from compiler.ir.types import BOOL, FLOAT8, INT4, INTERVAL, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ
 
 UNITS = {"years": "year", "months": "mon", "weeks": "week", "days": "day", "hours": "hour", "mins": "minute", "secs": "second"}
@@ -140,12 +140,26 @@ def at_zone(x: Scalar, zone: Scalar) -> Scalar:
 
 
 def overlaps(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> Scalar:
-    """(a, b) OVERLAPS (c, d): each half open, the earlier end first; an end that is an interval is added to the start."""
-    b, d = (binary("+", x, y) if y.type.name == "interval" else y for x, y in ((a, b), (c, d)))
-    low1, high1, low2, high2 = (case([(compare(op, x, y), x)], y, x.type) for x, y, op in
-                                ((a, b, "<="), (a, b, ">="), (c, d, "<="), (c, d, ">=")))
-    meet = Call("and", (compare("<", low1, high2), compare("<", low2, high1)), BOOL)
-    return Call("or", (meet, compare("=", low1, low2)), BOOL)
+    """(a, b) OVERLAPS (c, d): each half open, the earlier end first; an end that is an interval is added to the start. An end
+    that is not known is the later one: the answer is known where it does not matter."""
+    (low1, high1), (low2, high2) = (_ends(x, binary("+", x, y) if y.type.name == "interval" else y) for x, y in ((a, b), (c, d)))
+    no, yes, unknown = Lit(False, BOOL), Lit(True, BOOL), Lit(None, BOOL)
+
+    def from_first(later: Scalar, high: Scalar, other: Scalar) -> Scalar:
+        """The later start is met where the other half is still open."""
+        return case([(is_null(high), unknown), (compare("<", later, high), yes), (is_null(other), unknown)], no, BOOL)
+
+    known = conj([negate(is_null(high1)), negate(is_null(high2))])
+    return case([(compare(">", low1, low2), from_first(low1, high2, high1)), (compare("<", low1, low2), from_first(low2, high1, high2)),
+                 (conj([compare("=", low1, low2), known]), yes)], unknown, BOOL)
+
+
+def _ends(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
+    """The earlier end, or the one that is known; the later, or NULL."""
+    (a, b), t = unify([a, b], "OVERLAPS")
+    one = Call("or", (is_null(a), is_null(b)), BOOL)
+    return (case([(is_null(a), b), (is_null(b), a), (compare("<=", a, b), a)], b, t),
+            case([(one, Lit(None, t)), (compare(">=", a, b), a)], b, t))
 
 
 def _justify(fn: str) -> Rule:

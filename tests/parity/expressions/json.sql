@@ -41,6 +41,10 @@ a || '{"z": 1}'
 a || '[9]'
 '{"z": 1}'::jsonb || a
 a - 'k'
+a - NULL::text
+a ->> ''
+jsonb_build_object('', a) -> ''
+jsonb_build_object('', a) ->> ''
 a - 0
 a - -1
 a - '{k,n}'::text[]

@@ -108,6 +108,8 @@ split_part(a, 'b', 2)
 split_part(a, ' ', -1)
 split_part(a, '', 1)
 replace(a, 'a', 'bb')
+replace(a, '', NULL)
+replace(a, '\', '/')::bytea
 replace(a, '', 'x')
 translate(a, 'abc', 'xy')
 translate(a, 'a', '')
@@ -171,6 +173,7 @@ strpos(a, b)
 position(b IN a)
 starts_with(a, b)
 replace(a, b, '-')
+replace(a, '', b)
 split_part(a, b, 1)
 a = b
 a <> b

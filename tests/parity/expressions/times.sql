@@ -92,6 +92,9 @@ greatest(a, b)
 a + (b - a)
 (a - b) / 7
 (a, b) OVERLAPS (b, a)
+(a, date '2020-02-15') OVERLAPS (b, NULL::date)
+(a, NULL::date) OVERLAPS (date '2020-01-01', b)
+(a, NULL::date) OVERLAPS (b, NULL::date)
 
 -- a date, b small
 a + b

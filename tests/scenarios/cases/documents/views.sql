@@ -129,3 +129,7 @@ SELECT d.id, l.src FROM doc d LEFT JOIN (SELECT src, dst FROM link) l JOIN doc e
 SELECT d.id, l.dst, k.n FROM doc d LEFT JOIN link l CROSS JOIN (SELECT max(id) AS n FROM doc) k ON l.src = d.id AND l.dst < k.n;
 -- view: on_after_a_natural_join
 SELECT d.id, l.dst FROM doc d FULL JOIN link l NATURAL JOIN (SELECT DISTINCT src, weight FROM link WHERE weight > 1) k ON l.src = d.id;
+-- view: members_with_ordinality
+SELECT d.id, z.k, z.v, z.o, y.key, y.ordinality FROM doc d, jsonb_each_text(CASE WHEN jsonb_typeof(d.body) = 'object' THEN d.body ELSE '{}' END) WITH ORDINALITY z(k, v, o) JOIN LATERAL jsonb_each(CASE WHEN jsonb_typeof(d.body) = 'object' THEN d.body ELSE '{}' END) WITH ORDINALITY y ON y.key = z.k;
+-- view: row_of_a_renamed_table
+SELECT to_jsonb(l) AS j, count(l.*) AS n, count(m.*) AS m FROM link l(x, y, w, t) LEFT JOIN link m(x, y, w, t) ON m.x = l.y GROUP BY 1;
