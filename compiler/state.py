@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from compiler.delta.recursive import apart
 from compiler.ir import types
 from compiler.ir.relation import (
     Agg,
@@ -94,6 +95,7 @@ def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]], warnings: lis
             states.setdefault(name, StateDef(name, "bag", transform(n, ordered), (), "inexact_window"))
             return State(name, n.schema, ("",))
         if isinstance(n, Fixpoint):
+            n = apart(n, lambda x: rows(transform(x, ordered), f"{_slug([view])}_beside_{digest(x)}"))
             name = f"{_slug([n.name])}_{digest(n)}"
             states.setdefault(name, StateDef(name, "bag", n, (), "recursion"))
             return State(name, n.schema, ("",))

@@ -8,6 +8,7 @@ Which of the two a batch needs is decided in its own SQL: a condition empties th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from compiler.delta.keyed import negative
@@ -43,11 +44,25 @@ MONOTONE = (Scan, State, Values, Recur, Project, Filter, Join, Union, Unnest, Fi
 ONE = Lit(1, INT4)
 
 
+def grows(n: Relation) -> bool:
+    """Whether an operator gives more rows, and none less, for more input rows."""
+    return isinstance(n, MONOTONE) or (isinstance(n, Semi) and not n.anti)
+
+
 def monotone(q: Fixpoint) -> bool:
     """Whether more input rows can only give more rows, and each round is linear in the round before."""
     once = sum(isinstance(n, Recur) for n in _occurrences(q.step)) == 1
-    return once and all(isinstance(n, MONOTONE) or (isinstance(n, Semi) and not n.anti) for n in walk(q)) and not any(
-        isinstance(n, Fixpoint) and n is not q for n in walk(q))
+    return once and all(map(grows, walk(q))) and not any(isinstance(n, Fixpoint) and n is not q for n in walk(q))
+
+
+def apart(q: Fixpoint, keep: Callable[[Relation], Relation]) -> Fixpoint:
+    """The recursion with what does not take part in it, and would keep it from growing, replaced by rows that are kept."""
+    def cut(n: Relation) -> Relation:
+        if not grows(n) and not any(isinstance(x, Recur) for x in walk(n)):
+            return keep(n)
+        return n.rebuild(tuple(map(cut, n.inputs))) if n.inputs else n
+
+    return q if monotone(q) else Fixpoint(q.name, cut(q.base), cut(q.step), q.distinct)
 
 
 def _occurrences(r: Relation) -> list[Relation]:

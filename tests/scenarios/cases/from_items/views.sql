@@ -34,3 +34,9 @@ SELECT p.id, count(q.*) AS n, count(DISTINCT q.n) AS d FROM p LEFT JOIN q ON q.b
 SELECT x.b, x.b + q.n AS s FROM p JOIN q USING (b) AS x WHERE x.b > 0;
 -- view: star_of_an_enclosing_table
 SELECT s.id, s.n FROM p, LATERAL (SELECT p.*, q.n FROM q WHERE q.b = p.b ORDER BY q.n NULLS LAST LIMIT 2) s;
+-- view: recursion_over_a_window
+WITH RECURSIVE r AS (SELECT i, j, rn FROM (SELECT id AS i, b AS j, row_number() OVER (PARTITION BY b ORDER BY id) AS rn FROM p) n WHERE j > 0 UNION ALL SELECT n.id, n.b, rn FROM r JOIN p n ON n.id = r.j AND n.id < r.i) SELECT * FROM r;
+-- view: recursion_beside_a_left_join
+WITH RECURSIVE r(u, v, d) AS (SELECT id, b, 1 FROM p UNION SELECT e.u, e.v, d + 1 FROM r JOIN (SELECT p.id AS u, p.b AS v, a.t FROM p LEFT JOIN a ON a.id = p.b) e ON e.u = r.v AND e.t IS DISTINCT FROM 'c' WHERE d < 5) SELECT * FROM r;
+-- view: recursion_beside_not_in
+WITH RECURSIVE r(u, v, d) AS (SELECT id, b, 1 FROM p WHERE id NOT IN (SELECT n FROM q WHERE n IS NOT NULL) UNION SELECT e.id, e.b, d + 1 FROM r JOIN p e ON e.id = r.v WHERE d < 5) SELECT * FROM r;
