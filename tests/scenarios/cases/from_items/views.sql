@@ -40,3 +40,5 @@ WITH RECURSIVE r AS (SELECT i, j, rn FROM (SELECT id AS i, b AS j, row_number() 
 WITH RECURSIVE r(u, v, d) AS (SELECT id, b, 1 FROM p UNION SELECT e.u, e.v, d + 1 FROM r JOIN (SELECT p.id AS u, p.b AS v, a.t FROM p LEFT JOIN a ON a.id = p.b) e ON e.u = r.v AND e.t IS DISTINCT FROM 'c' WHERE d < 5) SELECT * FROM r;
 -- view: recursion_beside_not_in
 WITH RECURSIVE r(u, v, d) AS (SELECT id, b, 1 FROM p WHERE id NOT IN (SELECT n FROM q WHERE n IS NOT NULL) UNION SELECT e.id, e.b, d + 1 FROM r JOIN p e ON e.id = r.v WHERE d < 5) SELECT * FROM r;
+-- view: facts_after_their_dimensions
+SELECT x.t, y.id AS y, z.b, count(*) AS n FROM a x, p y, p z, q WHERE q.b = y.b AND q.n = z.id AND x.id = q.n + y.id GROUP BY 1, 2, 3;
