@@ -131,7 +131,7 @@ def minus(x: Scalar, what: Scalar) -> Scalar:
     """x - key, x - place, x - keys."""
     if types.is_integer(what.type):
         return Call("json_minus_place", (x, coerce(what, INT4)), JSONB)
-    if what.type.name != "array" and not isinstance(what, Lit):
+    if what.type.name != "array" and (not isinstance(what, Lit) or what.value is None):
         one = Call("array", (cast(what, TEXT),), types.array(TEXT))
         return case([(is_null(what), null(JSONB))], Call("json_minus", (x, one), JSONB), JSONB)
     keys = what if what.type.name == "array" else Call("array", (cast(what, TEXT),), types.array(TEXT))

@@ -9,9 +9,11 @@ from compiler.ir.parts import scalars
 from compiler.ir.relation import (
     Aggregate,
     Filter,
+    Fixpoint,
     Join,
     LeftJoin,
     Project,
+    Recur,
     Relation,
     Semi,
     TopK,
@@ -20,6 +22,7 @@ from compiler.ir.relation import (
     Weigh,
     Window,
 )
+from compiler.ir.relation import walk as walk_nodes
 from compiler.ir.scalar import (
     TRUE,
     Call,
@@ -46,6 +49,7 @@ class Push:
 
     def __init__(self) -> None:
         self.count = 0
+        self.rounds: dict[str, tuple[Recur, dict[str, Col]]] = {}  # recursions being pushed: their rows with the bindings
         self.memo: dict[int, tuple[Relation, Relation]] = {}
 
     def run(self, r: Relation) -> Relation:
@@ -105,7 +109,9 @@ class Push:
         return Join(q, d, on), Provided({**p.cols, **dp.cols}, set(p.strict))
 
     def go(self, q: Relation, rel: Relation) -> tuple[Relation, Provided]:
-        if not [o for o in free(q) if o.name in rel.names]:
+        if isinstance(q, Recur) and q.name in self.rounds:
+            return self.go_recur(q)
+        if not [o for o in free(q) if o.name in rel.names] and not any(isinstance(n, Recur) and n.name in self.rounds for n in walk_nodes(q)):
             return q, Provided()
         here = [o for s in scalars(q) for o in walk(s) if isinstance(o, Outer) and o.name in rel.names]
         here = list(dict.fromkeys(here))
@@ -126,6 +132,8 @@ class Push:
             return replace(new, partition=(*new.partition, *p.cols.values())), p
         if isinstance(q, Union):
             return self.go_union(q, rel)
+        if isinstance(q, Fixpoint):
+            return self.go_fixpoint(q, rel)
         if isinstance(q, Unnest | Weigh):
             inner, p = self.ensure(*self.go(q.input, rel), here, rel)
             return map_node(q.rebuild((inner,)), p.bind), p
@@ -191,6 +199,27 @@ class Push:
         renamed = {f: Col(self.fresh(f), c.type) for f, c in p.cols.items()}
         keys = tuple((renamed[f].name, c) for f, c in p.cols.items())
         return replace(new, input=inner, keys=new.keys + keys), Provided(renamed, p.strict)
+
+    def go_fixpoint(self, q: Fixpoint, rel: Relation) -> tuple[Relation, Provided]:
+        """A recursion for all bindings at once: its rows carry them from round to round."""
+        wanted = [o for o in free(q) if o.name in rel.names]
+        base, p = self.exact(*self.ensure(*self.go(q.base, rel), wanted, rel), wanted, rel)
+        cols = {o.name: Col(self.fresh(o.name), o.type) for o in wanted}
+        first = Project(base, (*((c.name, c) for c in q.base.schema), *((cols[o.name].name, p.cols[o.name]) for o in wanted)))
+        name = self.fresh(q.name)
+        self.rounds[q.name] = (Recur(name, first.schema), cols)
+        step, sp = self.ensure(*self.go(q.step, rel), wanted, rel)
+        del self.rounds[q.name]
+        mine = zip(first.schema, q.step.schema, strict=False)
+        again = Project(step, (*((a.name, Col(b.name, b.type)) for a, b in mine), *((cols[o.name].name, sp.cols[o.name]) for o in wanted)))
+        return Fixpoint(name, first, again, q.distinct), Provided(cols)
+
+    def go_recur(self, q: Recur) -> tuple[Relation, Provided]:
+        """The rows of the round before, with their bindings under names of their own: they may be read twice."""
+        rows, cols = self.rounds[q.name]
+        own = {f: Col(self.fresh(f), c.type) for f, c in cols.items()}
+        kept = tuple((mine.name, theirs) for mine, theirs in zip(q.schema, rows.schema, strict=False))
+        return Project(rows, (*kept, *((own[f].name, c) for f, c in cols.items()))), Provided(own)
 
     def go_union(self, q: Union, rel: Relation) -> tuple[Relation, Provided]:
         wanted = [o for o in free(q) if o.name in rel.names]

@@ -42,3 +42,13 @@ WITH RECURSIVE r(u, v, d) AS (SELECT id, b, 1 FROM p UNION SELECT e.u, e.v, d + 
 WITH RECURSIVE r(u, v, d) AS (SELECT id, b, 1 FROM p WHERE id NOT IN (SELECT n FROM q WHERE n IS NOT NULL) UNION SELECT e.id, e.b, d + 1 FROM r JOIN p e ON e.id = r.v WHERE d < 5) SELECT * FROM r;
 -- view: facts_after_their_dimensions
 SELECT x.t, y.id AS y, z.b, count(*) AS n FROM a x, p y, p z, q WHERE q.b = y.b AND q.n = z.id AND x.id = q.n + y.id GROUP BY 1, 2, 3;
+-- view: recursion_for_each_row
+SELECT k.id, (WITH RECURSIVE f(n, t) AS (SELECT 1, 0 UNION ALL SELECT n + 1, t + n FROM f WHERE n <= k.b) SELECT max(t) FROM f) AS tri FROM p k;
+-- view: path_of_each_row
+SELECT t.id, u.path FROM p t CROSS JOIN LATERAL (WITH RECURSIVE up AS (SELECT t.id AS id, t.b AS parent, 1 AS d UNION ALL SELECT x.id, x.b, up.d + 1 FROM up JOIN p x ON x.id = up.parent AND x.id < up.id) SELECT string_agg(id::text, '/' ORDER BY d) AS path FROM up) u;
+-- view: reached_from_each_row
+SELECT t.id, (WITH RECURSIVE up AS (SELECT x.id, x.b FROM p x WHERE x.id = t.b UNION SELECT x.id, x.b FROM up JOIN p x ON x.id = up.b) SELECT count(*) FROM up) AS n FROM a t;
+-- view: on_a_cycle
+SELECT t.id FROM p t WHERE EXISTS (WITH RECURSIVE up AS (SELECT x.id, x.b FROM p x WHERE x.id = t.b UNION SELECT x.id, x.b FROM up JOIN p x ON x.id = up.b) SELECT 1 FROM up WHERE id = t.id);
+-- view: pairs_in_recursion_of_each_row
+SELECT t.id, (WITH RECURSIVE up AS (SELECT x.id, x.b FROM p x WHERE x.b = t.b AND t.b > 1 UNION SELECT x.id, x.b FROM up u JOIN p x ON x.id = u.b AND x.id < t.id) SELECT array_agg(u.id * 100 + v.id ORDER BY u.id, v.id) FROM up u JOIN up v ON v.id = u.b) AS n FROM a t;
