@@ -15,13 +15,15 @@ from compiler.bind.operators import compare, in_values, meet
 from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, TopK
-from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, case, cast, conj, negate
+from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, case, cast, conj, negate, substitute
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT
+
+EVERY = 2**31 - 1  # rows
 
 
 def array(x: Binding, e: Any, c: Clause) -> Scalar:
     if len(e.expressions) == 1 and isinstance(e.expressions[0].unnest(), exp.Query):
-        return of_subquery(x, x.subquery(e.expressions[0].unnest(), c.around))
+        return of_subquery(x, e.expressions[0].unnest(), c)
     bound = [x.bind(i, c) for i in e.expressions]
     if any(b.type.name == "array" for b in bound):
         raise UnsupportedSql("an array of more than one dimension is not supported", code="unsupported_syntax")
@@ -29,15 +31,23 @@ def array(x: Binding, e: Any, c: Clause) -> Scalar:
     return Call("array", tuple(items), types.array(t))
 
 
-def of_subquery(x: Binding, query: Relation) -> Scalar:
+def of_subquery(x: Binding, e: exp.Expr, c: Clause) -> Scalar:
+    """ARRAY(SELECT …), in the query's order."""
+    if e.args.get("limit") is None:
+        e = e.copy()
+        e.set("limit", exp.Limit(expression=exp.Literal.number(EVERY)))  # so that its order is told
+    query = x.subquery(e, c.around)
     order: tuple[Order, ...] = ()
-    inner = query
-    if isinstance(query, Project) and isinstance(query.input, TopK):
-        order = query.input.order
-        inner = query.input if query.input.limit is not None or query.input.skip else query.input.input
-        value: Scalar = query.exprs[0][1]
+    inner: Relation = query
+    value: Scalar = query.schema[0]
+    while isinstance(inner, Project):
+        value = substitute(value, dict(inner.exprs))
+        inner = inner.input
+    if isinstance(inner, TopK):
+        order = inner.order
+        inner = inner.input if inner.limit == EVERY and not inner.skip else inner
     else:
-        value = query.schema[0]
+        inner, value = query, query.schema[0]
     t = types.array(value.type)
     agg = Aggregate(inner, (), ((x.binder.fresh("array"), Agg("array_agg", (value,), t, order=order)),))
     return Call("coalesce", (Sub("scalar", agg, (), "", t), Call("array", (), t)), t)

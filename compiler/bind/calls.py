@@ -81,10 +81,7 @@ class Calls(Binding):
         if name == "exists" and len(e.expressions) == 1 and isinstance(e.expressions[0], exp.Query | exp.Values):
             return Sub("exists", self.subquery(e.expressions[0], c.around), (), "", types.BOOL)
         if name == "array" and len(e.expressions) == 1 and isinstance(e.expressions[0], exp.Query):
-            query = e.expressions[0].copy()
-            if query.args.get("order") is not None and query.args.get("limit") is None:
-                query.set("limit", exp.Limit(expression=exp.Literal.number(2**31 - 1)))  # so that the order is kept
-            return array_access.of_subquery(self, self.subquery(query, c.around))
+            return array_access.of_subquery(self, e.expressions[0], c)
         if name == "age" and len(e.expressions) == 1:
             return bind_function("age", [now("current_date"), self.bind(e.expressions[0], c)])
         if name == "grouping":

@@ -52,3 +52,7 @@ SELECT t.id, (WITH RECURSIVE up AS (SELECT x.id, x.b FROM p x WHERE x.id = t.b U
 SELECT t.id FROM p t WHERE EXISTS (WITH RECURSIVE up AS (SELECT x.id, x.b FROM p x WHERE x.id = t.b UNION SELECT x.id, x.b FROM up JOIN p x ON x.id = up.b) SELECT 1 FROM up WHERE id = t.id);
 -- view: pairs_in_recursion_of_each_row
 SELECT t.id, (WITH RECURSIVE up AS (SELECT x.id, x.b FROM p x WHERE x.b = t.b AND t.b > 1 UNION SELECT x.id, x.b FROM up u JOIN p x ON x.id = u.b AND x.id < t.id) SELECT array_agg(u.id * 100 + v.id ORDER BY u.id, v.id) FROM up u JOIN up v ON v.id = u.b) AS n FROM a t;
+-- view: array_of_an_ordered_query
+SELECT p.id, ARRAY(SELECT a.id FROM a WHERE a.b = p.b ORDER BY a.t DESC, a.id) AS r, ARRAY(SELECT z.id FROM (SELECT * FROM a WHERE a.b = p.b ORDER BY t, id DESC) z) AS s FROM p;
+-- view: array_of_distinct_and_of_a_union
+SELECT p.id, ARRAY(SELECT DISTINCT a.b FROM a WHERE a.b > p.b ORDER BY 1 DESC) AS r, ARRAY(SELECT a.b FROM a UNION SELECT p.b ORDER BY 1) AS u FROM p;
