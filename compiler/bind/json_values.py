@@ -78,15 +78,15 @@ def build_array(kind: Type, args: list[Scalar]) -> Scalar:
 
 
 def build_object(kind: Type, args: list[Scalar]) -> Scalar:
-    """Keys are constants: jsonb orders them by length and then by bytes, and keeps the last of equal ones."""
+    """jsonb orders keys by length and then by bytes, and keeps the last of equal ones."""
     if len(args) % 2:
         raise InvalidSql("argument list must have even number of elements", code="invalid_parameter_value")
     pairs: list[tuple[str, Scalar]] = []
     for k, v in zip(args[::2], args[1::2], strict=True):
-        if not isinstance(k, Lit) and len(args) == 2:
-            return cast(text("{", member(cast(padded(k), TEXT), v, kind), "}"), kind)
-        if not isinstance(k, Lit) or k.value is None:
-            raise UnsupportedSql("a JSON object needs constant keys", code="unsupported_function")
+        if not isinstance(k, Lit):
+            return _of_computed_keys(kind, args)
+        if k.value is None:
+            raise InvalidSql("argument 1: key must not be null", code="null_value_not_allowed")
         pairs.append((str(k.value), v))
     if kind.name == "jsonb":
         pairs = sorted(dict(pairs).items(), key=lambda p: (len(p[0].encode()), p[0].encode()))
@@ -95,6 +95,17 @@ def build_object(kind: Type, args: list[Scalar]) -> Scalar:
     for i, (key, v) in enumerate(pairs):
         parts += [(", " if i else "") + _quoted(key) + between, element(v, kind)]
     return cast(text(*parts, "}"), kind)
+
+
+def _of_computed_keys(kind: Type, args: list[Scalar]) -> Scalar:
+    members = [member(cast(padded(k), TEXT), v, kind) for k, v in zip(args[::2], args[1::2], strict=True)]
+    if kind == JSON:
+        return cast(text("{", *[x for m in members for x in (", ", m)][1:], "}"), kind)
+    objects: list[Scalar] = [cast(text("{", m, "}"), kind) for m in members]
+    whole = objects[0]
+    for o in objects[1:]:
+        whole = Call("json_concat", (whole, o), JSONB)
+    return whole
 
 
 def member(key: Scalar, v: Scalar, kind: Type) -> Scalar:

@@ -133,3 +133,7 @@ SELECT d.id, l.dst FROM doc d FULL JOIN link l NATURAL JOIN (SELECT DISTINCT src
 SELECT d.id, z.k, z.v, z.o, y.key, y.ordinality FROM doc d, jsonb_each_text(CASE WHEN jsonb_typeof(d.body) = 'object' THEN d.body ELSE '{}' END) WITH ORDINALITY z(k, v, o) JOIN LATERAL jsonb_each(CASE WHEN jsonb_typeof(d.body) = 'object' THEN d.body ELSE '{}' END) WITH ORDINALITY y ON y.key = z.k;
 -- view: row_of_a_renamed_table
 SELECT to_jsonb(l) AS j, count(l.*) AS n, count(m.*) AS m FROM link l(x, y, w, t) LEFT JOIN link m(x, y, w, t) ON m.x = l.y GROUP BY 1;
+-- view: last_value_of_each_key
+SELECT kind, jsonb_object_agg(tier, id ORDER BY id) AS o, jsonb_object_agg(tier, id ORDER BY day DESC NULLS LAST, id) AS d, jsonb_object_agg(coalesce(words, 'w'), tier ORDER BY id DESC) FILTER (WHERE id > 3) ->> 'w' AS w FROM doc WHERE tier IS NOT NULL GROUP BY kind;
+-- view: objects_of_computed_keys
+SELECT id, jsonb_build_object(kind, id, 'fixed', tier, coalesce(words, 'fixed'), 1) AS b, json_build_object(tier, id, 'fixed', kind)::text AS t FROM doc WHERE kind IS NOT NULL AND tier IS NOT NULL;
