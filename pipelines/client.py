@@ -70,7 +70,7 @@ class RemoteReader:
         _, body = self.ask("query", sql=sql)
         return pa.ipc.open_stream(body).read_all()
 
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> dict[str, int | str]:
         return dict(self.ask("counts")[0]["counts"])
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:

@@ -10,6 +10,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from compiler.errors import TidemarkError
+from connectors.engine import EngineFailure
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.warehouse import Warehouse
@@ -24,7 +25,9 @@ class Reader(Protocol):
 
     def query(self, sql: str) -> pa.Table: ...
 
-    def counts(self) -> dict[str, int]: ...
+    def counts(self) -> dict[str, int | str]:
+        """Rows of each view that is maintained, or why it cannot be read."""
+        ...
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
         """Per state of a view: rows and bytes."""
@@ -57,9 +60,14 @@ class LocalReader:
 
         return answer(self.warehouse, sql)
 
-    def counts(self) -> dict[str, int]:
-        return {v.name: self.warehouse.engine(v.engine).count(v.name)
-                for v in self.warehouse.deployment.views if not v.error}
+    def counts(self) -> dict[str, int | str]:
+        return {v.name: self._count(v) for v in self.warehouse.deployment.views if not v.error}
+
+    def _count(self, v: DeployedView) -> int | str:
+        try:
+            return self.warehouse.engine(v.engine).count(v.name)
+        except EngineFailure as e:
+            return f"cannot be read: {e.detail}"
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
         v, plan = self.warehouse.view(view)

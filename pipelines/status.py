@@ -59,7 +59,9 @@ def status(config: Config) -> Status:
         f = frontiers.get(v.engine, 0)
         behind = max(source - f, 0)
         age = round(max(time.time() - fresh.get(v.engine, 0.0), 0.0), 1) if behind else 0.0
-        views.append(ViewStatus(v.name, v.engine, v.maintenance, counts.get(v.name, 0), format_lsn(f), behind, age, v.error))
+        rows = counts.get(v.name, 0)
+        error = f"set aside: {v.error}" if v.error else rows if isinstance(rows, str) else ""
+        views.append(ViewStatus(v.name, v.engine, v.maintenance, 0 if isinstance(rows, str) else rows, format_lsn(f), behind, age, error))
     return Status(views, d.slot, bool(slot and slot[0]), int(slot[1]) if slot else 0, now, running is not None)
 
 
@@ -70,7 +72,7 @@ def plain(s: Status) -> str:
         lines.append(f"{v.view:{width}}  {v.engine:6}  {v.maintenance:11}  {v.rows:>10,} rows  frontier {v.frontier}  "
                      f"stale {v.stale_bytes:,} bytes {v.stale_seconds:.1f} s")
         if v.error:
-            lines.append(f"{'':{width}}  set aside: {v.error}")
+            lines.append(f"{'':{width}}  {v.error}")
     lines.append(f"slot {s.slot}: {'active' if s.slot_active else 'not active'}, {s.retained_bytes:,} bytes of WAL retained; "
                  f"source at {s.source_lsn}; pipeline {'running' if s.running else 'not running'}")
     return "\n".join(lines)

@@ -128,11 +128,13 @@ def _room(key: Scalar) -> Scalar:
 
 def widened(c: WindowCall) -> WindowCall:
     """RANGE over integers, in a type that a key and its distance fit together."""
-    if c.frame is None or c.frame[0] != "range" or not any(b for _, b in c.frame[1:3]) or c.order[0].expr.type.name not in ("int2", "int4"):
+    if c.frame is None or c.frame[0] != "range" or not any(b for _, b in c.frame[1:3]) or not types.is_integer(c.order[0].expr.type):
         return c
     unit, start, end, exclude = c.frame
-    bounds = [(k, Lit(b.value, INT8) if isinstance(b, Lit) and types.is_integer(b.type) else b) for k, b in (start, end)]
-    return replace(c, order=(replace(c.order[0], expr=cast(c.order[0].expr, INT8)),), frame=(unit, bounds[0], bounds[1], exclude))
+    bounds = [(k, Lit(b.value, INT8) if isinstance(b, Lit) and types.is_integer(b.type) else b if b is None else cast(b, INT8))
+              for k, b in (start, end)]
+    wide = types.numeric(20, 0) if c.order[0].expr.type == INT8 else INT8
+    return replace(c, order=(replace(c.order[0], expr=cast(c.order[0].expr, wide)),), frame=(unit, bounds[0], bounds[1], exclude))
 
 
 def unfiltered(c: WindowCall) -> WindowCall:

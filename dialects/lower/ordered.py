@@ -24,7 +24,7 @@ class Ordered(Aggregates):
     """What depends on an order of rows."""
 
     def _window(self, r: Window, positive: bool) -> Frame:
-        r = replace(r, calls=tuple((n, c if self.dialect.window_filters else widened(unfiltered(c))) for n, c in r.calls))
+        r = replace(r, calls=tuple((n, widened(c if self.dialect.window_filters else unfiltered(c))) for n, c in r.calls))
         foreign = tuple((n, c) for n, c in r.calls if not self.dialect.frames(c))
         if foreign:
             made = by_joins(r, foreign)

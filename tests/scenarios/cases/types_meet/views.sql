@@ -34,3 +34,5 @@ SELECT id, 'one'
   ' two' AS t FROM codes;
 -- view: alternatives_within_groups
 SELECT id, (regexp_match(t, '(a|x)(b|c|$)'))[1] AS a, (regexp_match('id=' || t, '(^|&)id=([^&]*)'))[2] AS b FROM names;
+-- view: frames_at_the_ends_of_types
+SELECT id, count(*) OVER (ORDER BY s RANGE BETWEEN 1 PRECEDING AND 2 FOLLOWING) AS a, sum(id) OVER (PARTITION BY id % 2 ORDER BY i DESC RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING) AS b, count(*) OVER (ORDER BY l RANGE BETWEEN CURRENT ROW AND 5 FOLLOWING) AS c FROM nums;
