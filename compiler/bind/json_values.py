@@ -41,6 +41,9 @@ def value(e: Scalar, kind: Type) -> Scalar:
     if t == types.numeric() or (types.is_numeric(t) and (t.scale or 0) >= types.QUOTIENT_SCALE - 2):
         raise UnsupportedSql("the digits of a numeric without a scale in JSON depend on how each value was written",
                              code="unsupported_cast", hint="Round it first: round(x, 2), or give the column a scale: numeric(12, 2).")
+    if types.is_float(t) and kind.name == "jsonb":  # a numeric there, made of the digits that are shown, and zero has no sign
+        digits = e if t == types.FLOAT8 else cast(cast(e, TEXT), types.FLOAT8)
+        e = Call("+", (digits, Lit("0", types.FLOAT8)), types.FLOAT8)
     if types.is_float(t):  # JSON has no such numbers
         shown = cast(e, TEXT)
         special = Call("in", (shown, *(Lit(x, TEXT) for x in ("NaN", "Infinity", "-Infinity"))), types.BOOL)

@@ -36,3 +36,7 @@ SELECT id, 'one'
 SELECT id, (regexp_match(t, '(a|x)(b|c|$)'))[1] AS a, (regexp_match('id=' || t, '(^|&)id=([^&]*)'))[2] AS b FROM names;
 -- view: frames_at_the_ends_of_types
 SELECT id, count(*) OVER (ORDER BY s RANGE BETWEEN 1 PRECEDING AND 2 FOLLOWING) AS a, sum(id) OVER (PARTITION BY id % 2 ORDER BY i DESC RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING) AS b, count(*) OVER (ORDER BY l RANGE BETWEEN CURRENT ROW AND 5 FOLLOWING) AS c FROM nums;
+-- view: floats_in_jsonb
+SELECT id, to_jsonb(n::float8) AS a, to_jsonb((i * 1000 + 567)::real) AS b, jsonb_build_object('x', (-n)::float8 * 0) AS c FROM nums WHERE id < 80;
+-- view: groups_of_floats_in_jsonb
+SELECT to_jsonb((id % 2 - 1)::float8 * 0) AS z, count(*) AS n FROM nums GROUP BY 1;
