@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from compiler.ir import types
+from compiler.ir.scalar import Call, Lit, Scalar
 from dialects.dialect import Dialect, tree
 
 
@@ -13,3 +16,15 @@ def in_two_parts(d: Dialect, macro: str, p: list[exp.Expr], s1: int, s2: int) ->
     fine, other = p if s1 >= s2 else p[::-1]
     leading = d.cast(other.copy(), types.numeric(types.MAX_PRECISION, max(0, types.QUOTIENT_SCALE - max(s1, s2))))
     return tree(d, f"{macro}($1, $2, $3)", fine, other, leading)
+
+
+def compared(e: Scalar) -> Scalar:
+    """One side of a comparison. A product of a constant with few digits is compared with all of its digits: to cut it to the
+    scale of its type costs an engine a division of 128 bits a row, and changes nothing."""
+    if not isinstance(e, Call) or e.fn != "*" or not types.is_numeric(e.type) or not any(isinstance(x, Lit) for x in e.args):
+        return e
+    scales = [types.digits(x.type)[1] for x in e.args if types.is_exact(x.type)]
+    whole = sum(scales)
+    if len(scales) < 2 or not (e.type.scale or 0) < whole <= types.QUOTIENT_SCALE + 2:
+        return e
+    return replace(e, type=types.numeric(types.MAX_PRECISION, whole))

@@ -11,12 +11,16 @@ from compiler.ir import types
 from compiler.ir.relation import Agg, WindowCall
 from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import Type
+from dialects.arithmetic import compared
 from dialects.dialect import Dialect, wrap
 
 Cols = Mapping[str, exp.Expr]
 
 BINARY = {"=": exp.EQ, "<>": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
           "+": exp.Add, "-": exp.Sub, "*": exp.Mul}
+
+
+COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
 
 
 class Scalars:
@@ -34,7 +38,8 @@ class Scalars:
         if isinstance(e, Lit):
             return self.literal(e)
         if isinstance(e, Call):
-            return self.call(e, [self.emit(a, cols) for a in e.args])
+            parts = map(compared, e.args) if e.fn in COMPARISONS else e.args
+            return self.call(e, [self.emit(a, cols) for a in parts])
         raise UnsupportedSql(f"cannot print {type(e).__name__}", code="internal")
 
     # -- literals
