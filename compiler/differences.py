@@ -13,6 +13,7 @@ from compiler.opaque import every
 ALTERNATIVES = "of the alternatives of a pattern (a|b) it takes the first that matches; Postgres takes the longest"
 MADE = "it casts text to jsonb, which stays as it is written: keys in their order, equal ones twice, blanks and digits as they are"
 JSON_PARTS = "it reads parts of json (not jsonb): blanks within a part are not kept, and of equal keys the first is read"
+JSON_KEYS = "a jsonb value that rows are grouped by, or told apart by, is shown with its numbers in one form: 12.50 as 12.5"
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
 BEYOND_ZERO: dict[str, Callable[[float], bool]] = {"<>": lambda x: x == 0, ">": lambda x: x >= 0, ">=": lambda x: x > 0,
@@ -27,7 +28,7 @@ def differences(bound: Relation) -> list[str]:
     safe = _never_zero(parts)
     out = [DIVISION.format(_named(d)) for d in divisors if d not in safe]
     calls = [s for r in parts for e in scalars(r) for s in walk(e) if isinstance(s, Call)]
-    known = ((_part_of_json, JSON_PARTS), (_made, MADE), (_alternatives, ALTERNATIVES))
+    known = ((_part_of_json, JSON_PARTS), (_made, MADE), (lambda e: e.fn == "json_norm", JSON_KEYS), (_alternatives, ALTERNATIVES))
     return list(dict.fromkeys(out)) + [text for test, text in known if any(map(test, calls))]
 
 

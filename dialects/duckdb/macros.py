@@ -11,6 +11,8 @@ MACROS = {
     "divide(a, b)": "pg.refine(a, b, CAST(CAST(a AS DOUBLE) / NULLIF(CAST(b AS DOUBLE), 0) AS DECIMAL(38,8)))",
     # a · b to 18 digits after the point, h being b to so few that a · h has no more: the rest is small
     "times(a, b, h)": "CAST(a * h AS DECIMAL(38,18)) + CAST(a * (b - h) AS DECIMAL(38,18))",
+    # by code points: REVERSE keeps a letter and its accent together
+    "reverse(x)": "array_to_string(list_reverse(regexp_extract_all(x, '(?s).')), '')",
     "now()": "coalesce(CAST(getvariable('tidemark_now') AS TIMESTAMPTZ), now())",
     "spaced(x)": "rtrim(regexp_replace(x, '((?:\"(?:[^\"\\\\]|\\\\.)*\"|[^\",:])+)([,:]|$)', '\\1\\2 ', 'g'), ' ')",
     "array_has(l, x)": "CASE WHEN list_contains(l, x) THEN TRUE WHEN len(l) > 0 AND x IS NULL OR len(l) <> list_count(l) THEN NULL "

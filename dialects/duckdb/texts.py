@@ -90,7 +90,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "||": "$1 || $2", "like": _like, "ilike": _like, "regex": _regex("s"), "iregex": _regex("is"),
     "regexp_replace": _regexp_replace, "regexp_substr": _regexp_substr, "regexp_whole": _regexp_whole, "regexp_match": _regexp_match,
     "regexp_count": _regexp_count, "regexp_all": _regexp_all, "regexp_split": _regexp_split,
-    "upper": "pg.upper($1)", "lower": "LOWER($1)", "reverse": "REVERSE($1)", "length": typed("LENGTH($1)"),
+    "upper": "pg.upper($1)", "lower": "LOWER($1)", "reverse": "pg.reverse($1)", "length": typed("LENGTH($1)"),
     "octet_length": typed("STRLEN($1)"), "bytes_length": typed("OCTET_LENGTH($1)"), "initcap": "pg.initcap($1)",
     "substring": lambda d, e, a: tree(d, "pg.substring_from($1, $2)", *a) if len(a) == 2
     else tree(d, "pg.substring_for($1, $2, $3)", *a),

@@ -1,4 +1,4 @@
-"""Which divisions deploy warns of."""
+"""What deploy warns of: divisions, and keys of jsonb."""
 
 from __future__ import annotations
 
@@ -26,3 +26,14 @@ SCHEMA = "CREATE TABLE t (k int PRIMARY KEY, a int, b int, c numeric(10,2));"
 def test_divisors_that_may_be_zero_are_named(sql: str, divisors: list[str]) -> None:
     warnings = compile_view("v", parse_query(sql), read_schema(SCHEMA)).warnings
     assert [w.split(":")[0] for w in warnings] == [f"it divides by {d}" for d in divisors]
+
+
+@pytest.mark.parametrize(("sql", "warned"), [
+    ("SELECT j, count(*) AS n FROM d GROUP BY j", True),
+    ("SELECT DISTINCT j FROM d", True),
+    ("SELECT j ->> 'a' AS a, count(*) AS n FROM d GROUP BY 1", False),
+    ("SELECT j FROM d", False),
+])
+def test_keys_of_jsonb_are_warned_of(sql: str, warned: bool) -> None:
+    warnings = compile_view("v", parse_query(sql), read_schema("CREATE TABLE d (k int PRIMARY KEY, j jsonb);")).warnings
+    assert any("12.50 as 12.5" in w for w in warnings) == warned

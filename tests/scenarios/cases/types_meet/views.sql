@@ -40,3 +40,5 @@ SELECT id, count(*) OVER (ORDER BY s RANGE BETWEEN 1 PRECEDING AND 2 FOLLOWING) 
 SELECT id, to_jsonb(n::float8) AS a, to_jsonb((i * 1000 + 567)::real) AS b, jsonb_build_object('x', (-n)::float8 * 0) AS c FROM nums WHERE id < 80;
 -- view: groups_of_floats_in_jsonb
 SELECT to_jsonb((id % 2 - 1)::float8 * 0) AS z, count(*) AS n FROM nums GROUP BY 1;
+-- view: reversed_accents
+SELECT id, reverse(t || 'e' || chr(776) || 'x') AS r, reverse(v) AS v, reverse('') AS e FROM names;
