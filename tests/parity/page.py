@@ -36,6 +36,7 @@ KNOWN = {
                             r"a::(text|varchar)|^a \|\||^to_json\(|^concat\(|^format\("),
     "negative zero": ("Spark's arc tangent knows no negative zero.", r"^atan2"),
     "far times": ("Not compared: Python's dates end with the year 9999.", r"^to_timestamp\(a\)"),
+    "an empty key": ("Spark's paths into JSON have no empty key: its value is NULL.", r"^jsonb_build_object\(''"),
     "NULL in arrays": ("Spark puts a NULL element before others, Postgres after them.", r"^(a < |greatest\(a, array)"),
 }
 
