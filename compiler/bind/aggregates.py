@@ -23,9 +23,9 @@ STATISTICS = {"stddev": "stddev_samp", "stddev_samp": "stddev_samp", "stddev_pop
               "variance": "var_samp", "var_samp": "var_samp", "var_pop": "var_pop"}
 REGRESSION = {"corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
               "regr_slope", "regr_sxx", "regr_sxy", "regr_syy"}
+LISTS = {"string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"}
 NAMES = {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor",
-         "string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg",
-         "percentile_cont", "percentile_disc", "mode", "any_value", *STATISTICS, *REGRESSION}
+         *LISTS, "percentile_cont", "percentile_disc", "mode", "any_value", *STATISTICS, *REGRESSION}
 
 
 def average_type(t: Type) -> Type:
@@ -81,8 +81,8 @@ def _parts(o: exp.Expr) -> list[exp.Expr]:
     return [exp.Ordered(**{**(o.args if isinstance(o, exp.Ordered) else {}), "this": x}) for x in row.expressions]
 
 
-def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind) -> Agg:
-    """An aggregate with its DISTINCT, ORDER BY, FILTER and WITHIN GROUP."""
+def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Order, ...] = ()) -> Agg:
+    """An aggregate with its DISTINCT, ORDER BY, FILTER and WITHIN GROUP; a list without ORDER BY is in the order rows arrive in."""
     keep: Scalar | None = None
     if isinstance(e, exp.Filter):
         keep = condition(e.expression.this)
@@ -111,7 +111,7 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind) -> Agg:
             continue
         elif a is not None:
             args.append(bind(a))
-    return build(name, args, keep, distinct, order)
+    return build(name, args, keep, distinct, order if order or distinct or name not in LISTS else arriving)
 
 
 def _row_text(e: exp.Tuple, bind: Bind) -> Scalar:

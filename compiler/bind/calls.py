@@ -140,11 +140,9 @@ class Calls(Binding):
             t = types.array(parts[0].type)
             return case([(is_null(parts[0]), Lit(None, t))], Call("array", tuple(parts), t), t)  # of no values
         e = whole_rows.as_json(whole_rows.counted(e, c), inner)
-        agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
+        agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner), c.scope.order)
         if self.outside(agg, c):
             return self.enclosing(e, c)
-        if agg.fn in ("array_agg", "string_agg") and not agg.order and not agg.distinct:
-            agg = replace(agg, order=c.scope.order)
         if agg.fn in ("percentile_cont", "percentile_disc") and agg.order[0].expr.type.name == "interval":
             return percentile(agg, lambda a: self.collected(a, c))
         if agg.fn == "string_agg" and columns(agg.args[1]):

@@ -137,3 +137,5 @@ SELECT to_jsonb(l) AS j, count(l.*) AS n, count(m.*) AS m FROM link l(x, y, w, t
 SELECT kind, jsonb_object_agg(tier, id ORDER BY id) AS o, jsonb_object_agg(tier, id ORDER BY day DESC NULLS LAST, id) AS d, jsonb_object_agg(coalesce(words, 'w'), tier ORDER BY id DESC) FILTER (WHERE id > 3) ->> 'w' AS w FROM doc WHERE tier IS NOT NULL GROUP BY kind;
 -- view: objects_of_computed_keys
 SELECT id, jsonb_build_object(kind, id, 'fixed', tier, coalesce(words, 'fixed'), 1) AS b, json_build_object(tier, id, 'fixed', kind)::text AS t FROM doc WHERE kind IS NOT NULL AND tier IS NOT NULL;
+-- view: last_value_by_the_order_of_a_subquery
+SELECT kind, jsonb_object_agg(tier, id) AS o, json_agg(id) AS ids FROM (SELECT * FROM doc WHERE tier IS NOT NULL ORDER BY day NULLS FIRST, id DESC) x GROUP BY kind;
