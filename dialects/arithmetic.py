@@ -19,12 +19,12 @@ def in_two_parts(d: Dialect, macro: str, p: list[exp.Expr], s1: int, s2: int) ->
 
 
 def compared(e: Scalar) -> Scalar:
-    """One side of a comparison. A product of a constant with few digits is compared with all of its digits: to cut it to the
-    scale of its type costs an engine a division of 128 bits a row, and changes nothing."""
-    if not isinstance(e, Call) or e.fn != "*" or not types.is_numeric(e.type) or not any(isinstance(x, Lit) for x in e.args):
+    """One side of a comparison. A product with a constant below ten of two digits after the point is compared with all of its
+    digits: to cut it to the scale of its type costs an engine a division of 128 bits a row, and changes nothing."""
+    if not isinstance(e, Call) or e.fn != "*" or not types.is_numeric(e.type) or not all(types.is_exact(x.type) for x in e.args):
         return e
-    scales = [types.digits(x.type)[1] for x in e.args if types.is_exact(x.type)]
-    whole = sum(scales)
-    if len(scales) < 2 or not (e.type.scale or 0) < whole <= types.QUOTIENT_SCALE + 2:
+    small = any(isinstance(x, Lit) and (d := types.digits(x.type))[0] <= 1 and d[1] <= 2 for x in e.args)
+    whole = sum(types.digits(x.type)[1] for x in e.args)
+    if not small or not (e.type.scale or 0) < whole <= types.QUOTIENT_SCALE + 2:
         return e
     return replace(e, type=types.numeric(types.MAX_PRECISION, whole))
