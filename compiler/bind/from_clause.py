@@ -103,14 +103,14 @@ class _From:
 
     def nested(self, t: exp.Subquery) -> Tree:
         """A parenthesized join: (a JOIN b ON …)."""
-        alias, around, known = t.args.get("alias"), self.known, len(self.scope.sources)
+        alias, around, outside = t.args.get("alias"), self.known, len(self.scope.sources)
         if alias is not None and alias.this is not None:
-            self.known = known
+            self.known = outside
         tree = self.items(t.this, [*(t.this.args.get("joins") or []), *(t.args.get("joins") or [])])
         self.known = around
         if alias is None or alias.this is None:
             return tree
-        del self.scope.sources[known:]  # the alias hides the names within
+        del self.scope.sources[outside:]  # the alias hides the names within
         given = [ident(c) for c in alias.args.get("columns") or []]
         cols = [(given[i] if i < len(given) else n, Col(self.binder.fresh(n), s.type)) for i, (n, s) in enumerate(tree.shown)]
         rel = Project(tree.rel, tuple((c.name, s) for (_, c), (_, s) in zip(cols, tree.shown, strict=True)))

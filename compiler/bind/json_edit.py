@@ -131,13 +131,11 @@ def minus(x: Scalar, what: Scalar) -> Scalar:
     """x - key, x - place, x - keys."""
     if types.is_integer(what.type):
         return Call("json_minus_place", (x, coerce(what, INT4)), JSONB)
-    if what.type.name != "array" and (not isinstance(what, Lit) or what.value is None):
-        one = Call("array", (cast(what, TEXT),), types.array(TEXT))
-        return case([(is_null(what), null(JSONB))], Call("json_minus", (x, one), JSONB), JSONB)
     keys = what if what.type.name == "array" else Call("array", (cast(what, TEXT),), types.array(TEXT))
     if isinstance(keys, Lit):
         keys = Call("array", tuple(Lit(k, TEXT) for k in path(keys)), types.array(TEXT))
-    return Call("json_minus", (x, keys), JSONB)
+    rest = Call("json_minus", (x, keys), JSONB)
+    return rest if what.type.name == "array" else case([(is_null(what), null(JSONB))], rest, JSONB)
 
 
 def minus_path(x: Scalar, where: Scalar) -> Scalar:

@@ -11,6 +11,7 @@ from sqlglot import exp
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
+from compiler.bind.join_tree import ident, known
 from compiler.bind.ordering import limits, order_by
 from compiler.bind.scope import Bound, Env, Scope, Source
 from compiler.bind.set_operations import set_operation
@@ -27,7 +28,7 @@ from compiler.ir.relation import (
     Union,
     Values,
 )
-from compiler.ir.scalar import Col, Outer, Scalar, Sub, cast
+from compiler.ir.scalar import Col, Outer, Sub, cast
 from compiler.ir.scalar import walk as walk_scalar
 from compiler.ir.types import TEXT
 
@@ -102,8 +103,8 @@ class Binder:
     def ctes(self, w: exp.With, env: Env, parent: Scope | None) -> Env:
         ctes = dict(env.ctes)
         for cte in w.expressions:
-            name = _ident(cte.args["alias"].this)
-            columns = [_ident(c) for c in cte.args["alias"].args.get("columns") or []]
+            name = ident(cte.args["alias"].this)
+            columns = [ident(c) for c in cte.args["alias"].args.get("columns") or []]
             inner = replace(env, ctes=dict(ctes))
             if w.args.get("search") is not None or cte.args.get("search") is not None:
                 raise UnsupportedSql("SEARCH and CYCLE are not supported", code="unsupported_syntax",
@@ -123,7 +124,7 @@ class Binder:
                                  code="unsupported_recursion")
         base = self.query(e.left, env, parent)
         outputs = _renamed(base.outputs, columns, name)
-        start = Project(base.rel, tuple((self.fresh(n), _typed(c)) for n, c in outputs))
+        start = Project(base.rel, tuple((self.fresh(n), known(c)) for n, c in outputs))
         label = self.fresh(name)
 
         def stepped() -> Bound:
@@ -179,7 +180,7 @@ class Binder:
     # -- names in FROM
 
     def named(self, t: exp.Table, env: Env) -> Bound:
-        name, schema = _ident(t.this), _ident(t.args.get("db"))
+        name, schema = ident(t.this), ident(t.args.get("db"))
         if not schema and name in env.ctes:
             inner = env.ctes[name]
             if isinstance(inner.rel, Recur):
@@ -213,21 +214,11 @@ class Binder:
     def subquery(self, e: exp.Expr, env: Env, scope: Scope) -> Relation:
         """A subquery's relation, projected to its outputs under fresh names."""
         bound = self.query(e, env, scope)
-        return Project(bound.rel, tuple((self.fresh(n), _typed(c)) for n, c in bound.outputs))
-
-
-def _ident(e: exp.Expr | str | None) -> str:
-    if isinstance(e, exp.Identifier):
-        return str(e.this if e.args.get("quoted") else e.this.lower())
-    return str(e or "")
-
-
-def _typed(c: Scalar) -> Scalar:
-    return cast(c, TEXT) if c.type.name == "unknown" else c
+        return Project(bound.rel, tuple((self.fresh(n), known(c)) for n, c in bound.outputs))
 
 
 def _refers(e: exp.Expr, name: str) -> bool:
-    return any(_ident(t.this) == name and not t.args.get("db") for t in e.find_all(exp.Table)
+    return any(ident(t.this) == name and not t.args.get("db") for t in e.find_all(exp.Table)
                if isinstance(t.this, exp.Identifier))
 
 
