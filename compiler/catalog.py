@@ -69,7 +69,7 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Table:
     """A source table. `identity` is Postgres' replica identity: default, full, index or nothing. `generated` columns are not sent,
-    and so not in `columns`; `form` is inheritance, partitions or unlogged where the table is of that form."""
+    and so not in `columns`; `form` is inheritance, partitions or unlogged where the table is of that form; `oid` is the server's, if known."""
 
     schema: str
     name: str
@@ -79,6 +79,7 @@ class Table:
     identity_key: tuple[str, ...] = ()
     generated: tuple[str, ...] = ()
     form: str = ""
+    oid: int = 0
 
     @property
     def mirror(self) -> str:

@@ -75,7 +75,7 @@ class ViewPlan:
 
 
 def digest(r: Relation) -> str:
-    return hashlib.sha1(repr(r).encode()).hexdigest()[:6]
+    return hashlib.sha1(repr(r).encode()).hexdigest()[:8]
 
 
 def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]], warnings: list[str] | None = None) -> ViewPlan:
@@ -115,7 +115,8 @@ def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]], warnings: lis
         ops, rest = _peel(body)
         if not isinstance(rest, State):
             rest, ops = _settle(body)
-            rest = rows(transform(rest, ordered), name)
+            rest = transform(rest, ordered)
+            rest = rows(rest, f"{name}_{digest(rest)}")
         for op in reversed(ops):
             rest = op.rebuild((rest,))
         return rest
@@ -145,7 +146,7 @@ def _timed_top(r: Relation, settled: Callable[[Relation, str], Relation], view: 
             return n.rebuild(tuple(cut(i) for i in n.inputs)) if n.inputs else n
         if not any(isinstance(x, Scan) for x in walk(n)):
             return n
-        return settled(n, f"{_slug([view])}_rows_{digest(n)}")
+        return settled(n, f"{_slug([view])}_rows")
 
     return cut(r)
 

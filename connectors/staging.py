@@ -6,7 +6,7 @@ becomes events on keys: key K now has this row, or none; old images are looked u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -45,9 +45,11 @@ def stage(tables: dict[tuple[str, str], Table], decoded: Decoded, relations: dic
     oids = set(decoded.changes) | set(decoded.truncated)
     for oid in sorted(oids, key=lambda o: (relations[o].schema, relations[o].name)):
         r = relations[oid]
-        table = tables.get((r.schema, r.name))
+        table = tables.get((r.schema, r.name)) or next((t for t in tables.values() if t.oid == oid), None)
         if table is None:
             continue
+        if table.oid not in (0, oid) or (table.schema, table.name) != (r.schema, r.name):
+            raise replaced(table)
         changes = [c for c in map(lambda c: _from(c, after), decoded.changes.get(oid, [])) if len(c.lsn)]
         cut = decoded.truncated.get(oid)
         if cut is not None and cut[1] < after:
@@ -57,7 +59,10 @@ def stage(tables: dict[tuple[str, str], Table], decoded: Decoded, relations: dic
         if not changes and cut is None:
             continue
         orders = [_order(table, c.relation or r) for c in changes]
-        out.append((_full if _has_old_images(table, changes) else _keyed)(table, orders, changes, cut is not None))
+        whole = _has_old_images(table, changes)
+        if not whole:
+            _check_identity(table, [c.relation or r for c in changes])
+        out.append((_full if whole else _keyed)(table, orders, changes, cut is not None))
     return out
 
 
@@ -74,6 +79,22 @@ def _has_old_images(table: Table, changes: list[Changes]) -> bool:
     return whole
 
 
+def _check_identity(table: Table, relations: list[Relation]) -> None:
+    """Old images that are keys have to be the key the mirror is looked up by; whole ones hold every key."""
+    for r in relations:
+        sent = {n for n, k in zip(r.columns, r.keys, strict=True) if k}
+        if r.identity != "f" and sent != set(table.identity_key):
+            raise TableChanged(f'the replica identity of "{table.schema}.{table.name}" was altered', code="table_changed",
+                               detail=f"Its changes now name rows by ({', '.join(sorted(sent))}), not by ({', '.join(table.identity_key)}).",
+                               hint="Set it back, or run: tidemark teardown --yes and tidemark deploy")
+
+
+def replaced(t: Table) -> TableChanged:
+    return TableChanged(f'"{t.schema}.{t.name}" is not the table that was deployed', code="table_changed",
+                        detail="It was renamed, or dropped and created again: the stream has the old table's changes.",
+                        hint="Run: tidemark teardown --yes and tidemark deploy")
+
+
 def _order(table: Table, r: Relation) -> list[int]:
     """For each column of the mirror, its place in the stream's tuples."""
     missing = [c.name for c in table.columns if c.name not in r.columns]
@@ -81,7 +102,12 @@ def _order(table: Table, r: Relation) -> list[int]:
         raise TableChanged(f'table "{table.schema}.{table.name}" no longer has column "{missing[0]}"',
                            code="table_changed", detail="The source's table was altered after it was deployed.",
                            hint="Change the views that read it, then run: tidemark teardown --yes and tidemark deploy")
-    return [r.columns.index(c.name) for c in table.columns]
+    order = [r.columns.index(c.name) for c in table.columns]
+    if order != sorted(order):
+        raise TableChanged(f'columns of table "{table.schema}.{table.name}" were renamed', code="table_changed",
+                           detail=f"They were {', '.join(c.name for c in table.columns)}, and are {', '.join(r.columns)}.",
+                           hint="Run: tidemark teardown --yes and tidemark deploy")
+    return order
 
 
 def _mask(c: Changes, keep: np.ndarray) -> Changes:
@@ -106,10 +132,6 @@ def _later(c: Changes, seq: int) -> Changes:
     return _mask(c, c.seq > seq)
 
 
-def _text(a: pa.Array) -> pa.Array:
-    return a
-
-
 def _table(cols: dict[str, list[pa.Array]]) -> pa.Table:
     return pa.table({k: pa.chunked_array(v) for k, v in cols.items()})
 
@@ -126,7 +148,7 @@ def _full(table: Table, orders: list[list[int]], changes: list[Changes], truncat
             a = t.columns[j]
             u = t.unchanged[j]
             if u is not None and other is not None:
-                a = pc.if_else(pa.array(u), other.columns[j].cast(pa.large_string()), a.cast(pa.large_string())).cast(pa.string_view())
+                a = _filled(a, u, other.columns[j])
             cols[f"c{i}"].append(a)
 
     for c, order in zip(changes, orders, strict=True):
@@ -163,6 +185,7 @@ def _keyed(table: Table, orders: list[list[int]], changes: list[Changes], trunca
             cols[f"c{i}"].append(values.columns[j] if values is not None else pa.nulls(m, pa.string_view()))
 
     has_unchanged: set[int] = set()
+    changes = [_with_key(c, [order[k] for k in key]) for c, order in zip(changes, orders, strict=True)]
     for c, order in zip(changes, orders, strict=True):
         if c.old is not None:
             add(c, order, c.old, None)
@@ -176,6 +199,24 @@ def _keyed(table: Table, orders: list[list[int]], changes: list[Changes], trunca
     if has_unchanged:
         rows = _resolve_unchanged(rows, orders, changes, key, sorted(has_unchanged))
     return Staged(table, rows, True, truncated, inserts, tuple(sorted(has_unchanged)))
+
+
+def _with_key(c: Changes, key: list[int]) -> Changes:
+    """A key kept out of line that does not change is sent with the old image alone: the new one takes it from there."""
+    if c.new is None or c.old is None or all(c.new.unchanged[j] is None for j in key):
+        return c
+    columns, unchanged = list(c.new.columns), list(c.new.unchanged)
+    for j in key:
+        if unchanged[j] is not None:
+            columns[j] = _filled(columns[j], unchanged[j], c.old.columns[j])
+            unchanged[j] = None
+    return replace(c, new=Tuples(columns, unchanged))
+
+
+def _filled(new: pa.Array, unchanged: np.ndarray | None, old: pa.Array) -> pa.Array:
+    """New values, and the old ones where they are unchanged."""
+    text = pa.large_string()
+    return pc.if_else(pa.array(unchanged), old.cast(text), new.cast(text)).cast(pa.string_view())
 
 
 def _resolve_unchanged(rows: pa.Table, orders: list[list[int]], changes: list[Changes], key: list[int],

@@ -19,9 +19,10 @@ class ValueOutOfRange(TidemarkError):
 
 
 def typed(rows: pa.Table, t: Table) -> pa.Table:
-    """Staged rows with interval columns as Arrow intervals and array columns as lists of text."""
-    for i, c in enumerate(t.columns):
-        name = f"c{i}"
+    """Staged rows with interval columns as Arrow intervals and array columns as lists of text, keys included."""
+    named = [(f"c{i}", c) for i, c in enumerate(t.columns)]
+    named += [(f"{kind}{i}", c) for i, k in enumerate(t.identity_key) for kind in "kf" for c in t.columns if c.name == k]
+    for name, c in named:
         if name not in rows.column_names:
             continue
         if c.type.name == "interval":

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from compiler.catalog import Catalog, Table
 from compiler.errors import TidemarkError
 from compiler.maintenance import states_of
+from compiler.state import ViewPlan
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import ExportedSnapshot
@@ -126,6 +127,7 @@ def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pr
             for e in d.tables:
                 warehouse.engine(e).set_frontier(snapshot.lsn)
             _build(warehouse, say, views if keep_going else [])
+            _drop_others(warehouse, _plans(warehouse))
         finally:
             warehouse.close()
     except BaseException:
@@ -135,15 +137,13 @@ def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pr
     store.save(config.warehouse_path, d)
 
 
-def _build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compiled], stale: frozenset[str] = frozenset()) -> None:
-    """Create the states and views that are not there yet; drop those that nothing uses.
+def _build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compiled]) -> None:
+    """Create the states and views that are not there yet.
 
     Of the views `may_fail`, one whose state cannot be filled is left out and carries the error.
     """
     for e in warehouse.used_engines():
         engine = warehouse.engine(e)
-        for name in engine.states() & stale:
-            engine.drop_state(name)
         failures = fill(engine, states_of(warehouse.plans(e)), say)
         for p in warehouse.plans(e):
             try:
@@ -159,8 +159,26 @@ def _build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Comp
                     raise error from found
                 failed.error = error
                 warehouse.forget(p.view)
-        for name in engine.states() - {s.name for s in states_of(warehouse.plans(e))}:
+
+
+def _drop_others(warehouse: Warehouse, plans: dict[str, list[ViewPlan]]) -> None:
+    """Drop the states that no plan has: `plans` by engine."""
+    for e in warehouse.used_engines():
+        engine = warehouse.engine(e)
+        for name in engine.states() - {s.name for s in states_of(plans.get(e, []))}:
             engine.drop_state(name)
+
+
+def _maintained(config: Config, d: Deployment) -> dict[str, list[ViewPlan]]:
+    """What is kept fresh already; nothing where this version of the compiler takes a deployed view no longer."""
+    try:
+        return _plans(Warehouse(config, d))
+    except TidemarkError:
+        return {}
+
+
+def _plans(warehouse: Warehouse) -> dict[str, list[ViewPlan]]:
+    return {e: warehouse.plans(e) for e in warehouse.used_engines()}
 
 
 # -- later
@@ -179,14 +197,24 @@ def _again(config: Config, old: Deployment, views: list[Compiled], catalog: Cata
     names = {t for ts in d.tables.values() for t in ts}
     d.catalog = [t for t in d.catalog if f"{t.schema}.{t.name}" in names]
     previous = {v.name: v.engine for v in d.views}
-    stale = _stale(config, d)
+    maintained = _maintained(config, old)
     d.views = _records(views)
     warehouse = Warehouse(config, d)
     try:
+        _drop_others(warehouse, maintained)  # of views set aside, or left by a deploy that was killed: nothing has maintained them
+        try:
+            _build(warehouse, say, views if keep_going else [])
+        except BaseException:
+            _drop_others(warehouse, maintained)
+            for e, plans in maintained.items():
+                for p in plans:
+                    warehouse.engine(e).create_view(p)
+            raise
+        store.save(config.warehouse_path, d)
         for name, engine in previous.items():
             if not any(v.name == name and v.engine == engine for v in d.views):
                 warehouse.engine(engine).drop_view(name)
-        _build(warehouse, say, views if keep_going else [], stale)
+        _drop_others(warehouse, _plans(warehouse))
         for e, ts in gone.items():
             if not d.tables.get(e):
                 for s in warehouse.engine(e).states():
@@ -196,18 +224,7 @@ def _again(config: Config, old: Deployment, views: list[Compiled], catalog: Cata
                 warehouse.engine(e).drop_mirror(table.mirror)
     finally:
         warehouse.close()
-    store.save(config.warehouse_path, d)
     publish(config.source.dsn, d.publication, d.catalog, alter=True)
-
-
-def _stale(config: Config, d: Deployment) -> frozenset[str]:
-    """States that only views set aside read: nothing has maintained them since."""
-    if not any(v.error for v in d.views):
-        return frozenset()
-    warehouse = Warehouse(config, d)
-    kept = {s.name for e in warehouse.used_engines() for p in warehouse.plans(e) for s in p.states}
-    aside = (warehouse.view(v.name)[1] for v in d.views if v.error)
-    return frozenset(s.name for p in aside for s in p.states if s.name not in kept)
 
 
 def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress) -> None:

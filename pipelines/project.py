@@ -44,19 +44,21 @@ def read_views(path: Path) -> list[Compiled]:
     if not path.is_dir():
         raise TidemarkError(f"there is no folder {path}", hint="Run: tidemark init", code="no_project")
     out: list[Compiled] = []
-    seen: dict[str, Path] = {}
+    seen: dict[str, tuple[str, Path]] = {}
     for file in sorted(path.glob("*.sql")):
         try:
             text = parse_view(file.read_text(encoding="utf-8"), file.name)
         except TidemarkError as e:
             out.append(Compiled(file.stem, None, error=e))
             continue
-        if text.name in seen:
-            e2 = InvalidSql(f'view "{text.name}" is defined twice', detail=f"In {seen[text.name].name} and {file.name}.",
-                            code="duplicate_view")
+        if (other := seen.get(text.name.lower())) is not None:
+            name, where = other
+            what = f'view "{name}" is defined twice' if name == text.name else f'views "{name}" and "{text.name}" differ in capitals alone'
+            e2 = InvalidSql(what, detail=f"In {where.name} and {file.name}.", code="duplicate_view",
+                            hint="" if name == text.name else "Rename one: the engines take them for one name.")
             out.append(Compiled(text.name, text, error=e2))
             continue
-        seen[text.name] = file
+        seen[text.name.lower()] = (text.name, file)
         out.append(Compiled(text.name, text))
     return out
 

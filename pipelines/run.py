@@ -5,11 +5,9 @@ from __future__ import annotations
 import signal
 import threading
 
-from connectors.postgres.catalog import altered_enum, enums_of
-from connectors.postgres.connection import connect
 from connectors.postgres.stream import Limits
-from connectors.staging import TableChanged
 from pipelines import deployment as store
+from pipelines.altered import check_source
 from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
 from pipelines.warehouse import Warehouse
@@ -26,26 +24,13 @@ def run(config: Config, once: bool) -> None:
         try:
             if not warehouse.used_engines():
                 return
-            _check_enums(config, warehouse)
+            check_source(config.source.dsn, warehouse.deployment.catalog)
             if once:
                 _once(config, warehouse)
             else:
                 _forever(config, warehouse)
         finally:
             warehouse.close()
-
-
-def _check_enums(config: Config, warehouse: Warehouse) -> None:
-    """Views order enums by the labels there were when they were deployed."""
-    known = enums_of(warehouse.deployment.catalog)
-    if not known:
-        return
-    with connect(config.source.dsn) as conn:
-        name = altered_enum(conn, known)
-    if name:
-        raise TableChanged(f'the enum "{name}" has other labels than when it was deployed', code="table_changed",
-                           detail="Its order, and the text of its values, are part of what is kept.",
-                           hint="Run: tidemark teardown --yes and tidemark deploy")
 
 
 def _once(config: Config, warehouse: Warehouse) -> None:

@@ -16,9 +16,17 @@ OWN_NUMBERED = re.compile(r"_(key|from)_\d+|_u\d+")
 def check_tables(views: list[Compiled], catalog: Catalog) -> None:
     """Give views an error whose tables cannot be mirrored."""
     by_name = {f"{t.schema}.{t.name}": t for t in catalog.tables.values()}
+    used = {n for v in views if v.error is None and v.plan is not None for n in v.plan.tables}
+    folded = Counter(by_name[n].mirror.lower() for n in used)
     for v in views:
-        reasons = (reason(by_name[name]) for name in sorted(v.plan.tables)) if v.plan is not None else iter(())
+        tables = [by_name[n] for n in sorted(v.plan.tables)] if v.plan is not None else []
+        reasons = (reason(t) or (alike(t) if folded[t.mirror.lower()] > 1 else None) for t in tables)
         v.error = v.error or next((r for r in reasons if r is not None), None)
+
+
+def alike(t: Table) -> TidemarkError:
+    return TidemarkError(f'the name of table "{t.schema}.{t.name}" differs from that of another table in capitals alone', code="table_name",
+                         detail="Views of this project read both, and the engines take them for one name.", hint="Rename one.")
 
 
 def reason(t: Table) -> TidemarkError | None:
@@ -31,9 +39,14 @@ def reason(t: Table) -> TidemarkError | None:
                              detail="Their rows are the view's too, and Postgres sends them under their own names.",
                              hint="Partition the table, or let no table inherit from it.")
     if t.identity == "nothing":
+        each = "each partition has its own" if t.form == "partitions" else "a deferrable primary key is none"
         return TidemarkError(f'table "{name}" has no replica identity', code="replica_identity",
-                             detail="Without one, Postgres refuses UPDATE and DELETE on a published table.",
+                             detail=f"Without one, Postgres refuses UPDATE and DELETE on a published table; {each}.",
                              hint=f"Add a primary key, or: ALTER TABLE {t.quoted} REPLICA IDENTITY FULL")
+    if unsent := set(t.generated).intersection(t.key, t.identity_key):
+        return TidemarkError(f'the key of table "{name}" has the generated column "{min(unsent)}"', code="replica_identity",
+                             detail="Postgres does not send generated columns, so that its rows could not be told apart.",
+                             hint="Make a key of other columns, or drop the generation.")
     for c in t.columns:
         if c.name.lower() in OWN or OWN_NUMBERED.fullmatch(c.name.lower()):
             return TidemarkError(f'column "{c.name}" of table "{name}" has a name that mirrors keep for themselves', code="column_name",

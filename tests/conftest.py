@@ -16,6 +16,7 @@ from psycopg import sql
 from pipelines.embedded import EmbeddedPostgres
 
 ROOT = Path(__file__).parent.parent
+DOCKER_PASSWORD = os.environ.get("TIDEMARK_PG_PASSWORD", "shop")  # as compose.yaml reads it
 
 
 def _docker_runs() -> bool:
@@ -46,7 +47,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[str]:
         services = request.getfixturevalue("docker_services")
         told.line("\nPostgres: docker, compose/compose.yaml")
         port = services.port_for("postgres", 5432)
-        yield f"host=127.0.0.1 port={port} user=postgres password=postgres dbname=postgres"
+        yield f"host=127.0.0.1 port={port} user=postgres password={DOCKER_PASSWORD} dbname=postgres"
     else:
         with EmbeddedPostgres() as pg:
             told.line(f"\nPostgres: {pg.source}")

@@ -111,7 +111,7 @@ class DuckDBEngine:
         if not t.key and n:
             name, cols = mirror.q(t.mirror), mirror.columns(t)
             con.execute(f"CREATE OR REPLACE TEMP TABLE folded AS SELECT {cols}, sum(_weight)::BIGINT AS _weight "
-                        f"FROM base.{name} GROUP BY ALL")
+                        f"FROM base.{name} GROUP BY {mirror.grouping(t)}")
             con.execute(f"DELETE FROM base.{name}")
             con.execute(f"INSERT INTO base.{name} SELECT * FROM folded")
             con.execute("DROP TABLE folded")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from compiler.catalog import Column, Table
 from compiler.spelling.duckdb import type_name
-from connectors.duckdb.mirror import batch, columns, on_key, q, same_row
+from connectors.duckdb.mirror import batch, columns, grouping, on_key, q, same_row
 from connectors.duckdb.text import from_text
 from connectors.staging import Staged
 
 EVENTS = "WITH events AS MATERIALIZED (SELECT * FROM {})"  # read twice, and Arrow cannot filter string views
+SPELLED = ("numeric", "float4", "float8", "array")  # equal values may be written differently: 1.0 and 1.00
 
 def land(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
     """SQL that lands staged rows, registered as `source`. Columns that are not `needed` may be NULL in the batch."""
@@ -37,30 +38,28 @@ def _add(t: Table) -> str:
 
 
 def _netted(s: Staged, source: str) -> str:
-    """For a table without a key: equal rows added up."""
-    return (f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS SELECT {columns(s.table)}, sum(_weight)::BIGINT AS _weight "
-            f"FROM (SELECT {values(s.table)}, _weight FROM {source}) GROUP BY ALL HAVING sum(_weight) <> 0")
+    """Rows added up that are written alike: what a row was between two changes of the batch is gone."""
+    t = s.table
+    text = ", ".join(f"c{i}" for i in range(len(t.columns)))
+    apart = "".join(f", CAST(c{i} AS VARCHAR)" for i, c in enumerate(t.columns) if c.type.name == "interval")  # 1 day is not 24:00
+    return (f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {values(t)}, _weight FROM (SELECT {text}, "
+            f"sum(_weight)::BIGINT AS _weight FROM {source} GROUP BY {text}{apart} HAVING sum(_weight) <> 0)")
 
 
 def _merge(t: Table) -> str:
     """For a table without a key: the mirror's weights take the batch's."""
     names = [q(c.name) for c in t.columns]
     return (f"MERGE INTO base.{q(t.mirror)} AS b USING (SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM {batch(t)} "
-            f"GROUP BY ALL) AS n ON {same_row(t, 'b', 'n')} "
+            f"GROUP BY {grouping(t)}) AS n ON {same_row(t, 'b', 'n')} "
             "WHEN MATCHED AND b._weight + n._weight = 0 THEN DELETE "
             "WHEN MATCHED THEN UPDATE SET _weight = b._weight + n._weight "
             f"WHEN NOT MATCHED THEN INSERT ({', '.join(names)}, _weight) VALUES ({', '.join(f'n.{n}' for n in names)}, n._weight)")
 
 
 def _with_old_images(s: Staged, source: str) -> list[str]:
-    """Each change brings its old image: of several changes to one key, the first old image and the last new one count."""
-    t = s.table
-    key = ", ".join(q(k) for k in t.key)
-    events = (f"SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY _seq, _weight) AS _at, count(*) OVER (PARTITION BY {key}) AS _of "
-              f"FROM (SELECT {values(t)}, _weight, _seq FROM {source})")
-    name = q(t.mirror)
-    return [f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight::BIGINT AS _weight FROM ({events}) "
-            "WHERE (_weight < 0 AND _at = 1) OR (_weight > 0 AND _at = _of)",
+    """Each change brings its old image. The order of changes says nothing: a deferrable key may have two rows for a while."""
+    t, name = s.table, q(s.table.mirror)
+    return [_netted(s, source),
             f"DELETE FROM base.{name} AS b USING (SELECT * FROM {batch(t)} WHERE _weight < 0) AS n WHERE {on_key(t.key, 'b', 'n')}",
             _add(t)]
 
@@ -73,7 +72,7 @@ def _after_truncation(s: Staged, source: str) -> list[str]:
         new = f"SELECT {values(t)}, 1::BIGINT AS _weight FROM events WHERE _present AND {last(s)}"
     else:
         new = (f"SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM (SELECT {values(t)}, _weight FROM events) "
-               "GROUP BY ALL HAVING sum(_weight) > 0")
+               f"GROUP BY {grouping(t)} HAVING sum(_weight) > 0")
     return [f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS {EVENTS.format(source)} {gone} UNION ALL {new}",
             f"DELETE FROM base.{name}", _add(t)]
 
@@ -117,5 +116,6 @@ def _filled(s: Staged, key: list[Column]) -> str:
 
 def last(s: Staged) -> str:
     """Of several events on one key, the last: a condition on positions, found from the keys alone."""
-    names = ", ".join(f"k{i}" for i in range(len(s.table.identity_key)))
-    return f"_seq IN (SELECT max(_seq) FROM events GROUP BY {names})"
+    types = {c.name: c.type for c in s.table.columns}
+    names = (from_text(f"k{i}", types[k]) if types[k].name in SPELLED else f"k{i}" for i, k in enumerate(s.table.identity_key))
+    return f"_seq IN (SELECT max(_seq) FROM events GROUP BY {', '.join(names)})"

@@ -31,8 +31,20 @@ def on_key(names: tuple[str, ...], left: str, right: str) -> str:
     return " AND ".join(f"{left}.{q(k)} = {right}.{q(k)}" for k in names)
 
 
+def written(t: Table, prefix: str = "") -> list[str]:
+    """What tells equal values apart: an interval of one day equals one of 24 hours, and is another."""
+    return [f"CAST({prefix}{q(c.name)} AS VARCHAR)" for c in t.columns if c.type.name == "interval"]
+
+
+def grouping(t: Table) -> str:
+    """What equal rows of a table without a key are one by."""
+    return ", ".join([columns(t), *written(t)])
+
+
 def same_row(t: Table, left: str, right: str) -> str:
-    return " AND ".join(f"{left}.{q(c.name)} IS NOT DISTINCT FROM {right}.{q(c.name)}" for c in t.columns)
+    pairs = [(f"{left}.{q(c.name)}", f"{right}.{q(c.name)}") for c in t.columns]
+    pairs += zip(written(t, f"{left}."), written(t, f"{right}."), strict=True)
+    return " AND ".join(f"{a} IS NOT DISTINCT FROM {b}" for a, b in pairs)
 
 
 def table(t: Table, name: str) -> str:
@@ -62,7 +74,7 @@ def _rows_before(t: Table) -> str:
     """The mirror before the batch with no negative weight."""
     name, cols = q(t.mirror), columns(t)
     if not t.key:
-        return f"SELECT {cols}, sum(_weight)::BIGINT AS _weight FROM before.{name} GROUP BY ALL HAVING sum(_weight) > 0"
+        return f"SELECT {cols}, sum(_weight)::BIGINT AS _weight FROM before.{name} GROUP BY {grouping(t)} HAVING sum(_weight) > 0"
     return (f"SELECT {columns(t, 'b.')} FROM base.{name} b ANTI JOIN (SELECT * FROM {batch(t)} WHERE _weight > 0) n "
             f"ON {on_key(t.key, 'b', 'n')} UNION ALL SELECT {cols} FROM {batch(t)} WHERE _weight < 0")
 

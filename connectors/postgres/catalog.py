@@ -16,6 +16,9 @@ SELECT n.nspname, c.relname, c.relreplident::text, c.oid::bigint,
                  WHERE i.indrelid = c.oid AND i.indisreplident AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}'),
        coalesce((SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
                  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> ''), '{}'),
+       (SELECT bool_and(CASE l.relreplident WHEN 'n' THEN false WHEN 'd' THEN EXISTS (
+                SELECT FROM pg_index i WHERE i.indrelid = l.oid AND i.indisprimary AND i.indimmediate AND i.indisvalid) ELSE true END)
+        FROM (SELECT c.oid UNION SELECT relid FROM pg_partition_tree(c.oid)) p JOIN pg_class l ON l.oid = p.oid AND l.relkind = 'r'),
        CASE WHEN c.relpersistence <> 'p' THEN 'unlogged' WHEN c.relkind = 'p' THEN 'partitions'
             WHEN EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) THEN 'inheritance' ELSE '' END
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -61,11 +64,11 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
         columns.setdefault(oid, []).append(Column(name, t, not_null, source.strip('"') if kind == "e" else source))
     path = [r[0] for r in conn.execute("SELECT unnest(current_schemas(false))::text").fetchall()] or ["public"]
     tables = {}
-    for schema, name, ident, oid, key, index, generated, form in conn.execute(TABLES).fetchall():
+    for schema, name, ident, oid, key, index, generated, identified, form in conn.execute(TABLES).fetchall():
         identity = IDENTITY[ident]
         identity_key = tuple(index) if identity == "index" else tuple(key)
-        if identity == "default" and not key:
+        if identified is False or identified is None and identity == "default" and not key:  # None: there are no partitions yet
             identity = "nothing"
         tables[(schema, name)] = Table(schema, name, tuple(columns.get(oid, ())), tuple(key), identity, identity_key,
-                                        tuple(generated), form)
+                                        tuple(generated), form, oid)
     return Catalog(tables, tuple(path))

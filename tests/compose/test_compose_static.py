@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from graphlib import TopologicalSorter
@@ -16,6 +17,7 @@ from compiler.maintenance import program
 from pipelines import cli
 from pipelines.config import load_config
 from pipelines.project import compile_project, read_views
+from tests.conftest import DOCKER_PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE = ROOT / "compose"
@@ -127,6 +129,10 @@ def test_spark_and_delta_are_those_of_the_distribution() -> None:
 def test_the_source_is_logical() -> None:
     assert "wal_level=logical" in SERVICES["postgres"]["command"]
     assert mounts(SERVICES["postgres"])["/docker-entrypoint-initdb.d"] == "./postgres"
+
+
+def test_the_tests_know_its_password() -> None:
+    assert DOCKER_PASSWORD in (expanded(SERVICES["postgres"]["environment"]["POSTGRES_PASSWORD"]), os.environ.get("TIDEMARK_PG_PASSWORD"))
 
 
 def test_the_warehouse_is_one_volume_at_one_path() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -99,10 +100,33 @@ def test_tables_that_nobody_mirrors_are_passed_over() -> None:
     assert staged(DEFAULT, transaction(10, other, insert(2, "1"), truncate(2))) == []
 
 
-def test_columns_come_in_the_mirrors_order_and_others_are_left_out() -> None:
-    wider = relation(1, "t", ["b", "extra", "id", "a"], ["id"])
-    s = one(DEFAULT, transaction(10, wider, insert(1, "B", "E", "1", "A")))
+def test_columns_that_nobody_mirrors_are_left_out() -> None:
+    wider = relation(1, "t", ["id", "extra", "a", "b"], ["id"])
+    s = one(DEFAULT, transaction(10, wider, insert(1, "1", "E", "A", "B")))
     assert listed(s, "k0", "c0", "c1", "c2") == [("1", "1", "A", "B")]
+
+
+def test_columns_whose_names_changed_places_are_an_error() -> None:
+    with pytest.raises(TableChanged, match='columns of table "public.t" were renamed'):
+        staged(DEFAULT, transaction(10, relation(1, "t", ["id", "b", "a"], ["id"]), insert(1, "1", "x", "y")))
+
+
+def test_changes_by_another_key_are_an_error() -> None:
+    with pytest.raises(TableChanged, match='the replica identity of "public.t" was altered') as e:
+        staged(DEFAULT, transaction(10, relation(1, "t", ["id", "a", "b"], ["a"]), delete(1, (None, "x", None))))
+    assert "(a), not by (id)" in str(e.value.detail)
+
+
+@pytest.mark.parametrize("name", ["t", "t_old"])
+def test_another_table_of_the_name_or_the_table_by_another_name_is_an_error(name: str) -> None:
+    known = replace(DEFAULT, oid=1 if name == "t_old" else 2)
+    with pytest.raises(TableChanged, match='"public.t" is not the table that was deployed'):
+        staged(known, transaction(10, relation(1, name, ["id", "a", "b"], ["id"]), insert(1, "1", "x", "y")))
+
+
+def test_a_key_kept_out_of_line_is_taken_from_the_old_image() -> None:
+    s = one(DEFAULT, transaction(10, R, update(1, (UNCHANGED, "x", UNCHANGED), ("a long key", None, None), "K")))
+    assert [r for r in listed(s, "_present", "k0", "c0", "u2", "f0") if r[0]] == [(True, "a long key", "a long key", True, "a long key")]
 
 
 def test_a_column_that_went_away_is_an_error_that_names_it() -> None:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
+import pytest
 
+from compiler.errors import TidemarkError
+from compiler.state import ViewPlan
+from connectors.duckdb.engine import DuckDBEngine
 from pipelines.ask import ask
+from pipelines.deploy import _build, _records
+from pipelines.project import compile_project, read_views
+from pipelines.warehouse import Warehouse
 from tests.pipelines.test_bad_input import publications, slots
 from tests.project import Project
 
@@ -63,6 +71,87 @@ def test_views_are_added_dropped_and_changed(database: str, tmp_path: Path) -> N
     p.deploy()
     assert [v.name for v in p.deployed.views] == ["x"]
     assert p.command("query", "SELECT * FROM v").returncode == 1
+    p.assert_equal()
+
+
+REDEFINED = {
+    "another condition": "SELECT id, a, b * 2 AS b FROM t WHERE b > 10",
+    "other columns": "SELECT t.id, t.b + u.a AS c FROM t JOIN u ON u.id = t.a",
+    "above an order": "SELECT id, row_number() OVER (ORDER BY b DESC, id) AS rn FROM t WHERE a > 0",
+}
+
+
+@pytest.mark.parametrize("case", REDEFINED)
+def test_rows_of_an_earlier_definition_go(database: str, tmp_path: Path, case: str) -> None:
+    p = created(tmp_path, database, {"v": "SELECT id, a, b FROM t WHERE b > 5", "w": "SELECT count(*) AS n FROM v"})
+    p.source("UPDATE t SET b = b + 1")
+    p.write({"v": REDEFINED[case]})
+    p.deploy()
+    p.assert_equal()
+    p.source("UPDATE t SET b = b + 3, a = 2 WHERE id < 12")
+    p.assert_equal()
+
+
+def test_views_whose_names_are_alike_are_apart(database: str, tmp_path: Path) -> None:
+    names = ["sales", "sal es", "sal_es", "продажи", "销售", "s" * 60 + "1", "s" * 60 + "2"]
+    p = Project.create(tmp_path, database, {})
+    for i, name in enumerate(names):
+        (tmp_path / "views" / f"{i}.sql").write_text(f'CREATE MATERIALIZED VIEW "{name}" AS SELECT id, b + {i} AS b FROM t WHERE id > {i};')
+    p.source(*TABLES)
+    p.deploy()
+    p.source("UPDATE t SET b = b + 3 WHERE id < 12")
+    p.assert_equal()
+
+
+def test_names_that_differ_in_capitals_alone_are_refused(database: str, tmp_path: Path) -> None:
+    p = created(tmp_path, database, {"v": V})
+    p.source('CREATE TABLE "T" (id int PRIMARY KEY)')
+    p.write({"w": 'SELECT id FROM "T"'})
+    with pytest.raises(TidemarkError, match='"public.(t|T)" differs from that of another table in capitals alone'):
+        p.deploy()
+    p.write({"w": W})
+    (tmp_path / "views" / "x.sql").write_text('CREATE MATERIALIZED VIEW "V" AS SELECT id FROM t;')
+    with pytest.raises(TidemarkError, match='views "v" and "V" differ in capitals alone'):
+        p.deploy()
+    assert [v.name for v in p.deployed.views] == ["v"]
+
+
+def test_a_deploy_that_fails_leaves_what_was_there(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    p = created(tmp_path, database, {"v": "SELECT id, a FROM t WHERE b > 5", "w": W})
+    p.write({"v": "SELECT id, b FROM t", "x": V})
+    (tmp_path / "views" / "w.sql").unlink()
+    real = DuckDBEngine.create_view
+
+    def broken(self: DuckDBEngine, plan: ViewPlan) -> None:
+        if plan.view == "x":
+            raise TidemarkError("not this one")
+        real(self, plan)
+
+    with monkeypatch.context() as m:
+        m.setattr(DuckDBEngine, "create_view", broken)
+        with pytest.raises(TidemarkError, match="not this one"):
+            p.deploy()
+    p.source("UPDATE t SET b = b + 3 WHERE id < 12")
+    p.assert_equal()
+    assert ask(p.config, "SELECT * FROM v", False).column_names == ["id", "a"]
+    assert [v.name for v in p.deployed.views] == ["v", "w"]
+    p.deploy()
+    p.assert_equal()
+    assert ask(p.config, "SELECT * FROM v", False).column_names == ["id", "b"]
+
+
+def test_states_that_a_killed_deploy_left_are_filled_again(database: str, tmp_path: Path) -> None:
+    p = created(tmp_path, database, {"v": V})
+    p.write({"w": "SELECT id, b FROM t"})
+    catalog = p.deployed.to_catalog()
+    killed = replace(p.deployed, views=_records(compile_project(read_views(tmp_path / "views"), catalog)))
+    warehouse = Warehouse(p.config, killed)
+    _build(warehouse, lambda _: None, [])
+    warehouse.close()
+    p.source("UPDATE t SET b = b + 3 WHERE id < 12")
+    p.catch_up()
+    p.deploy()
+    assert len(p.deployed.views) == 2
     p.assert_equal()
 
 

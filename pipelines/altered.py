@@ -1,0 +1,37 @@
+"""Whether the source's tables are still those that were deployed, as far as its catalog tells."""
+
+from __future__ import annotations
+
+from compiler.catalog import Table
+from connectors.postgres.catalog import altered_enum, enums_of, load_catalog
+from connectors.postgres.connection import connect
+from connectors.staging import TableChanged, replaced
+
+AGAIN = "Run: tidemark teardown --yes and tidemark deploy"
+
+
+def check_source(dsn: str, deployed: list[Table]) -> None:
+    """Raises TableChanged for a table replaced, a key or a column's type altered, and an enum with other labels."""
+    with connect(dsn) as conn:
+        now = load_catalog(conn).tables
+        enum = altered_enum(conn, enums_of(deployed))
+    if enum:
+        raise TableChanged(f'the enum "{enum}" has other labels than when it was deployed', code="table_changed",
+                           detail="Its order, and the text of its values, are part of what is kept.", hint=AGAIN)
+    for t in deployed:
+        found = now.get((t.schema, t.name))
+        if found is None or t.oid not in (0, found.oid):
+            raise replaced(t)
+        _check(t, found)
+
+
+def _check(was: Table, found: Table) -> None:
+    name = f'"{was.schema}.{was.name}"'
+    if found.key != was.key:
+        raise TableChanged(f"the primary key of {name} was altered", code="table_changed",
+                           detail=f"It was ({', '.join(was.key)}), and is ({', '.join(found.key)}).", hint=AGAIN)
+    for c in was.columns:
+        other = found.column(c.name)
+        if other is not None and other.source_type != c.source_type:
+            raise TableChanged(f'column "{c.name}" of {name} has another type', code="table_changed",
+                               detail=f"It was {c.source_type}, and is {other.source_type}.", hint=AGAIN)

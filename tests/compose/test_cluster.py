@@ -1,0 +1,81 @@
+"""The compose demo without containers: its own commands, schema, views and workload, on a Spark master and worker of their own processes."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from connectors.spark.session import java_home
+from tests.compose.test_compose_static import COMPOSE, PROJECT, SERVICES
+from tests.pipelines.running import running, until
+from tests.project import Project
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def free_port() -> str:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return str(s.getsockname()[1])
+
+
+@contextmanager
+def process(command: list[str], home: Path, **env: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of compose's, its output in a file; stopped at the end."""
+    with (home / "output").open("ab") as out:
+        p = subprocess.Popen(command, cwd=home, env={**os.environ, **env}, stdout=out, stderr=out)
+    try:
+        yield p
+    finally:
+        p.terminate()
+        p.wait(20)
+
+
+@pytest.fixture
+def master(tmp_path: Path) -> Iterator[str]:
+    """The address of a Spark master that counts one worker, both started with the words of compose.yaml."""
+    import pyspark
+
+    spark, port, page = Path(pyspark.__file__).parent, free_port(), free_port()
+    here = {"/opt/spark/bin/spark-class": str(spark / "bin" / "spark-class"), "spark-master": "127.0.0.1", "7077": port, "8080": page,
+            "8081": free_port(), "spark://spark-master:7077": f"spark://127.0.0.1:{port}"}
+    env = {"SPARK_HOME": str(spark), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(tmp_path / "work"), "PYSPARK_PYTHON": sys.executable}
+    if home := java_home():
+        env["JAVA_HOME"] = home
+    alive = [sys.executable, str(COMPOSE / "spark" / "alive.py"), f"http://127.0.0.1:{page}/json/"]
+    with ExitStack() as stack:
+        for name in ("spark-master", "spark-worker"):
+            stack.enter_context(process([here.get(w, w) for w in SERVICES[name]["command"]], tmp_path, **env))
+        until(lambda: subprocess.run(alive, capture_output=True).returncode == 0, "the master counts its worker", 60)
+        yield f"spark://127.0.0.1:{port}"
+
+
+def test_views_stay_equal_on_a_master_with_a_worker(database: str, tmp_path: Path, master: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with psycopg.connect(database, autocommit=True) as c:
+        for f in sorted((COMPOSE / "postgres").glob("*.sql")):
+            c.execute(f.read_text())
+    monkeypatch.setenv("PGDSN", database)
+    project = Project.create(tmp_path / "project", database, {}, "duckdb")
+    text = (PROJECT / "tidemark.toml").read_text()
+    for theirs, ours in (("/warehouse", "warehouse"), ("spark://spark-master:7077", master), ('"tidemark"', '"127.0.0.1"'), ("0.0.0.0", "127.0.0.1")):
+        assert theirs in text
+        text = text.replace(theirs, ours)
+    (project.home / "tidemark.toml").write_text(text)
+    for view in (PROJECT / "views").iterdir():
+        (project.home / "views" / view.name).write_bytes(view.read_bytes())
+
+    with process([sys.executable, "-u", str(COMPOSE / "workload" / "workload.py")], tmp_path, RATE="50"):
+        deployed = project.command("deploy")
+        assert deployed.returncode == 0, deployed.stderr
+        with running(project):
+            verified = project.command("verify")
+            assert verified.returncode == 0, verified.stdout + verified.stderr
+            assert verified.stdout.count("equal") == len(project.deployed.views), verified.stdout
