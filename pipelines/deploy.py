@@ -118,7 +118,7 @@ def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pr
     try:
         warehouse = Warehouse(config, d)
         try:
-            snapshot = ExportedSnapshot(config.source.dsn, d.slot)
+            snapshot = ExportedSnapshot(config.source.dsn, d.slot, [t.quoted for t in d.catalog])
             try:
                 for e, tables in d.tables.items():
                     copy_tables(config, warehouse, e, [d.table(t) for t in tables], snapshot.snapshot, progress)
@@ -232,7 +232,7 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
     fresh = {t for ts in new.values() for t in ts} - {f"{t.schema}.{t.name}" for t in d.catalog}
     every = d.catalog + _catalog_tables(fresh, catalog)
     publish(config.source.dsn, d.publication, every, alter=True)
-    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", temporary=True)
+    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in every], temporary=True)
     try:
         warehouse = Warehouse(config, d)
         try:

@@ -75,7 +75,9 @@ def verify(config: Config, views: list[str], repair: bool = False) -> list[Verif
 
 def verify_with(config: Config, warehouse: Warehouse, capture: Capture, views: list[str], repair: bool) -> list[Verified]:
     chosen = [warehouse.view(n)[0] for n in views] if views else warehouse.deployment.views
-    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", temporary=True)
+    read = {t for v in chosen for t in warehouse.view(v.name)[1].tables}
+    tables = [t.quoted for t in warehouse.deployment.catalog if f"{t.schema}.{t.name}" in read]
+    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", tables, temporary=True)
     try:
         capture.catch_up(max(snapshot.lsn, current_lsn(config.source.dsn)), before=snapshot.lsn)
         out = []

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 I64 = npt.NDArray[np.int64]
 HEADER = 25  # 'w', three 8-byte fields: the XLogData frame before each message
+REACH = 1 << 30  # bytes between the starts of the buffers that string views point into; no value of Postgres is longer
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,10 @@ def read_tuples(buf: npt.NDArray[np.uint8], whole: pa.Buffer, at: I64, columns: 
 
 
 def string_views(buf: npt.NDArray[np.uint8], whole: pa.Buffer, at: I64, length: I64, valid: npt.NDArray[np.bool_]) -> pa.Array:
-    """An Arrow string_view array over `whole`: values of up to 12 bytes inline, longer ones by reference."""
+    """An Arrow string_view array over `whole`: values of up to 12 bytes inline, longer ones by reference.
+
+    An offset has 31 bits, so that references go into buffers that start every `REACH` bytes and overlap.
+    """
     n = len(at)
     views = np.zeros((n, 16), dtype=np.uint8)
     views[:, 0:4] = length.astype("<i4").view(np.uint8).reshape(n, 4)
@@ -204,6 +208,8 @@ def string_views(buf: npt.NDArray[np.uint8], whole: pa.Buffer, at: I64, length: 
     if long.any():
         for i in range(4):
             views[long, 4 + i] = buf[at[long] + i]
-        views[long, 12:16] = at[long].astype("<i4").view(np.uint8).reshape(-1, 4)
+        views[long, 8:12] = (at[long] // REACH).astype("<i4").view(np.uint8).reshape(-1, 4)
+        views[long, 12:16] = (at[long] % REACH).astype("<i4").view(np.uint8).reshape(-1, 4)
     bitmap = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little").tobytes())
-    return pa.Array.from_buffers(pa.string_view(), n, [bitmap, pa.py_buffer(views.tobytes()), whole])
+    pieces = [whole.slice(i, min(2 * REACH - 1, whole.size - i)) for i in range(0, max(whole.size, 1), REACH)]
+    return pa.Array.from_buffers(pa.string_view(), n, [bitmap, pa.py_buffer(views.tobytes()), *pieces])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import psycopg
 import pyarrow as pa
@@ -15,12 +15,50 @@ from compiler.errors import TidemarkError
 from connectors.postgres.connection import SourceUnreachable, connect, describe, parse_lsn, replication_dsn
 
 CHUNK = 16 << 20
+TRIES = 5
 
 
 class ExportedSnapshot:
-    """A slot and the snapshot it exported; the snapshot lives until this is closed. `lsn`: where the slot starts."""
+    """A slot and the snapshot it exported; the snapshot lives until this is closed. `lsn`: where the slot starts.
 
-    def __init__(self, dsn: str, slot: str, temporary: bool = False) -> None:
+    TRUNCATE, and an ALTER TABLE that rewrites, show in snapshots taken before them: `tables` are held against both from the
+    snapshot on, and one between the two has a second snapshot taken. Raises TidemarkError where that goes on.
+    """
+
+    def __init__(self, dsn: str, slot: str, tables: Iterable[str], temporary: bool = False) -> None:
+        """`tables`: quoted names."""
+        self.held = connect(dsn, autocommit=False)
+        try:
+            for _ in range(TRIES):
+                before = self._files(tables)
+                self.held.rollback()
+                self._export(dsn, slot, temporary)
+                self._lock(tables)
+                if self._files(tables) == before:
+                    return
+                self.held.rollback()
+                self.conn.exec_(f'DROP_REPLICATION_SLOT "{slot}"'.encode())
+                self.conn.finish()
+        except BaseException:
+            self.held.close()
+            raise
+        self.held.close()
+        raise TidemarkError("the source's tables are truncated or rewritten all the time", code="slot_failed",
+                            detail=f"Each of {TRIES} snapshots had one beside it.", hint="Try again when that has ended.")
+
+    def _files(self, tables: Iterable[str]) -> list[tuple[int, int]]:
+        """The tables' and partitions' files: another file means other rows, for every snapshot."""
+        return self.held.execute(
+            "SELECT l.oid::bigint, pg_relation_filenode(l.oid)::bigint FROM unnest(%s::text[]) n, to_regclass(n) r, "
+            "LATERAL (SELECT r::oid UNION SELECT relid::oid FROM pg_partition_tree(r)) l(oid) WHERE r IS NOT NULL ORDER BY 1",
+            (list(tables),)).fetchall()
+
+    def _lock(self, tables: Iterable[str]) -> None:
+        self.held.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        for (name,) in self.held.execute("SELECT n FROM unnest(%s::text[]) n WHERE to_regclass(n) IS NOT NULL", (list(tables),)).fetchall():
+            self.held.execute(f"LOCK TABLE {name} IN ACCESS SHARE MODE")
+
+    def _export(self, dsn: str, slot: str, temporary: bool) -> None:
         self.conn = pq.PGconn.connect(replication_dsn(dsn))
         if self.conn.status != pq.ConnStatus.OK:
             raise SourceUnreachable(f"cannot open a replication connection to {describe(dsn)}", code="source_unreachable",
@@ -30,7 +68,7 @@ class ExportedSnapshot:
         result = self.conn.exec_(f'CREATE_REPLICATION_SLOT "{slot}" {kind}LOGICAL pgoutput (SNAPSHOT \'export\')'.encode())
         if result.status != pq.ExecStatus.TUPLES_OK:
             detail = result.get_error_message()
-            self.close()
+            self.conn.finish()
             hint = ("Drop a slot that is not used, or raise max_replication_slots." if "all replication slots" in detail
                     else "Set wal_level = logical in postgresql.conf and restart Postgres." if "wal_level" in detail else "")
             raise TidemarkError(f'cannot create replication slot "{slot}"', detail=detail.strip(), hint=hint,
@@ -40,6 +78,7 @@ class ExportedSnapshot:
 
     def close(self) -> None:
         self.conn.finish()
+        self.held.close()
 
 
 def copy_table(dsn: str, snapshot: str, t: Table, progress: Callable[[int, int], None]) -> Iterator[pa.Table]:

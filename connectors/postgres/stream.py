@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import select
 import struct
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from psycopg import pq
+from psycopg import OperationalError, pq
 
 from compiler.errors import TidemarkError
 from connectors.postgres.connection import SourceUnreachable, describe, format_lsn, replication_dsn
@@ -15,6 +17,7 @@ from connectors.postgres.connection import SourceUnreachable, describe, format_l
 BUSY = 2000  # changes after which a batch waits for more, instead of leaving at once
 RELEASE = 10.0  # seconds in which a busy server lets go of the slot of a reader that has just gone
 IN_USE = b"55006"
+HEARTBEAT = 5.0  # seconds between status updates while a batch is applied: the server gives up after wal_sender_timeout
 EPOCH = 946684800  # 2000-01-01, where Postgres' clock starts
 
 
@@ -45,6 +48,7 @@ class Stream:
     """A running START_REPLICATION."""
 
     def __init__(self, dsn: str, slot: str, publication: str, start: int = 0) -> None:
+        self.lock, self.closed = threading.RLock(), threading.Event()
         self.conn = pq.PGconn.connect(replication_dsn(dsn))
         if self.conn.status != pq.ConnStatus.OK:
             message = self.conn.get_error_message()
@@ -70,9 +74,20 @@ class Stream:
         self.open: list[bytes] = []  # frames of the transaction being received
         self.last_feedback = time.monotonic()
         self.carry: tuple[list[bytes], int, int] | None = None
+        threading.Thread(target=self._beat, daemon=True).start()
 
     def close(self) -> None:
-        self.conn.finish()
+        self.closed.set()
+        with self.lock:
+            self.conn.finish()
+
+    def _beat(self) -> None:
+        """Tell the server that we live, also while nobody receives."""
+        while not self.closed.wait(HEARTBEAT):
+            if self.lock.acquire(blocking=False):
+                if not self.closed.is_set():
+                    self.feedback()
+                self.lock.release()
 
     def fileno(self) -> int:
         return self.conn.socket
@@ -83,10 +98,12 @@ class Stream:
         self.feedback()
 
     def feedback(self) -> None:
+        """A status update; who receives next finds out about a connection that is broken."""
         now = int((time.time() - EPOCH) * 1_000_000)
-        self.conn.put_copy_data(struct.pack("!cQQQQB", b"r", max(self.received, self.acknowledged), self.acknowledged,
-                                            self.acknowledged, now, 0))
-        self.conn.flush()
+        with self.lock, suppress(OperationalError):
+            self.conn.put_copy_data(struct.pack("!cQQQQB", b"r", max(self.received, self.acknowledged), self.acknowledged,
+                                                self.acknowledged, now, 0))
+            self.conn.flush()
         self.last_feedback = time.monotonic()
 
     def receive(self, limits: Limits, wait: float, until: int | None = None, before: int | None = None) -> Received:
@@ -94,6 +111,17 @@ class Stream:
 
         With `before`, transactions that commit at or after that LSN are kept for the next call.
         """
+        try:
+            with self.lock:
+                return self._receive(limits, wait, until, before)
+        except OperationalError as e:
+            raise self._broken(str(e)) from e
+
+    def _broken(self, detail: str) -> SourceUnreachable:
+        return SourceUnreachable("the source closed the replication stream", code="source_unreachable", detail=detail.strip(),
+                                 hint="Run tidemark again; nothing is lost.")
+
+    def _receive(self, limits: Limits, wait: float, until: int | None, before: int | None) -> Received:
         out = Received()
         size, first, deadline = 0, 0.0, time.monotonic() + wait
         if self.carry is not None:
@@ -142,9 +170,7 @@ class Stream:
                         return out
                 continue
             if n == -1 or n == -2:
-                raise SourceUnreachable("the source closed the replication stream", code="source_unreachable",
-                                        detail=self.conn.get_error_message(),
-                                        hint="Run tidemark again; nothing is lost.")
+                raise self._broken(self.conn.get_error_message())
             busy = out.changes > BUSY and now - first < limits.seconds * 10
             if out.frames and not self.open and not busy and (now - first >= limits.seconds or until is None):
                 return out

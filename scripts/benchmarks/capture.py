@@ -73,7 +73,7 @@ def _fill(dsn: str, rows: int) -> tuple[str, int]:
     with connect(dsn) as c:
         c.execute(TABLE)
         c.execute(f"CREATE PUBLICATION {PUBLICATION} FOR TABLE event")
-        snapshot = ExportedSnapshot(dsn, slot)
+        snapshot = ExportedSnapshot(dsn, slot, [])
         snapshot.close()
         for first in range(1, rows + 1, PER_COMMIT):
             c.execute(ROWS, (first, min(first + PER_COMMIT - 1, rows)))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import duckdb
+import pyarrow as pa
 import pytest
 
+from connectors.postgres import pgoutput
 from connectors.postgres.pgoutput import Changes, Decoded, Decoder, Tuples
 from tests.connectors.messages import UNCHANGED, delete, insert, relation, transaction, truncate, update
 
@@ -170,3 +173,13 @@ def test_an_update_before_an_added_column_keeps_its_new_tuple() -> None:
 def test_a_table_without_columns() -> None:
     d = decode(transaction(10, relation(3, "empty", [], []), insert(3), insert(3)))
     assert d.rows == 2
+
+
+def test_values_beyond_the_reach_of_one_buffer_are_read_by_every_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgoutput, "REACH", 64)
+    sent = [(str(i), f"a value of some length {i} " * 2, "short") for i in range(200)]
+    (c,) = decode(transaction(10, T, *(insert(1, *r) for r in sent))).changes[1]
+    assert rows(c.new) == sent
+    assert c.new is not None
+    assert duckdb.from_arrow(pa.table({n: a for n, a in zip("abc", c.new.columns, strict=True)})).fetchall() == sent
+    assert c.new.columns[1].cast(pa.large_string()).to_pylist() == [b for _, b, _ in sent]
