@@ -27,6 +27,8 @@ def typed(rows: pa.Table, t: Table) -> pa.Table:
             continue
         if c.type.name == "interval":
             rows = _replace(rows, t, name, c, pa.month_day_nano_interval(), _interval)
+        elif c.type.name == "array" and c.type.element is not None and c.type.element.name == "interval":
+            rows = _replace(rows, t, name, c, pa.list_(pa.month_day_nano_interval()), _intervals)
         elif c.type.name == "array":
             rows = _replace(rows, t, name, c, pa.list_(pa.large_string()), parse_array)
     return rows
@@ -35,6 +37,10 @@ def typed(rows: pa.Table, t: Table) -> pa.Table:
 def _interval(text: str) -> Any:
     months, days, micros = parse_interval(text)
     return pa.MonthDayNano([months, days, micros * 1000])
+
+
+def _intervals(text: str) -> list[Any]:
+    return [None if x is None else _interval(x) for x in parse_array(text)]
 
 
 def _replace(rows: pa.Table, t: Table, name: str, c: Column, kind: pa.DataType, read: Callable[[str], Any]) -> pa.Table:

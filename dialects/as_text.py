@@ -31,15 +31,7 @@ def to_text(d: Dialect, e: Call, x: exp.Expr, shown: Mapping[str, str], elements
         raise UnsupportedSql("the text of a numeric without a scale depends on how each value was written", code="unsupported_cast",
                              hint="Round it first: round(x, 2)::text, or give the column a scale: numeric(12, 2).")
     if s.name == "array":
-        of = s.element or types.TEXT
-
-        def text(v: exp.Expr) -> exp.Expr:
-            inner = to_text(d, Call("cast", (Col("v", of),), types.TEXT), v, shown, elements)
-            if of.name == "bpchar" and of.precision:
-                return tree(d, f"RPAD($1, {of.precision}, ' ')", inner)
-            return tree(d, "LEFT($1, 1)", inner) if of.name == "bool" else inner  # t and f, within an array
-
-        out = elements(d, x, text)
+        out = elements(d, x, lambda v: element_text(d, s.element or types.TEXT, v, shown, elements))
     elif s.name in shown:
         out = tree(d, shown[s.name], x)
     else:
@@ -50,3 +42,11 @@ def to_text(d: Dialect, e: Call, x: exp.Expr, shown: Mapping[str, str], elements
         cut = tree(d, f"LEFT($1, {t.precision})", out) if t.precision else out
         out = tree(d, shown["bpchar trimmed"], cut)
     return out
+
+
+def element_text(d: Dialect, of: types.Type, v: exp.Expr, shown: Mapping[str, str], elements: Elements) -> exp.Expr:
+    """An element of an array as its text has it: a boolean is t or f there."""
+    inner = to_text(d, Call("cast", (Col("v", of),), types.TEXT), v, shown, elements)
+    if of.name == "bpchar" and of.precision:
+        return tree(d, f"RPAD($1, {of.precision}, ' ')", inner)
+    return tree(d, "LEFT($1, 1)", inner) if of.name == "bool" else inner

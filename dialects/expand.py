@@ -41,7 +41,7 @@ def _call(n: exp.Anonymous, macros: Macros, dialect: str, numbers: Iterator[int]
     for p, a in zip(params, n.expressions, strict=True):
         plain = isinstance(a, (exp.Column, exp.Literal, exp.Null)) or isinstance(a, exp.Neg) and isinstance(a.this, exp.Literal)
         if uses[p] > 1 and not plain:
-            name = f"{p}_{next(numbers)}"
+            name = f"_{p}{next(numbers)}"
             bound.append((name, a))
             values[p] = exp.column(name)
         else:
@@ -79,10 +79,10 @@ def _stands_alone(x: exp.Identifier) -> bool:
 
 
 def _renamed(e: exp.Expr, numbers: Iterator[int]) -> exp.Expr:
-    """Variables of lambdas under names of their own, so that none of an argument's is caught."""
+    """Variables of lambdas under names of their own, so that none of an argument's is caught; no table's alias begins with _."""
     for node in list(e.find_all(exp.Lambda)):
         for p in node.expressions:
-            old, new = p.name, f"{p.name}_{next(numbers)}"
+            old, new = p.name, f"_{p.name.lstrip('_')}{next(numbers)}"
             p.set("this", new)
             for x in list(node.this.find_all(exp.Identifier)):
                 if x.this == old and _stands_alone(x):

@@ -13,8 +13,19 @@ CLASSES = {"alpha": r"\p{L}", "alnum": r"\p{L}\p{N}", "upper": r"\p{Lu}", "lower
 WORD = r"\p{L}\p{N}_"
 
 
-def translated(pattern: str) -> str:
-    """A constant pattern; raises UnsupportedSql for look-around, back references and embedded options."""
+def java(pattern: str) -> str:
+    """A constant pattern for Java, to which `$` is before a line's end too, a brace always a bound, and brackets sets in sets."""
+    return translated(pattern, {"$": r"\z", "{": r"\{"}, {"[": r"\[", "&": r"\&"})
+
+
+NOTHING: dict[str, str] = {}
+
+
+def translated(pattern: str, plain: dict[str, str] = NOTHING, bracketed: dict[str, str] = NOTHING) -> str:
+    """A constant pattern for RE2; raises UnsupportedSql for look-around, back references and embedded options.
+
+    `plain` and `bracketed`: characters that the engine needs written otherwise, outside of brackets and within.
+    """
     out, at, inside = "", 0, False
     while at < len(pattern):
         two = pattern[at:at + 2]
@@ -41,8 +52,10 @@ def translated(pattern: str) -> str:
             raise _no("look-around")
         elif pattern.startswith("***", at) or (at == 0 and re.match(r"\(\?[a-z]", pattern)):
             raise _no("an embedded option")
+        elif two[0] == "{" and re.match(r"\{\d", pattern[at:]):
+            out, at = out + "{", at + 1
         else:
-            out, at = out + pattern[at], at + 1
+            out, at = out + (bracketed if inside else plain).get(two[0], two[0]), at + 1
     return out
 
 

@@ -138,7 +138,8 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         if distinct:
             raise UnsupportedSql(f"{fn}(DISTINCT …) is not supported", code="unsupported_function",
                                  hint="Take DISTINCT in a subquery.")
-        between = ", \n " if args[0].type == json_values.ROW else ", "
+        apart = args[0].type == json_values.ROW or fn == "json_agg" and args[0].type.name == "array"
+        between = ", \n " if apart else ", "
         fn, args = "string_agg", [json_values.element(args[0], json_values.AGGREGATES[fn]), Lit(between, TEXT)]
     if fn in ("bool_and", "bool_or"):
         args = [coerce(args[0], BOOL)]

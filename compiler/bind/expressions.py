@@ -13,6 +13,7 @@ from compiler.bind.calls import NOW, Calls, now
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import coerce, number, unify
 from compiler.bind.functions import bind_function
+from compiler.bind.functions.regexes import first_group
 from compiler.bind.functions.times import at_zone, extract
 from compiler.bind.operators import binary, compare, concat
 from compiler.bind.predicates import Predicates
@@ -147,7 +148,7 @@ class Expressions(Predicates, Calls):
             args[1] = exp.Literal.number(1)
         bound = [self.bind(a, c) for a in args if a is not None]
         if len(bound) > 1 and bound[1].type.name in ("unknown", "text"):
-            return Call("regexp_substr", (cast(bound[0], TEXT), cast(bound[1], TEXT)), TEXT)
+            return first_group(bound[0], bound[1])
         return bind_function("substring", bound)
 
     def trim(self, e: Any, c: Clause) -> Scalar:

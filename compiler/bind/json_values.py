@@ -47,7 +47,7 @@ def value(e: Scalar, kind: Type) -> Scalar:
     if types.is_float(t):  # JSON has no such numbers
         shown = cast(e, TEXT)
         special = Call("in", (shown, *(Lit(x, TEXT) for x in ("NaN", "Infinity", "-Infinity"))), types.BOOL)
-        return case([(special, text('"', shown, '"'))], shown, TEXT)
+        return case([(special, text('"', shown, '"'))], Call("number_plain", (shown,), TEXT) if kind.name == "jsonb" else shown, TEXT)
     if types.is_number(t) or t.name == "bool":
         return cast(e, TEXT)
     if t.name in ("json", "jsonb"):

@@ -95,7 +95,7 @@ class Batches(Recursion):
             return 0
         self.sql(f"SELECT {cols}, CAST(_weight AS BIGINT) AS _weight, CAST(_lsn AS BIGINT) AS _lsn FROM ({text})", session
                  ).write.mode("overwrite").parquet(str(target))
-        session.read.parquet(str(target)).createOrReplaceTempView(name)
+        session.read.parquet(str(target)).createOrReplaceTempView(mirror.q(name))
         return max(n, 1)
 
     def _with_unchanged(self, s: Staged, events: Path) -> str:
@@ -131,7 +131,7 @@ class Batches(Recursion):
             for j in jobs:
                 j.result()
             for n in ready:
-                session.read.parquet(str(folder / n)).createOrReplaceTempView(n)
+                session.read.parquet(str(folder / n)).createOrReplaceTempView(mirror.q(n))
                 del left[n]
         return merges
 

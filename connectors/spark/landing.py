@@ -46,6 +46,14 @@ def _interval(e: str) -> str:
     return f"CASE WHEN {e} IS NOT NULL THEN to_months({e}.months) + to_days({e}.days) + to_microseconds({e}.micros) END"
 
 
+def _struct(e: str) -> str:
+    """The struct that Spark keeps for DuckDB's interval."""
+    months = f"CAST(datepart('year', {e}) * 12 + datepart('month', {e}) AS INTEGER)"
+    micros = f"datepart('hour', {e}) * 3600000000 + datepart('minute', {e}) * 60000000 + datepart('microsecond', {e})"
+    return (f"CASE WHEN {e} IS NOT NULL THEN {{'months': {months}, 'days': CAST(datepart('day', {e}) AS INTEGER), "
+            f"'micros': CAST({micros} AS BIGINT)}} END")
+
+
 def _held(con: duckdb.DuckDBPyConnection, query: str) -> str:
     """The query with columns whose type Spark cannot read from Parquet in the form it keeps them."""
     items = []
@@ -54,11 +62,10 @@ def _held(con: duckdb.DuckDBPyConnection, query: str) -> str:
         if kind in ("UUID", "TIME"):
             c = f"CAST({c} AS VARCHAR) AS {c}"
         elif kind == "INTERVAL":
-            months = f"CAST(datepart('year', {c}) * 12 + datepart('month', {c}) AS INTEGER)"
-            micros = f"datepart('hour', {c}) * 3600000000 + datepart('minute', {c}) * 60000000 + datepart('microsecond', {c})"
-            c = (f"CASE WHEN {c} IS NOT NULL THEN {{'months': {months}, 'days': CAST(datepart('day', {c}) AS INTEGER), "
-                 f"'micros': CAST({micros} AS BIGINT)}} END AS {c}")
-        elif kind.endswith("UUID[]"):
+            c = f"{_struct(c)} AS {c}"
+        elif kind == "INTERVAL[]":
+            c = f"list_transform({c}, x -> {_struct('x')}) AS {c}"
+        elif kind in ("UUID[]", "TIME[]"):
             c = f"CAST({c} AS VARCHAR[]) AS {c}"
         items.append(c)
     return f"SELECT {', '.join(items)} FROM ({query})"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from compiler.ir import types
 from compiler.ir.scalar import Call
+from dialects.as_text import element_text
 from dialects.dialect import Dialect, Emit, tree, typed
+from dialects.duckdb.casts import SHOWN, elements_text
 
 
 def _compared(macro: str) -> Emit:
@@ -18,7 +21,11 @@ def _compared(macro: str) -> Emit:
 
 
 def _to_string(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    shown = a[0] if len(a) == 2 else tree(d, "LIST_TRANSFORM($1, lambda v: COALESCE(CAST(v AS VARCHAR), $2))", a[0], a[2])
+    of = e.args[0].type.element or types.TEXT
+    one = element_text(d, of, exp.column("v"), SHOWN, elements_text)
+    shown = a[0] if types.is_string(of) else tree(d, "LIST_TRANSFORM($1, lambda v: $2)", a[0], one)
+    if len(a) > 2:
+        shown = tree(d, "LIST_TRANSFORM($1, lambda v: COALESCE(v, $2))", shown, a[2])
     return tree(d, "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN COALESCE(ARRAY_TO_STRING($3, $2), '') END", a[0], a[1], shown)
 
 

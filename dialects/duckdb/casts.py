@@ -25,7 +25,7 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_numeric(s) and types.is_integer(t):
         return d.cast(tree(d, "ROUND($1, 0)", x), t)
     if types.is_string(t):
-        return to_text(d, e, x, SHOWN, _elements)
+        return to_text(d, e, x, SHOWN, elements_text)
     if t.name == "bytea" and types.is_string(s):
         return tree(d, "CASE WHEN STARTS_WITH($1, '\\x') THEN UNHEX(SUBSTR($1, 3)) ELSE ENCODE($1) END", x)
     if t.name == "bool" and types.is_string(s):
@@ -60,7 +60,7 @@ SHOWN = {
 }
 
 
-def _elements(d: Dialect, x: exp.Expr, text: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+def elements_text(d: Dialect, x: exp.Expr, text: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     quoted = tree(d, "LIST_TRANSFORM($1, lambda v: pg.array_quoted($2))", x, text(exp.column("v")))
     return tree(d, "CASE WHEN $1 IS NOT NULL THEN '{' || COALESCE(ARRAY_TO_STRING($2, ','), '') || '}' END", x, quoted)
 

@@ -42,6 +42,7 @@ def _get(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
+    "number_plain": "pg.number_plain($1)",
     "json_get": _get, "json_text": _get, "json_step": _step, "json_quote": "CAST(TO_JSON($1) AS VARCHAR)",
     "json_array_length": typed("JSON_ARRAY_LENGTH($1)"), "json_typeof": "pg.json_typeof($1)", "json_equal": "pg.json_equal($1, $2)",
     "json_norm": "pg.json_norm($1)",

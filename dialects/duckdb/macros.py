@@ -9,6 +9,9 @@ MACROS = {
     # the quotient to 8 digits from doubles, then the remainder exactly: right to 18 digits
     "refine(a, b, q)": "CAST(q AS DECIMAL(38,18)) + CAST(CAST(a - q * b AS DOUBLE) / CAST(b AS DOUBLE) AS DECIMAL(38,18))",
     "divide(a, b)": "pg.refine(a, b, CAST(CAST(a AS DOUBLE) / NULLIF(CAST(b AS DOUBLE), 0) AS DECIMAL(38,8)))",
+    # by a divisor of so many digits after the point that fewer of the quotient leave room before it
+    "divide_deep(a, b)": "pg.refine(a, b, CAST(CAST(a AS DOUBLE) / NULLIF(CAST(b AS DOUBLE), 0) AS DECIMAL(38,2)))",
+    "base64(b)": "rtrim(regexp_replace(to_base64(b), '(.{76})', '\\1' || chr(10), 'g'), chr(10))",
     # a · b to 18 digits after the point, h being b to so few that a · h has no more: the rest is small
     "times(a, b, h)": "CAST(a * h AS DECIMAL(38,18)) + CAST(a * (b - h) AS DECIMAL(38,18))",
     # by code points: REVERSE keeps a letter and its accent together
@@ -22,7 +25,11 @@ MACROS = {
     "json_shown(x)": "CASE WHEN json_type(x) IN ('OBJECT', 'ARRAY') THEN pg.spaced(pg.json_unmarked(CAST(x AS VARCHAR))) "
     "ELSE ltrim(x ->> '$', chr(1)) END",
     "exact_real(x)": "printf('%.6g', x)",
-    "exact(x)": "printf('%.15g', x)",
+    "exact(x)": "pg.number_plain(printf('%.15g', x))",
+    "number_plain(t)": "CASE WHEN contains(t, 'e') THEN CASE WHEN t LIKE '-%' THEN '-' ELSE '' END || pg.plain_of(replace(split_part("
+    "ltrim(t, '-'), 'e', 1), '.', ''), CAST(replace(split_part(t, 'e', 2), '+', '') AS INTEGER)) ELSE t END",
+    "plain_of(d, e)": "CASE WHEN e < 0 THEN '0.' || repeat('0', -e - 1) || d WHEN len(d) <= e + 1 THEN d || repeat('0', e + 1 - len(d)) "
+    "ELSE d[1:e + 1] || '.' || d[e + 2:] END",
     "float_text(x)": "CASE WHEN isnan(x) THEN 'NaN' WHEN isinf(x) THEN CASE WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END "
     "WHEN abs(x) >= 1e15 AND abs(x) < 1e16 THEN pg.float_powered(x, CAST(abs(x) AS VARCHAR)) ELSE pg.float_plain(CAST(x AS VARCHAR)) END",
     "timestamp_text(x)": "CAST(x AS VARCHAR)",
@@ -104,8 +111,10 @@ MACROS = {
     "NOT list_contains(list_transform(ks, lambda k: CAST(to_json(k) AS VARCHAR)), v))) END",
     "json_minus_place(x, i)": "CASE WHEN i IS NULL OR x IS NULL THEN NULL ELSE pg.json_array_of(list_filter(pg.json_elements(x), "
     "lambda v, j: j <> CASE WHEN i >= 0 THEN i + 1 ELSE len(pg.json_elements(x)) + i + 1 END)) END",
-    "real_text(x)": "CASE WHEN isnan(x) OR isinf(x) THEN pg.float_text(x) WHEN abs(x) >= 1e6 AND CAST(x AS VARCHAR) NOT LIKE '%e%' "
-    "THEN pg.float_powered(x, CAST(abs(x) AS VARCHAR)) ELSE pg.float_plain(CAST(x AS VARCHAR)) END",
+    "real_text(x)": "CASE WHEN isnan(x) OR isinf(x) THEN pg.float_text(x) WHEN abs(x) >= 1e6 THEN regexp_replace(CASE WHEN "
+    "CAST(printf('%.5e', x) AS FLOAT) = x THEN printf('%.5e', x) WHEN CAST(printf('%.6e', x) AS FLOAT) = x THEN printf('%.6e', x) "
+    "WHEN CAST(printf('%.7e', x) AS FLOAT) = x THEN printf('%.7e', x) "
+    "ELSE printf('%.8e', x) END, '\\.?0*e', 'e') ELSE pg.float_plain(CAST(x AS VARCHAR)) END",
     "float_plain(t)": "regexp_replace(t, '\\.0($|e)', '\\1')",
     "float_powered(x, t)": "CASE WHEN x < 0 THEN '-' ELSE '' END || rtrim(t[1] || '.' || rtrim(replace(pg.float_plain(t), '.', '')[2:], '0'), '.') "
     "|| "
@@ -116,9 +125,10 @@ MACROS = {
     "to_microseconds(CAST(round_even(u + (s - trunc(s / 86400) * 86400) * 1e6, 0) AS BIGINT))",
     "epoch_of(i)": "(CAST((pg.months_of(i) // 12) * 31557600 + pg.months_of(i) % 12 * 2592000 + datepart('day', i) * 86400 AS DECIMAL(20,0)) + "
     "pg.micros_of(i) * 0.000001)",
-    "json_marked(x)": "CASE WHEN regexp_matches(x, '\\.[0-9]*0[,}\\]]') THEN array_to_string(list_transform(regexp_extract_all(x, "
+    "json_marked(x)": "CASE WHEN regexp_matches(x, '\\.[0-9]*0[,}\\]]|0\\.0000|[0-9.]{16}') "
+    "THEN array_to_string(list_transform(regexp_extract_all(x, "
     "'\"(?:[^\"\\\\]|\\\\.)*\"|-?[0-9]+(?:\\.[0-9]+)?|[^\"0-9-]+|-'), "
-    "lambda t: CASE WHEN regexp_matches(t, '^-?[0-9]+\\.[0-9]*0$') THEN '\"\\u0001' || t || '\"' ELSE t END), '') ELSE x END",
+    "lambda t: CASE WHEN regexp_matches(t, '^-?(?:[0-9]+\\.[0-9]*0$|0\\.0000|[0-9.]{16})') THEN '\"\\u0001' || t || '\"' ELSE t END), '') ELSE x END",
     "json_unmarked(t)": "regexp_replace(t, '\"\\\\u0001([^\"]*)\"', '\\1', 'g')",
     "json_at(x, p)": "pg.spaced(pg.json_unmarked(CAST(json_extract(pg.json_marked(x), p) AS VARCHAR)))",
     "json_text_at(x, p)": "pg.json_shown(json_extract(pg.json_marked(x), p))",

@@ -19,7 +19,8 @@ def _divide(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_float(e.type):
         return tree(d, "$1 / NULLIF($2, 0)", *a)
     whole = [d.cast(x, types.as_numeric(y.type)) if types.is_integer(y.type) else x for x, y in zip(a, e.args, strict=True)]
-    return d.cast(tree(d, "pg.divide($1, $2)", *whole), e.type)
+    macro = "divide" if types.digits(e.args[1].type)[1] <= 8 else "divide_deep"
+    return d.cast(tree(d, f"pg.{macro}($1, $2)", *whole), e.type)
 
 
 def _modulo(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:

@@ -13,7 +13,7 @@ from compiler.ir.scalar import Scalar
 from dialects.dialect import ident
 from dialects.lower.frames import ACCUMULATED, SIGNED_SAFE, Frame
 from dialects.lower.relations import Relations
-from dialects.lower.trees import all_of, label_of, ordinal_safe, paren, signed
+from dialects.lower.trees import all_of, label_of, ordinal_safe, paren
 
 
 class Aggregates(Relations):
@@ -33,8 +33,6 @@ class Aggregates(Relations):
         s = self.attach(exp.Select(expressions=items), f)
         if r.keys:
             s.set("group", exp.Group(expressions=[ordinal_safe(k.copy(), i) for i, k in enumerate(keys)]))
-            if safe and signed(r.input) and r.aggs:
-                pass
         return self.step(label_of(r), s, r.names, False)
 
     def aggregate(self, a: Agg, f: Frame) -> exp.Expr:

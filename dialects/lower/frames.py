@@ -137,7 +137,7 @@ class Frames:
         return out
 
     def alias(self, base: str) -> str:
-        base = re.sub(r"[^a-z0-9_]", "_", base.lower()) or "t"
+        base = re.sub(r"[^a-z0-9_]", "_", base.lower()).lstrip("_") or "t"  # those that begin with _ are variables of lambdas
         while True:
             self.aliases[base] += 1
             n = self.aliases[base]

@@ -74,6 +74,18 @@ def _within(name: str) -> Emit:
     return emit
 
 
+def _percentile_disc(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """The value at that share of the group's, in order; Spark's own takes numbers alone."""
+    fraction = e.args[0]
+    if not isinstance(fraction, Lit):
+        raise no("percentile_disc of a fraction that is not constant")
+    order = exp.Ordered(this=a[1].this, desc=a[1].args.get("desc"))
+    every = _sorted(d, _collected(d, a[1].this, [order], False), [order])
+    values = exp.Anonymous(this="filter", expressions=[every, _lambda(d, "y -> y IS NOT NULL")])
+    place = f"GREATEST(CAST(CEIL(CAST({fraction.value} AS DECIMAL(38,18)) * SIZE($1)) AS INT), 1) - 1"
+    return tree(d, f"GET($1, {place})", values)
+
+
 def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if e.type.name == "interval":
         raise no("mode of intervals")
@@ -133,7 +145,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "agg:min": _extremum("min"), "agg:max": _extremum("max"), "agg:bool_and": fn("bool_and"), "agg:bool_or": fn("bool_or"),
     "agg:bit_and": fn("bit_and"), "agg:bit_or": fn("bit_or"), "agg:bit_xor": _bit_xor, "agg:sum": _sum,
     "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
-    "agg:percentile_cont": _within("percentile_cont"), "agg:percentile_disc": _within("percentile_disc"), "agg:mode": _mode, "agg:corr": _corr,
+    "agg:percentile_cont": _within("percentile_cont"), "agg:percentile_disc": _percentile_disc, "agg:mode": _mode, "agg:corr": _corr,
     **{f"agg:{n}": _statistic(n) for n in ("stddev_samp", "stddev_pop", "var_samp", "var_pop", "covar_pop",
                                           "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
                                           "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -30,7 +31,7 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_numeric(s) and types.is_integer(t):
         return d.cast(tree(d, "ROUND($1, 0)", x), t)
     if types.is_string(t):
-        return to_text(d, e, x, SHOWN, _elements)
+        return to_text(d, e, x, SHOWN, elements_text)
     if t.name == "bytea" and types.is_string(s):
         return tree(d, "CASE WHEN STARTSWITH($1, '\\\\x') THEN UNHEX(SUBSTR($1, 3)) ELSE ENCODE($1, 'UTF-8') END", x)
     if t.name == "bool" and types.is_string(s):
@@ -41,6 +42,8 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         return d.cast(x, t)
     if t.name in ("json", "jsonb"):
         return x
+    if t.name == "uuid" and types.is_string(s):
+        return tree(d, "pg_uuid_of($1)", x)
     if t.name == "time" and s.name in ("timestamp", "timestamptz"):
         return tree(d, "pg_clock(PMOD(UNIX_MICROS(CAST($1 AS TIMESTAMP_LTZ)), 86400000000))", x)
     if t.name == "interval" and s.name == "time":
@@ -59,8 +62,8 @@ SHOWN = {
 }
 
 
-def _elements(d: Dialect, x: exp.Expr, text: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-    shown = lambda_of("v", tree(d, "pg_array_quoted($1)", text(exp.column("v"))))
+def elements_text(d: Dialect, x: exp.Expr, text: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    shown = lambda_of("_v", tree(d, "pg_array_quoted($1)", text(exp.column("_v"))))
     return tree(d, "CONCAT('{', ARRAY_JOIN($1, ','), '}')", exp.Anonymous(this="transform", expressions=[x, shown]))
 
 
@@ -97,6 +100,13 @@ def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(exp.Anonymous(this="array", expressions=made), e.type)
 
 
+def _literal_uuid(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    try:
+        return exp.Literal.string(str(uuid.UUID(str(e.args[0].value).strip())))  # type: ignore[attr-defined]
+    except ValueError as error:
+        raise UnsupportedSql(f"'{e.args[0].value}' is no uuid", code="unsupported_literal") from error  # type: ignore[attr-defined]
+
+
 def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     text = str(e.args[0].value)  # type: ignore[attr-defined]
     out = parse_timestamptz(text) + ":00" if e.type.name == "timestamptz" else parse_timestamp(text, e.type.name)
@@ -106,5 +116,5 @@ def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 FUNCTIONS: dict[str, str | Emit] = {
     "cast": _cast, "literal:interval": _literal_interval, "literal:timestamptz": _literal_ts, "literal:timestamp": _literal_ts,
     "literal:date": _literal_ts, "literal:time": _literal_time, "literal:array": _literal_array, "literal:json": literal_json,
-    "literal:jsonb": literal_json, "literal:bytea": literal_bytea,
+    "literal:jsonb": literal_json, "literal:uuid": _literal_uuid, "literal:bytea": literal_bytea,
 }

@@ -13,9 +13,10 @@ from dialects.spark.common import fn
 
 
 def _path(d: Dialect, key: exp.Expr) -> exp.Expr:
-    if isinstance(key, exp.Literal) and key.is_string:
-        return exp.Literal.string(f"$['{key.this}']")
-    return tree(d, "CONCAT('$[\\'', $1, '\\']')", key)
+    """The path of a key as it is marked (`macros`)."""
+    if isinstance(key, exp.Literal) and key.is_string and "'" not in key.this:
+        return exp.Literal.string(f"$['{len(key.this.encode()):06}{key.this}']")
+    return tree(d, "pg_json_path($1)", key)
 
 
 def _step(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -42,20 +43,21 @@ def _get(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
+    "number_plain": "pg_number_plain($1)",
     "json_get": _get, "json_text": _get, "json_step": _step, "json_quote": "pg_json_quote($1)",
     "json_array_length": fn("json_array_length"), "json_typeof": "pg_json_typeof($1)", "json_equal": "pg_json_equal($1, $2)",
     "json_norm": "pg_json_norm($1)",
     "json_has_key": "COALESCE(ARRAY_CONTAINS(JSON_OBJECT_KEYS($1), $2), FALSE)",
-    "json_has_element": "COALESCE(ARRAY_CONTAINS(TRANSFORM(pg_json_elements($1), v -> pg_json_norm(v)), pg_json_norm($2)), FALSE)",
+    "json_has_element": "COALESCE(ARRAY_CONTAINS(TRANSFORM(pg_json_elements($1), _v -> pg_json_norm(_v)), pg_json_norm($2)), FALSE)",
     "json_concat": "pg_json_concat($1, $2)", "json_pair": "CONCAT('{', pg_json_quote($1), ': ', $2, '}')",
     "json_minus": "pg_json_minus($1, $2)", "json_minus_place": "pg_json_minus_place($1, $2)",
-    "json_list": "TRANSFORM($1, v -> pg_json_quote(v))",
+    "json_list": "TRANSFORM($1, _v -> pg_json_quote(_v))",
 }
 
 UNNEST = {
     "json_elements": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(pg_json_elements($1)) AS (p, x))",
     "json_elements_text": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(pg_json_elements_text($1)) AS (p, x))",
     "json_keys": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(JSON_OBJECT_KEYS($1)) AS (p, x))",
-    "json_each": "SELECT p + 1 AS o, k AS key, pg_json_member($1, k) AS value FROM (SELECT POSEXPLODE(JSON_OBJECT_KEYS($1)) AS (p, k))",
-    "json_each_text": "SELECT p + 1 AS o, k AS key, pg_json_text_member($1, k) AS value FROM (SELECT POSEXPLODE(JSON_OBJECT_KEYS($1)) AS (p, k))",
+    **{name: f"SELECT _p + 1 AS o, _k AS key, {macro}($1, _k) AS value FROM (SELECT POSEXPLODE(JSON_OBJECT_KEYS($1)) AS (_p, _k))"
+       for name, macro in (("json_each", "pg_json_member"), ("json_each_text", "pg_json_text_member"))},
 }

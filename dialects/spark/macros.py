@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-TOKEN = r""" '"(?:[^"\\\\]|\\\\.)*"|-?[0-9]+(?:\\.[0-9]+)?|[^"0-9-]+|-' """.strip()
+TOKEN = r""" '"(?:[^"\\\\]|\\\\.)*"\\s*:?|-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|[^"0-9-]+|-' """.strip()
 
 BODIES: dict[str, str] = {
     # numbers: a · b to 18 digits after the point, h being b to so few that a · h has no more: the rest is small
@@ -21,7 +21,7 @@ BODIES: dict[str, str] = {
     # floating point as text: digits d without a point, exponent e of the first
     "pg_digits(t)": "LTRIM('0', REPLACE(SPLIT_PART(LTRIM('-', t), 'E', 1), '.', ''))",
     "pg_exponent(x, t)": "CASE WHEN t LIKE '%E%' THEN CAST(SPLIT_PART(t, 'E', 2) AS INT) "
-    "WHEN ABS(x) >= 1 THEN INSTR(LTRIM('-', t), '.') - 2 ELSE -(LENGTH(t) - LENGTH(REGEXP_REPLACE(t, '0\\.0*', '')) - 1) END",
+    r"WHEN ABS(x) >= 1 THEN INSTR(LTRIM('-', t), '.') - 2 ELSE 1 - LENGTH(REGEXP_EXTRACT(t, '0\\.0*', 0)) END",
     "pg_powered(d, e)": "CONCAT(RTRIM('.', CONCAT(LEFT(d, 1), '.', RTRIM('0', SUBSTRING(d, 2)))), 'e', "
     "CASE WHEN e < 0 THEN '-' ELSE '+' END, LPAD(CAST(ABS(e) AS STRING), GREATEST(2, LENGTH(CAST(ABS(e) AS STRING))), '0'))",
     "pg_plain(d, e)": "RTRIM('.', CASE WHEN e < 0 THEN CONCAT('0.', REPEAT('0', -e - 1), RTRIM('0', d)) "
@@ -31,6 +31,10 @@ BODIES: dict[str, str] = {
     "OR pg_exponent(x, t) >= most THEN pg_powered(pg_digits(t), pg_exponent(x, t)) ELSE pg_plain(pg_digits(t), pg_exponent(x, t)) END) END",
     "pg_float_text(x)": "pg_shown(x, CAST(x AS STRING), 15)",
     "pg_real_text(x)": "pg_shown(CAST(x AS DOUBLE), CAST(x AS STRING), 6)",
+    "pg_number_plain(t)": "CASE WHEN t LIKE '%e%' THEN CONCAT(CASE WHEN t LIKE '-%' THEN '-' ELSE '' END, pg_plain_of(REPLACE(SPLIT_PART("
+    "LTRIM('-', t), 'e', 1), '.', ''), CAST(SPLIT_PART(t, 'e', 2) AS INT))) ELSE t END",
+    "pg_plain_of(d, e)": "CASE WHEN e < 0 THEN CONCAT('0.', REPEAT('0', -e - 1), d) WHEN LENGTH(d) <= e + 1 THEN RPAD(d, e + 1, '0') "
+    "ELSE CONCAT(LEFT(d, e + 1), '.', SUBSTRING(d, e + 2)) END",
     # intervals
     "pg_interval(m, d, u)": "CASE WHEN m IS NOT NULL AND d IS NOT NULL AND u IS NOT NULL THEN "
     "NAMED_STRUCT('months', m, 'days', d, 'micros', u) END",
@@ -75,6 +79,9 @@ BODIES: dict[str, str] = {
     "pg_to_utc(x, z)": "pg_later(TO_UTC_TIMESTAMP(x, z), x, z)",
     "pg_later(t, x, z)": "CASE WHEN FROM_UTC_TIMESTAMP(t + INTERVAL 1 HOUR, z) = x THEN t + INTERVAL 1 HOUR ELSE t END",
     # text
+    "pg_base64(b)": "RTRIM(CHR(10), REGEXP_REPLACE(REPLACE(BASE64(b), CONCAT(CHR(13), CHR(10)), ''), '(.{76})', CONCAT('$1', CHR(10))))",
+    "pg_uuid_of(x)": "REGEXP_REPLACE(REGEXP_REPLACE(LOWER(TRIM(x)), '[{}-]', ''), '^(.{8})(.{4})(.{4})(.{4})(.{12})$', '$1-$2-$3-$4-$5')",
+    "pg_chr(n)": "CASE WHEN n < 128 THEN CHR(n) ELSE DECODE(UNHEX(LPAD(HEX(n), 8, '0')), 'UTF-32BE') END",
     "pg_upper(x)": "CASE WHEN CONTAINS(x, 'ß') THEN REPLACE(UPPER(REPLACE(x, 'ß', CHR(1))), CHR(1), 'ß') ELSE UPPER(x) END",
     # before a character that is none of %, _ and itself, a backslash means nothing
     "pg_like_pattern(p)": r"REGEXP_REPLACE(p, '(\\\\[%_\\\\])|\\\\(.)', '$1$2')",
@@ -97,11 +104,16 @@ BODIES: dict[str, str] = {
     "THEN LEFT(s, GREATEST(n, 0)) ELSE RPAD(s, n, f) END",
     "pg_array_quoted(x)": r"""CASE WHEN x IS NULL THEN 'NULL' WHEN x = '' OR LOWER(x) = 'null' OR x RLIKE '[\\s{},"\\\\]' """
     r"""THEN CONCAT('"', REPLACE(REPLACE(x, '\\', '\\\\'), '"', '\\"'), '"') ELSE x END""",
-    # JSON: numbers that end in 0 are strings while Spark reads them, so that no digit is lost
-    "pg_json_marked(x)": r"CASE WHEN x RLIKE '\\.[0-9]*0([,}\\]]|$)' THEN ARRAY_JOIN(TRANSFORM("
-    rf"""REGEXP_EXTRACT_ALL(x, {TOKEN}, 0), t -> CASE WHEN t RLIKE '^-?[0-9]+\\.[0-9]*0$' THEN CONCAT('"\\u0001', t, '"') """
-    "ELSE t END), '') ELSE x END",
-    "pg_json_unmarked(t)": r"""REGEXP_REPLACE(t, '"\\\\u0001([^"]*)"', '$1')""",
+    # JSON: while Spark reads it, numbers that it would write otherwise are strings, and keys have their length before them, since
+    # it puts them in order; a key without apostrophes can be named in a path
+    "pg_json_marked(x)": r"CASE WHEN x LIKE '%:%' OR x RLIKE '\\.[0-9]*0|[0-9][eE]|[0-9.]{30}' THEN ARRAY_JOIN(TRANSFORM("
+    rf"""REGEXP_EXTRACT_ALL(x, {TOKEN}, 0), t -> CASE WHEN t LIKE '"%:' THEN pg_json_key(REGEXP_REPLACE(SUBSTRING(t, 2), '"\\s*:$', '')) """
+    r"""WHEN t RLIKE '^-?[0-9]' AND (t RLIKE '\\.[0-9]*0$|[eE]' OR LENGTH(t) > 30) THEN CONCAT('"\\u0001', t, '"') ELSE t END), '') ELSE x END""",
+    "pg_json_key(k)": r"""CONCAT('"', pg_json_length(REGEXP_REPLACE(k, '\\\\(?:u[0-9a-fA-F]{4}|.)', '.')), REPLACE(k, CHR(39), '\\u0001'), '":')""",
+    "pg_json_length(k)": "LPAD(CAST(OCTET_LENGTH(k) AS STRING), 6, '0')",
+    "pg_json_path(k)": "CONCAT('$[', CHR(39), pg_json_length(k), REPLACE(k, CHR(39), CHR(1)), CHR(39), ']')",
+    "pg_json_unmarked(t)": r"""REPLACE(REGEXP_REPLACE(REGEXP_REPLACE(t, '"\\\\u0001([^"]*)"', '$1'), """
+    r"""'"[0-9]{6}((?:[^"\\\\]|\\\\.)*"):', '"$1:'), '\\u0001', CHR(39))""",
     "pg_json_spaced(t)": r"""RTRIM(REGEXP_REPLACE(t, '((?:"(?:[^"\\\\]|\\\\.)*"|[^",:])+)([,:]|$)', '$1$2 '))""",
     "pg_json_printed(v)": "pg_json_spaced(pg_json_unmarked(TO_JSON(v)))",
     "pg_json_shown(v)": "CASE WHEN IS_VARIANT_NULL(v) THEN NULL WHEN SCHEMA_OF_VARIANT(v) = 'STRING' "
@@ -130,8 +142,8 @@ BODIES: dict[str, str] = {
     "pg_json_array_of(l)": "CONCAT('[', ARRAY_JOIN(l, ', '), ']')",
     "pg_json_sorted(l)": "TRANSFORM(ARRAY_SORT(TRANSFORM(ARRAY_DISTINCT(l), "
     "k -> NAMED_STRUCT('n', OCTET_LENGTH(k), 'k', k))), s -> s['k'])",
-    "pg_json_member(x, k)": r"pg_json_at(x, CONCAT('$[\'', k, '\']'))",
-    "pg_json_text_member(x, k)": r"pg_json_text_at(x, CONCAT('$[\'', k, '\']'))",
+    "pg_json_member(x, k)": "pg_json_at(x, pg_json_path(k))",
+    "pg_json_text_member(x, k)": "pg_json_text_at(x, pg_json_path(k))",
     "pg_json_object_of(l, a, b)": "CONCAT('{', ARRAY_JOIN(TRANSFORM(l, k -> CONCAT(pg_json_quote(k), "
     "': ', COALESCE(pg_json_member(b, k), pg_json_member(a, k)))), ', '), '}')",
     "pg_json_concat(a, b)": "CASE WHEN a IS NULL OR b IS NULL THEN NULL WHEN pg_json_typeof(a) = 'object' AND "

@@ -24,10 +24,11 @@ def _divide(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def quotient(d: Dialect, a: exp.Expr, b: exp.Expr, ta: Type, tb: Type) -> exp.Expr:
-    """To 8 digits from doubles, then the remainder exactly: right to 18 digits."""
+    """To some digits from doubles, then the remainder exactly: right to 18 digits. Fewer where the divisor has many after the point."""
+    first = 8 if types.digits(tb)[1] <= 8 else 2
     x = d.cast(a, types.as_numeric(ta)) if types.is_integer(ta) else a
     y = d.cast(b, types.as_numeric(tb)) if types.is_integer(tb) else b
-    q = tree(d, "CAST(CAST($1 AS DOUBLE) / NULLIF(CAST($2 AS DOUBLE), 0) AS DECIMAL(38,8))", x, y)
+    q = tree(d, f"CAST(CAST($1 AS DOUBLE) / NULLIF(CAST($2 AS DOUBLE), 0) AS DECIMAL(38,{first}))", x, y)
     return exp.Paren(this=tree(
         d, "CAST($3 AS DECIMAL(38,18)) + CAST(CAST($1 - $3 * $2 AS DOUBLE) / NULLIF(CAST($2 AS DOUBLE), 0) AS DECIMAL(38,18))",
         x, y, q))

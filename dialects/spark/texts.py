@@ -14,6 +14,8 @@ from dialects.spark.common import fn
 def _like(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     kind = exp.Like if e.fn == "like" else exp.ILike
     pattern = a[1] if isinstance(a[1], exp.Literal) or len(a) > 2 else tree(d, "pg_like_pattern($1)", a[1])
+    if len(a) > 2 and isinstance(a[2], exp.Literal) and not a[2].this:  # no escape: the backslash is a character as any other
+        a, pattern = a[:2], tree(d, "REPLACE($1, '\\\\', '\\\\\\\\')", a[1])
     out: exp.Expr = kind(this=exp.Paren(this=a[0]), expression=exp.Paren(this=pattern))
     return exp.Escape(this=out, expression=a[2]) if len(a) > 2 else out
 
@@ -32,7 +34,7 @@ def _regex(options: str) -> Emit:
 
 def _pattern(d: Dialect, p: exp.Expr, options: str) -> exp.Expr:
     if isinstance(p, exp.Literal):
-        return exp.Literal.string(options + patterns.translated(p.this))
+        return exp.Literal.string(options + patterns.java(p.this))
     return tree(d, "CONCAT($1, $2)", exp.Literal.string(options), p)
 
 
@@ -45,7 +47,7 @@ def _constants(a: list[exp.Expr]) -> list[str]:
 def _regexp_substr(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """What the first group matched, or the whole match where the pattern has none."""
     (p,) = _constants(a[1:])
-    pattern, group = exp.Literal.string("(?s)" + patterns.translated(p)), exp.Literal.number(1 if patterns.groups(p) else 0)
+    pattern, group = exp.Literal.string("(?s)" + patterns.java(p)), exp.Literal.number(1 if patterns.groups(p) else 0)
     return tree(d, "CASE WHEN $1 RLIKE $2 THEN REGEXP_EXTRACT($1, $2, $3) END", a[0], pattern, group)
 
 
@@ -54,16 +56,16 @@ def _regexp_replace(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     p, new, *flags = _constants(a[1:])
     if set("".join(flags)) - set("gi"):
         raise UnsupportedSql("regexp_replace takes the flags g and i here", code="unsupported_function")
-    every, options = "g" in "".join(flags), "(?is)" if "i" in "".join(flags) else "(?s)"
+    every, options = "g" in "".join(flags), "(?ius)" if "i" in "".join(flags) else "(?s)"
     text = patterns.java_replacement(new, 0 if every else 2)
-    pattern = patterns.translated(p)
+    pattern = patterns.java(p)
     whole = options + pattern if every else f"{options}^(.*?)({pattern})"
     return exp.Anonymous(this="regexp_replace", expressions=[a[0], exp.Literal.string(whole), exp.Literal.string(text if every else "$1" + text)])
 
 
 def _options(e: Call) -> str:
     """The flags of a call, its third argument, as Java writes them."""
-    return "(?is)" if "i" in str(e.args[2].value) else "(?s)"  # type: ignore[attr-defined]
+    return "(?ius)" if "i" in str(e.args[2].value) else "(?s)"  # type: ignore[attr-defined]
 
 
 def _regexp_whole(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -112,7 +114,7 @@ def _bytes(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 FUNCTIONS: dict[str, str | Emit] = {
     "||": "$1 || $2", "||:bytea": "CONCAT($1, $2)", "like": _like, "ilike": _like,
-    "regex": _regex("(?s)"), "iregex": _regex("(?is)"), "regexp_replace": _regexp_replace,
+    "regex": _regex("(?s)"), "iregex": _regex("(?ius)"), "regexp_replace": _regexp_replace,
     "regexp_substr": _regexp_substr, "regexp_whole": _regexp_whole, "regexp_match": _regexp_match, "regexp_count": _regexp_count,
     "regexp_split": _regexp_split, "regexp_all": _regexp_all, "num_nulls": _count_nulls(True), "num_nonnulls": _count_nulls(False),
     "upper": "pg_upper($1)", "lower": "LOWER($1)", "reverse": fn("reverse"), "length": fn("length"),
@@ -124,8 +126,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "rtrim": lambda d, e, a: exp.Trim(this=a[0], expression=a[1], position="TRAILING"),
     "lpad": "pg_pad_left($1, $2, $3)", "rpad": "pg_pad_right($1, $2, $3)",
     "strpos": fn("instr"), "split_part": fn("split_part"), "starts_with": fn("startswith"), "ascii": fn("ascii"),
-    "chr": fn("chr"), "md5": fn("md5"), "concat": _concat, "concat_ws": fn("concat_ws"),
+    "chr": "pg_chr($1)", "md5": fn("md5"), "concat": _concat, "concat_ws": fn("concat_ws"),
     "enum_ordinal": lambda d, e, a: tree(d, "ARRAY_POSITION($1, $2)", exp.Anonymous(this="array", expressions=a[1:]), a[0]),
-    "encode_hex": "LOWER(HEX($1))", "encode_base64": fn("base64"), "decode_hex": fn("unhex"), "decode_base64": fn("unbase64"),
+    "encode_hex": "LOWER(HEX($1))", "encode_base64": "pg_base64($1)", "decode_hex": fn("unhex"), "decode_base64": fn("unbase64"),
     "sha256": "UNHEX(SHA2($1, 256))", "utf8_bytes": "ENCODE($1, 'UTF-8')", "utf8_text": "DECODE($1, 'UTF-8')",
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from compiler.bind.coerce import coerce, constant_int, constant_text, unsupported
 from compiler.bind.functions.rules import Rule
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, cast
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast
 from compiler.ir.types import BOOL, INT4, TEXT
 
 TEXTS = types.array(TEXT)
@@ -61,6 +61,17 @@ def _substr(args: list[Scalar]) -> Scalar:
     return Call("regexp_whole", (x, p), TEXT)
 
 
+def first_group(x: Scalar, p: Scalar) -> Scalar:
+    """substring(x FROM p): what the first group matched, NULL where it took no part; the whole match where there is none."""
+    found = Call("regexp_substr", (cast(x, TEXT), cast(p, TEXT)), TEXT)
+    if not isinstance(p, Lit) or not _may_be_unmatched(str(p.value)):
+        return found
+    inner = re.search(r"(?<!\\)\((?!\?)((?:\\.|[^()\\])*)\)", str(p.value))
+    if inner is None or _empty(inner[1]):
+        raise unsupported("substring with a group that may match nothing")
+    return case([(Call("<>", (found, Lit("", TEXT)), types.BOOL), found)], Lit(None, TEXT), TEXT)
+
+
 def _count(args: list[Scalar]) -> Scalar:
     x, p = _subject(args, "regexp_count")
     if _empty(str(p.value)):
@@ -78,6 +89,9 @@ def _split(args: list[Scalar]) -> Scalar:
 
 
 def _replace(args: list[Scalar]) -> Scalar:
+    pattern, new, *options = (str(a.value) if isinstance(a, Lit) else "" for a in args[1:])
+    if new and "g" in "".join(options) and _empty(pattern) and pattern not in ("^", "$"):
+        raise unsupported("regexp_replace of every match of a pattern that may match nothing")
     return Call("regexp_replace", tuple(coerce(a, TEXT) for a in args), TEXT)
 
 

@@ -1,0 +1,63 @@
+-- view: a_table_with_a_blank
+SELECT "Item Id" AS id, x FROM "Order Items";
+-- view: a_table_named_as_a_variable
+SELECT v.id, v.x = ANY(v.arr) AS one, v.x <> ALL(v.arr) AS none, array_remove(v.arr, v.x) AS r, array_position(v.arr, v.x) AS p, v.names::text AS t FROM v;
+-- view: twice_a_table_named_as_a_variable
+SELECT v.id, w.x = ANY(v.arr) AS one FROM v JOIN v w ON w.id = v.x;
+-- view: members_of_a_table_named_as_a_key
+SELECT k.id, k.k, e.key, e.value FROM k, jsonb_each(CASE WHEN jsonb_typeof(k.j) = 'object' THEN k.j END) e;
+-- view: members_as_text
+SELECT k.id, e.key, e.value FROM k, jsonb_each_text(CASE WHEN jsonb_typeof(k.j) = 'object' THEN k.j END) e;
+-- view: keys_with_quotes
+SELECT id, j -> 'a''b' AS a, j ->> 'a''b' AS t, j #> '{o,it''s}' AS o, j -> 'x"y' AS q, j ->> k AS c FROM k;
+-- view: objects_in_the_order_of_jsonb
+SELECT id, j -> 'o' AS o, j -> 'b' AS b, j -> 0 AS e, j ->> 'o' AS t, j #>> '{o,b}' AS p, (j -> 'o')::text AS s FROM k;
+-- view: parts_of_objects_changed
+SELECT id, j - 'a''b' AS m, j || '{"zz": 1, "y": {"bb": 1, "a": 2}}' AS c FROM k WHERE jsonb_typeof(j) = 'object';
+-- view: elements_in_the_order_of_jsonb
+SELECT k.id, e AS value FROM k, jsonb_array_elements(CASE WHEN jsonb_typeof(k.j) = 'array' THEN k.j END) e;
+-- view: objects_collected
+SELECT jsonb_agg(j -> 'o' ORDER BY id) AS a, count(DISTINCT j -> 'o') AS n FROM k;
+-- view: an_empty_key
+SELECT id, j -> 'o' -> '' AS e, j #> '{o,""}' AS p FROM k;
+-- view: arrays_of_intervals
+SELECT id, ivs, ts::text AS t, iv FROM spans;
+-- view: texts_of_floats
+SELECT id, f8::text AS a, f8 || '' AS b, to_jsonb(f8) AS j FROM num WHERE abs(f8) < 1;
+-- view: characters_by_number
+SELECT id, chr(65 + i4 * 30) AS c, chr(i4 + 33) AS d FROM num;
+-- view: texts_as_uuids
+SELECT id, tx::uuid AS u, tx::uuid = u AS same, u > 'C0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11' AS later FROM misc;
+-- view: patterns_at_the_end
+SELECT id, s ~ 'b$' AS a, s ~ '^ab$' AS b, substring(s FROM '.$') AS c, regexp_replace(s, '$', 'END') AS d, s ~ 'b\Z' AS e FROM misc;
+-- view: patterns_of_any_case
+SELECT id, s ~* 'é' AS a, s ~ 'É' AS b FROM misc;
+-- view: patterns_with_braces_and_brackets
+SELECT id, s ~ '^[a&&b]+$' AS a, s ~ '{' AS b, s ~ '{[a-z]+}' AS c, s ~ '[[a]' AS d, s ~ '[^[]' AS e, s ~ 'a{1}b' AS f FROM misc;
+-- view: percentiles_of_any_type
+SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY d) AS d, percentile_disc(0.3) WITHIN GROUP (ORDER BY s DESC) AS s,
+  percentile_disc(0.9) WITHIN GROUP (ORDER BY m) FILTER (WHERE id > 3) AS m, percentile_disc(0) WITHIN GROUP (ORDER BY ts) AS t FROM misc GROUP BY g;
+-- view: days_between_columns
+SELECT id, x::date AS x FROM misc, generate_series(misc.d, misc.e, '10 days') x;
+-- view: days_backwards
+SELECT id, x FROM misc, generate_series(misc.ts, timestamp '2024-03-28', interval '-36 hours') x;
+-- view: no_escape
+SELECT id, s LIKE 'a\b' ESCAPE '' AS a, s LIKE 'a%' ESCAPE '' AS b FROM misc;
+-- view: texts_of_reals
+SELECT id, f4::text AS a FROM num WHERE abs(f4) < 9e9;
+-- view: digits_of_json
+SELECT id, j ->> 3 AS small, j -> 3 AS same, j -> 1 AS long FROM k WHERE jsonb_typeof(j) = 'array';
+-- view: small_floats_as_numerics
+SELECT id, f8::numeric(30, 3) AS a, f8::numeric(10, 2) AS b, round(f8::numeric, 2) AS c FROM num WHERE abs(f8) < 10;
+-- view: quotients_of_large_sums
+SELECT g, round(sum(big) / avg(n5), 2) AS a, sum(big) / avg(big) AS b FROM num GROUP BY g;
+-- view: lists_joined
+SELECT id, array_to_string(fa, ',') AS f, array_to_string(ba, ',', '*') AS b FROM num;
+-- view: a_group_that_took_no_part
+SELECT id, substring(s FROM '(x)?\.') AS a, substring(s FROM 'a(b)?') AS b FROM misc;
+-- view: long_base64
+SELECT id, encode(b, 'base64') AS e FROM misc;
+-- view: abbreviations_of_zones
+SELECT id, tz AT TIME ZONE 'CET' AS a, tz AT TIME ZONE 'UTC+3' AS b, ts AT TIME ZONE 'PDT' AS c, tz AT TIME ZONE 'Europe/Paris' AS d FROM misc;
+-- view: arrays_collected
+SELECT json_agg(arr ORDER BY id)::text AS a, jsonb_agg(arr ORDER BY id) AS b FROM v;
