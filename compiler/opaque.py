@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from compiler.errors import UnsupportedSql
 from compiler.ir.parts import scalars
-from compiler.ir.relation import Aggregate, Order, Relation, TopK, Window
+from compiler.ir.relation import Agg, Aggregate, Order, Relation, TopK, Unnest, Window
 from compiler.ir.relation import walk as relations
 from compiler.ir.scalar import Call, Sub, walk
 from compiler.ir.types import Type
@@ -19,6 +19,7 @@ CALLS = {"coalesce", "case", "is_null", "num_nulls", "num_nonnulls", "array"}
 AGGREGATES = {"count", "array_agg", "any_value"}
 WINDOWS = {*AGGREGATES, "lag", "lead", "first_value", "last_value", "nth_value"}
 UNORDERED = {"opaque", "json", "jsonb"}
+FOLDED = {"citext"}  # whose equal values are not equal as text
 MASKED = {"inet", "cidr"}  # their text cast shows the mask that their output leaves out
 
 
@@ -29,12 +30,19 @@ def check(r: Relation) -> None:
             for s in walk(e):
                 if isinstance(s, Call):
                     _call(s)
+        if isinstance(n, Unnest) and any(is_nested(a.type) for a in n.args):
+            _refuse_nested("unnest")
         for o in _orders(n):
             if o.expr.type.name in UNORDERED:
                 refuse(o.expr.type, "ORDER BY")
+        for k in (e for _, e in n.keys) if isinstance(n, Aggregate) else ():
+            if is_opaque(k.type) and k.type.labels[0] in FOLDED:
+                refuse(k.type, "GROUP BY or DISTINCT")
         if isinstance(n, Aggregate | Window):
             for _, a in n.aggs if isinstance(n, Aggregate) else n.calls:
                 for x in a.args:
+                    if isinstance(a, Agg) and a.distinct and is_opaque(x.type) and x.type.labels[0] in FOLDED:
+                        refuse(x.type, f"{a.fn}(DISTINCT …)")
                     if is_opaque(x.type) and a.fn not in (AGGREGATES if isinstance(n, Aggregate) else WINDOWS):
                         refuse(x.type, a.fn)
 
@@ -53,7 +61,19 @@ def is_opaque(t: Type) -> bool:
     return t.name == "opaque"
 
 
+def is_nested(t: Type) -> bool:
+    """An array of arrays, which Postgres takes for one of two dimensions: it can be shown and no more."""
+    return t.name == "array" and t.element is not None and t.element.name == "array"
+
+
+def _refuse_nested(what: str) -> None:
+    raise UnsupportedSql(f"{what} of an array of two dimensions is not supported", code="unsupported_type",
+                         detail="Arrays made of arrays are kept as lists of lists.", hint="Collect rows of their elements: unnest them first.")
+
+
 def _call(c: Call) -> None:
+    if c.fn not in CALLS and any(is_nested(a.type) for a in c.args) and not (c.fn == "cast" and is_nested(c.type)):
+        _refuse_nested("the text" if c.fn == "cast" else c.fn)
     found = next((a.type for a in c.args if is_opaque(a.type)), None)
     if found is None or c.fn in CALLS:
         return

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from compiler.catalog import Column, Table
 from compiler.errors import InvalidSql, TidemarkError
-from compiler.formats.arrays import parse_array
+from compiler.formats.arrays import parse_array, parse_nested
 from compiler.formats.intervals import parse_interval
 
 
@@ -29,6 +29,9 @@ def typed(rows: pa.Table, t: Table) -> pa.Table:
             rows = _replace(rows, t, name, c, pa.month_day_nano_interval(), _interval)
         elif c.type.name == "array" and c.type.element is not None and c.type.element.name == "interval":
             rows = _replace(rows, t, name, c, pa.list_(pa.month_day_nano_interval()), _intervals)
+        elif c.type.name == "array" and c.type.element is not None and c.type.element.name == "array":
+            kind = pa.list_(pa.list_(pa.large_string()))
+            rows = _replace(rows, t, name, c, kind, lambda text: parse_nested(text, 2))
         elif c.type.name == "array":
             rows = _replace(rows, t, name, c, pa.list_(pa.large_string()), parse_array)
     return rows

@@ -11,7 +11,7 @@ from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import padded
 from compiler.bind.similar import regex_of
 from compiler.errors import UnsupportedSql
-from compiler.ir.relation import Project, Unnest, Values
+from compiler.ir.relation import Project, Relation, Unnest, Values
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, negate, transform, walk
 from compiler.ir.types import BOOL, TEXT
 
@@ -33,6 +33,8 @@ def pattern(x: Binding, e: Any, c: Clause) -> Scalar:
 def _of_list(x: Binding, fn: str, text: Scalar, right: exp.Expr, negated: bool, c: Clause) -> Scalar:
     """ANY is one of the list, ALL every one; NOT belongs to each."""
     items = right.this.unnest()
+    if isinstance(items, exp.Query) and fn != "similar":
+        return _of_query(x, fn, text, x.subquery(items, c.around), negated, isinstance(right, exp.All))
     if not isinstance(items, exp.Query | exp.Array) and fn != "similar" and (patterns := x.bind(items, c)).type.name == "array":
         return _of_array(x, fn, text, patterns, negated, isinstance(right, exp.All))
     if not isinstance(items, exp.Array) or not items.expressions:
@@ -50,13 +52,21 @@ def _of_array(x: Binding, fn: str, text: Scalar, patterns: Scalar, negated: bool
     if any(isinstance(n, Sub) for e in (text, patterns) for n in walk(e)):
         raise UnsupportedSql(f"{fn.upper()} ANY of an array, of a subquery, is not supported", code="unsupported_syntax",
                              hint="Take the subquery in FROM.")
-    mine, theirs = (transform(e, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None) for e in (text, patterns))
-    item = Col(x.binder.fresh("pattern"), TEXT)
-    holds: Scalar = Call(fn, (mine, item), BOOL)
-    items = Unnest(Values((), ((),)), "unnest", (theirs,), (item,), None)
-    outcomes = Project(items, ((x.binder.fresh("holds"), negate(holds) if negated else holds),))
+    theirs = transform(patterns, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
+    items = Unnest(Values((), ((),)), "unnest", (theirs,), (Col(x.binder.fresh("pattern"), TEXT),), None)
+    return case([(is_null(patterns), Lit(None, BOOL))], _of_query(x, fn, text, items, negated, every), BOOL)
+
+
+def _of_query(x: Binding, fn: str, text: Scalar, patterns: Relation, negated: bool, every: bool) -> Scalar:
+    """The outcomes for the patterns in a relation's one column."""
+    if any(isinstance(n, Sub) for n in walk(text)):
+        raise UnsupportedSql(f"{fn.upper()} ANY of a subquery is not supported for a subquery", code="unsupported_syntax",
+                             hint="Take one of them in FROM.")
+    mine = transform(text, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
+    holds: Scalar = Call(fn, (mine, cast(padded(patterns.schema[0]), TEXT)), BOOL)
+    outcomes = Project(patterns, ((x.binder.fresh("holds"), negate(holds) if negated else holds),))
     found: Scalar = Sub("any", outcomes, (Lit(not every, BOOL),), "=", BOOL)
-    return case([(is_null(patterns), Lit(None, BOOL))], negate(found) if every else found, BOOL)
+    return negate(found) if every else found
 
 
 def _one(x: Binding, fn: str, text: Scalar, right: exp.Expr, escape: str | None, c: Clause) -> Scalar:

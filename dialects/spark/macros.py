@@ -29,8 +29,14 @@ BODIES: dict[str, str] = {
     "pg_shown(x, t, most)": "CASE WHEN ISNAN(x) OR ABS(x) = DOUBLE('Infinity') THEN t WHEN x = 0 THEN "
     "CASE WHEN t LIKE '-%' THEN '-0' ELSE '0' END ELSE CONCAT(CASE WHEN x < 0 THEN '-' ELSE '' END, CASE WHEN pg_exponent(x, t) < -4 "
     "OR pg_exponent(x, t) >= most THEN pg_powered(pg_digits(t), pg_exponent(x, t)) ELSE pg_plain(pg_digits(t), pg_exponent(x, t)) END) END",
-    "pg_float_text(x)": "pg_shown(x, CAST(x AS STRING), 15)",
-    "pg_real_text(x)": "pg_shown(CAST(x AS DOUBLE), CAST(x AS STRING), 6)",
+    "pg_float_text(x)": "pg_shown(x, pg_shortest(x, CAST(x AS STRING)), 15)",
+    "pg_real_text(x)": "pg_shown(CAST(x AS DOUBLE), pg_shortest_real(x, CAST(x AS STRING)), 6)",
+    # Java before 19 writes more digits than tell a number from its neighbours
+    "pg_shortest(x, t)": "CASE WHEN LENGTH(t) < 17 OR t RLIKE 'N|y' THEN t WHEN CAST(FORMAT_STRING('%.15E', x) AS DOUBLE) = x "
+    "THEN FORMAT_STRING('%.15E', x) ELSE t END",
+    "pg_shortest_real(x, t)": "CASE WHEN LENGTH(t) < 9 OR t RLIKE 'N|y' THEN t WHEN CAST(FORMAT_STRING('%.6E', CAST(x AS DOUBLE)) AS FLOAT) = x "
+    "THEN FORMAT_STRING('%.6E', CAST(x AS DOUBLE)) WHEN CAST(FORMAT_STRING('%.7E', CAST(x AS DOUBLE)) AS FLOAT) = x "
+    "THEN FORMAT_STRING('%.7E', CAST(x AS DOUBLE)) ELSE t END",
     "pg_number_plain(t)": "CASE WHEN t LIKE '%e%' THEN CONCAT(CASE WHEN t LIKE '-%' THEN '-' ELSE '' END, pg_plain_of(REPLACE(SPLIT_PART("
     "LTRIM('-', t), 'e', 1), '.', ''), CAST(SPLIT_PART(t, 'e', 2) AS INT))) ELSE t END",
     "pg_plain_of(d, e)": "CASE WHEN e < 0 THEN CONCAT('0.', REPEAT('0', -e - 1), d) WHEN LENGTH(d) <= e + 1 THEN RPAD(d, e + 1, '0') "
@@ -81,7 +87,7 @@ BODIES: dict[str, str] = {
     # text
     "pg_base64(b)": "RTRIM(CHR(10), REGEXP_REPLACE(REPLACE(BASE64(b), CONCAT(CHR(13), CHR(10)), ''), '(.{76})', CONCAT('$1', CHR(10))))",
     "pg_uuid_of(x)": "REGEXP_REPLACE(REGEXP_REPLACE(LOWER(TRIM(x)), '[{}-]', ''), '^(.{8})(.{4})(.{4})(.{4})(.{12})$', '$1-$2-$3-$4-$5')",
-    "pg_chr(n)": "CASE WHEN n < 128 THEN CHR(n) ELSE DECODE(UNHEX(LPAD(HEX(n), 8, '0')), 'UTF-32BE') END",
+    "pg_chr(n)": "CASE WHEN n < 128 THEN CHR(n) ELSE DECODE(UNHEX(LPAD(HEX(n), 8, '0')), 'UTF-32') END",
     "pg_upper(x)": "CASE WHEN CONTAINS(x, 'ß') THEN REPLACE(UPPER(REPLACE(x, 'ß', CHR(1))), CHR(1), 'ß') ELSE UPPER(x) END",
     # before a character that is none of %, _ and itself, a backslash means nothing
     "pg_like_pattern(p)": r"REGEXP_REPLACE(p, '(\\\\[%_\\\\])|\\\\(.)', '$1$2')",

@@ -139,10 +139,12 @@ class _Unnest(Attach):
             if n.on == TRUE:
                 return rel
             if n.kind == "inner":
-                return Filter(rel, n.on)
+                return self.node(Filter(rel, n.on))
+            met = self.fresh("met")
+            rel = self.node(Project(rel, (*((c.name, c) for c in rel.schema), (met, n.on))))
             return Project(rel, (*((c.name, c) for c in n.left.schema),
-                                 *((c.name, case([(n.on, c)], Lit(None, c.type), c.type)) for c in query.schema)))
+                                 *((c.name, case([(rel.col(met), c)], Lit(None, c.type), c.type)) for c in query.schema)))
         q, p = self.push(query, n.left)
         on = conj([*conjuncts(n.on), *p.on()])
         joined: Relation = Join(n.left, q, on) if n.kind == "inner" else LeftJoin(n.left, q, on)
-        return pick_like(joined, n)
+        return pick_like(self.node(joined), n)

@@ -61,3 +61,15 @@ SELECT id, encode(b, 'base64') AS e FROM misc;
 SELECT id, tz AT TIME ZONE 'CET' AS a, tz AT TIME ZONE 'UTC+3' AS b, ts AT TIME ZONE 'PDT' AS c, tz AT TIME ZONE 'Europe/Paris' AS d FROM misc;
 -- view: arrays_collected
 SELECT json_agg(arr ORDER BY id)::text AS a, jsonb_agg(arr ORDER BY id) AS b FROM v;
+-- view: a_pattern_of_a_subquery
+SELECT id, s LIKE ANY (SELECT k || '%' FROM k) AS a, s NOT LIKE ALL (SELECT w.s FROM misc w WHERE w.g = m.g AND w.id <> m.id) AS b,
+  s ~ ANY (SELECT 'a.*' || g FROM num WHERE num.id = m.id) AS c FROM misc m;
+-- view: a_subquery_on_a_lateral
+SELECT m.id, i.x FROM misc m LEFT JOIN LATERAL (SELECT n.id AS x FROM num n WHERE n.g = m.g) i ON i.x NOT IN (SELECT x FROM "Order Items");
+-- view: a_subquery_on_the_top_of_a_lateral
+SELECT m.id, i.x FROM misc m LEFT JOIN LATERAL (SELECT n.id AS x FROM num n WHERE n.g = m.g ORDER BY n.id DESC LIMIT 1) i
+  ON EXISTS (SELECT FROM v WHERE v.id = i.x AND v.x > m.g) JOIN LATERAL unnest(ARRAY[m.id, m.g]) e (y) ON y > (SELECT min(x) FROM "Order Items");
+-- view: a_subquery_on_a_lateral_total
+SELECT m.id, i.x FROM misc m LEFT JOIN LATERAL (SELECT count(*) AS x FROM num n WHERE n.g = m.g) i ON i.x > ANY (SELECT x FROM "Order Items");
+-- view: arrays_of_arrays_shown
+SELECT x, array_agg(arr ORDER BY id) AS a, array_agg(names ORDER BY id) AS n FROM v WHERE cardinality(arr) = 3 GROUP BY x;
