@@ -60,10 +60,15 @@ def mirror_name(table: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
+    """`place`, `oid` and `modifier` are attnum, atttypid and atttypmod of the server's, if known."""
+
     name: str
     type: Type
     not_null: bool = False
     source_type: str = ""  # as Postgres prints it
+    place: int = 0
+    oid: int = 0
+    modifier: int = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compiler.catalog import Table
+from compiler.catalog import Column, Table
 from compiler.errors import TidemarkError
 from connectors.postgres.pgoutput import Changes, Decoded, Relation, Tuples
 
@@ -95,6 +95,11 @@ def replaced(t: Table) -> TableChanged:
                         hint="Run: tidemark teardown --yes and tidemark deploy")
 
 
+def retyped(t: Table, c: Column) -> TableChanged:
+    return TableChanged(f'column "{c.name}" of "{t.schema}.{t.name}" has another type', code="table_changed",
+                        detail=f"It was {c.source_type} when it was deployed.", hint="Run: tidemark teardown --yes and tidemark deploy")
+
+
 def _order(table: Table, r: Relation) -> list[int]:
     """For each column of the mirror, its place in the stream's tuples."""
     missing = [c.name for c in table.columns if c.name not in r.columns]
@@ -103,6 +108,9 @@ def _order(table: Table, r: Relation) -> list[int]:
                            code="table_changed", detail="The source's table was altered after it was deployed.",
                            hint="Change the views that read it, then run: tidemark teardown --yes and tidemark deploy")
     order = [r.columns.index(c.name) for c in table.columns]
+    for c, i in zip(table.columns, order, strict=True):
+        if c.oid and r.types[i] != (c.oid, c.modifier):
+            raise retyped(table, c)
     if order != sorted(order):
         raise TableChanged(f'columns of table "{table.schema}.{table.name}" were renamed', code="table_changed",
                            detail=f"They were {', '.join(c.name for c in table.columns)}, and are {', '.join(r.columns)}.",

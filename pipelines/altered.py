@@ -5,7 +5,7 @@ from __future__ import annotations
 from compiler.catalog import Table
 from connectors.postgres.catalog import altered_enum, enums_of, load_catalog
 from connectors.postgres.connection import connect
-from connectors.staging import TableChanged, replaced
+from connectors.staging import TableChanged, replaced, retyped
 
 AGAIN = "Run: tidemark teardown --yes and tidemark deploy"
 
@@ -32,6 +32,10 @@ def _check(was: Table, found: Table) -> None:
                            detail=f"It was ({', '.join(was.key)}), and is ({', '.join(found.key)}).", hint=AGAIN)
     for c in was.columns:
         other = found.column(c.name)
-        if other is not None and other.source_type != c.source_type:
-            raise TableChanged(f'column "{c.name}" of {name} has another type', code="table_changed",
-                               detail=f"It was {c.source_type}, and is {other.source_type}.", hint=AGAIN)
+        if other is None:
+            continue  # the stream will tell, when it comes to it
+        if c.place not in (0, other.place):
+            raise TableChanged(f'column "{c.name}" of {name} is not the one that was deployed', code="table_changed",
+                               detail="It was renamed, or dropped and added again.", hint=AGAIN)
+        if other.source_type != c.source_type:
+            raise retyped(was, c)

@@ -13,7 +13,6 @@ from compiler.state import ViewPlan
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import ExportedSnapshot
-from connectors.postgres.stream import Limits
 from pipelines import deployment as store
 from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
@@ -22,6 +21,7 @@ from pipelines.filling import fill
 from pipelines.initial_copy import Progress, copy_tables
 from pipelines.placement import place
 from pipelines.project import Compiled, compile_project, read_views
+from pipelines.run import limits
 from pipelines.source_objects import drop_source_objects, publish
 from pipelines.unsuited import check_tables
 from pipelines.warehouse import Warehouse
@@ -169,6 +169,18 @@ def _drop_others(warehouse: Warehouse, plans: dict[str, list[ViewPlan]]) -> None
             engine.drop_state(name)
 
 
+def _catch_up(config: Config, d: Deployment) -> None:
+    warehouse = Warehouse(config, d)
+    try:
+        capture = Capture(warehouse, limits(config))
+        try:
+            capture.catch_up(current_lsn(config.source.dsn))
+        finally:
+            capture.close()
+    finally:
+        warehouse.close()
+
+
 def _maintained(config: Config, d: Deployment) -> dict[str, list[ViewPlan]]:
     """What is kept fresh already; nothing where this version of the compiler takes a deployed view no longer."""
     try:
@@ -197,6 +209,8 @@ def _again(config: Config, old: Deployment, views: list[Compiled], catalog: Cata
     names = {t for ts in d.tables.values() for t in ts}
     d.catalog = [t for t in d.catalog if f"{t.schema}.{t.name}" in names]
     previous = {v.name: v.engine for v in d.views}
+    if any(v.error for v in old.views):
+        _catch_up(config, d)  # what was mended in the source is not in the mirrors yet
     maintained = _maintained(config, old)
     d.views = _records(views)
     warehouse = Warehouse(config, d)
@@ -236,7 +250,7 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
     try:
         warehouse = Warehouse(config, d)
         try:
-            capture = Capture(warehouse, Limits(config.batch.rows, config.batch.bytes, config.batch.seconds))
+            capture = Capture(warehouse, limits(config))
             try:
                 capture.catch_up(max(snapshot.lsn, current_lsn(config.source.dsn)), before=snapshot.lsn)
             finally:

@@ -25,8 +25,8 @@ def check_tables(views: list[Compiled], catalog: Catalog) -> None:
 
 
 def alike(t: Table) -> TidemarkError:
-    return TidemarkError(f'the name of table "{t.schema}.{t.name}" differs from that of another table in capitals alone', code="table_name",
-                         detail="Views of this project read both, and the engines take them for one name.", hint="Rename one.")
+    return TidemarkError(f'the name of table "{t.schema}.{t.name}" is too close to another\'s', code="table_name",
+                         detail=f'Both would be "{t.mirror.lower()}" in the warehouse: engines do not tell capitals apart.', hint="Rename one.")
 
 
 def reason(t: Table) -> TidemarkError | None:
@@ -38,6 +38,9 @@ def reason(t: Table) -> TidemarkError | None:
         return TidemarkError(f'table "{name}" has tables that inherit from it', code="inheritance",
                              detail="Their rows are the view's too, and Postgres sends them under their own names.",
                              hint="Partition the table, or let no table inherit from it.")
+    if not t.columns or "." in t.schema:
+        what = "has no columns" if not t.columns else "is in a schema with a dot in its name"
+        return TidemarkError(f'table "{name}" {what}', code="table_name", hint="Such tables are not mirrored.")
     if t.identity == "nothing":
         each = "each partition has its own" if t.form == "partitions" else "a deferrable primary key is none"
         return TidemarkError(f'table "{name}" has no replica identity', code="replica_identity",

@@ -37,6 +37,7 @@ class Verified:
     extra: int
     example: str = ""
     error: str = ""
+    unreadable: bool = False  # in the warehouse: what a repair mends
 
     @property
     def equal(self) -> bool:
@@ -83,7 +84,7 @@ def verify_with(config: Config, warehouse: Warehouse, capture: Capture, views: l
         out = []
         for v in chosen:
             result = _compare(config, warehouse, v, snapshot.snapshot)
-            if repair and not result.equal and not result.error:
+            if repair and not result.equal and (result.unreadable or not result.error):
                 _, plan = warehouse.view(v.name)
                 engine = warehouse.engine(v.engine)
                 for s in plan.states:
@@ -116,7 +117,7 @@ def _compare(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: st
     try:
         ours = warehouse.engine(v.engine).read(plan, now[0] if now else None)
     except EngineFailure as e:
-        return Verified(v.name, 0, 0, 0, error=f"{e.message}: {e.detail}")
+        return Verified(v.name, 0, 0, 0, error=f"{e.message}: {e.detail}", unreadable=True)
     try:
         return difference(v.name, plan, chunks, ours)
     except (duckdb.Error, pa.ArrowInvalid) as e:

@@ -7,6 +7,7 @@ Source: PostgreSQL documentation, "Logical Replication Message Formats".
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +29,7 @@ class Relation:
     identity: str
     columns: tuple[str, ...]
     keys: tuple[bool, ...]
+    types: tuple[tuple[int, int], ...] = ()  # oid and modifier
 
 
 @dataclass
@@ -77,13 +79,14 @@ def parse_relation(m: bytes) -> Relation:
     identity = chr(m[at])
     n = int.from_bytes(m[at + 1:at + 3], "big")
     at += 3
-    columns, keys = [], []
+    columns, keys, types = [], [], []
     for _ in range(n):
         keys.append(bool(m[at] & 1))
         column, at = _string(m, at + 1)
+        types.append(struct.unpack_from("!Ii", m, at))
         at += 8
         columns.append(column)
-    return Relation(oid, schema or "pg_catalog", name, identity, tuple(columns), tuple(keys))
+    return Relation(oid, schema or "pg_catalog", name, identity, tuple(columns), tuple(keys), tuple(types))
 
 
 def _string(m: bytes, at: int) -> tuple[str, int]:

@@ -78,8 +78,9 @@ ALTERED = {
                 "is not the table that was deployed"),
     "dropped and created": ("DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, a int, b int)", "is not the table that was deployed"),
     "dropped": ("DROP TABLE t", "is not the table that was deployed"),
-    "columns swapped": ("ALTER TABLE t RENAME a TO c; ALTER TABLE t RENAME b TO a; ALTER TABLE t RENAME c TO b; UPDATE t SET a = 7", "were renamed"),
+    "columns swapped": ("ALTER TABLE t RENAME a TO c; ALTER TABLE t RENAME b TO a; ALTER TABLE t RENAME c TO b; UPDATE t SET a = 7", "is not the one that was deployed"),
     "type": ("ALTER TABLE t ALTER a TYPE text", "has another type"),
+    "added again": ("ALTER TABLE t DROP b; ALTER TABLE t ADD b int DEFAULT 3", "is not the one that was deployed"),
     "key": ("ALTER TABLE t DROP CONSTRAINT t_pkey; ALTER TABLE t ADD PRIMARY KEY (a)", "primary key of"),
     "identity": ("CREATE UNIQUE INDEX t_b ON t (b); ALTER TABLE t ALTER b SET NOT NULL; ALTER TABLE t REPLICA IDENTITY USING INDEX t_b; "
                  "DELETE FROM t WHERE id = 1", "replica identity of"),

@@ -111,6 +111,12 @@ def test_columns_whose_names_changed_places_are_an_error() -> None:
         staged(DEFAULT, transaction(10, relation(1, "t", ["id", "b", "a"], ["id"]), insert(1, "1", "x", "y")))
 
 
+def test_a_column_of_another_type_is_an_error() -> None:
+    known = replace(DEFAULT, columns=tuple(replace(c, oid=25 if c.name == "id" else 23) for c in COLUMNS))
+    with pytest.raises(TableChanged, match='column "a" of "public.t" has another type'):
+        staged(known, transaction(10, R, insert(1, "1", "x", "y")))
+
+
 def test_changes_by_another_key_are_an_error() -> None:
     with pytest.raises(TableChanged, match='the replica identity of "public.t" was altered') as e:
         staged(DEFAULT, transaction(10, relation(1, "t", ["id", "a", "b"], ["a"]), delete(1, (None, "x", None))))

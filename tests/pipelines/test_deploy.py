@@ -107,7 +107,7 @@ def test_names_that_differ_in_capitals_alone_are_refused(database: str, tmp_path
     p = created(tmp_path, database, {"v": V})
     p.source('CREATE TABLE "T" (id int PRIMARY KEY)')
     p.write({"w": 'SELECT id FROM "T"'})
-    with pytest.raises(TidemarkError, match='"public.(t|T)" differs from that of another table in capitals alone'):
+    with pytest.raises(TidemarkError, match='the name of table "public.(t|T)" is too close to another'):
         p.deploy()
     p.write({"w": W})
     (tmp_path / "views" / "x.sql").write_text('CREATE MATERIALIZED VIEW "V" AS SELECT id FROM t;')

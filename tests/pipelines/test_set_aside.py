@@ -61,11 +61,13 @@ def test_status_shows_the_others_where_one_cannot_be_read(database: str, tmp_pat
     assert told["before"].error.startswith("cannot be read") and told["words"].rows == 2 and not told["words"].error
 
 
-def test_deploy_fills_it_again(project: Project) -> None:
+@pytest.mark.parametrize("caught_up", [True, False])
+def test_deploy_fills_it_again(project: Project, caught_up: bool) -> None:
     project.source("INSERT INTO t VALUES (3, 'many')")
     run(project.config, once=True)
     project.source("UPDATE t SET word = '30' WHERE id = 3")
-    run(project.config, once=True)
+    if caught_up:
+        run(project.config, once=True)
     project.deploy()
     assert failed(project) == set()
     project.assert_equal()

@@ -1,0 +1,29 @@
+"""verify finds what is wrong in the warehouse, and --repair fills it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from pipelines.verify import verify
+from tests.project import Project
+
+DAMAGE = {"rows gone": "DELETE FROM state.{} WHERE rowid % 2 = 0", "rows doubled": "INSERT INTO state.{0} SELECT * FROM state.{0}",
+          "weights changed": "UPDATE state.{} SET _weight = 2 WHERE rowid < 3", "state gone": "DROP TABLE state.{}"}
+
+
+@pytest.mark.parametrize("case", DAMAGE)
+def test_a_damaged_state_is_found_and_repaired(database: str, tmp_path: Path, case: str) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, b FROM t WHERE b > 3", "w": "SELECT count(*) AS n FROM t"})
+    p.source("CREATE TABLE t (id int PRIMARY KEY, b int)", "INSERT INTO t SELECT g, g * 2 FROM generate_series(1, 9) g")
+    p.deploy()
+    with duckdb.connect(p.config.warehouse_path / "tidemark.duckdb") as c:
+        row = c.execute("SELECT name FROM meta.states WHERE name LIKE 'v_rows%'").fetchone()
+        assert row is not None
+        c.execute(DAMAGE[case].format(row[0]))
+    assert {r.view: r.equal for r in p.verify()} == {"v": False, "w": True}
+    assert {r.view: r.equal for r in verify(p.config, [], repair=True)} == {"v": True, "w": True}
+    p.source("UPDATE t SET b = b + 1 WHERE id < 5")
+    p.assert_equal()
