@@ -53,7 +53,7 @@ def views(t: Table, path: Path, batch: str | None) -> dict[str, str]:
     """Definitions of before, after (signed) and their positive forms, for a batch stored as the view `batch`."""
     table, cols = source(t, path), columns(t)
     before = f"SELECT {cols}, _weight FROM {table}"
-    added = f" UNION ALL SELECT {cols}, CAST(_weight AS BIGINT) AS _weight FROM {batch}" if batch else ""
+    added = f" UNION ALL SELECT {cols}, CAST(_weight AS BIGINT) AS _weight FROM {q(batch)}" if batch else ""
     log = f"SELECT {cols}, _weight FROM {table} WHERE _log"
     small = log_size(path) < BROADCAST
     return {"before": before, "after": before + added, "before_rows": rows(t, table, log, small),

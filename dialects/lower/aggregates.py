@@ -9,7 +9,6 @@ from compiler.ir.relation import (
     Aggregate,
     Order,
 )
-from compiler.ir.scalar import Scalar
 from dialects.dialect import ident
 from dialects.lower.frames import ACCUMULATED, SIGNED_SAFE, Frame
 from dialects.lower.relations import Relations
@@ -27,7 +26,7 @@ class Aggregates(Relations):
         if not fns <= ACCUMULATED or distinct:
             f = self.expanded(f, r.input)
         keys = self.keys(tuple(e for _, e in r.keys), f.cols)
-        items = [self.item(self.scalars.emit(e, f.cols) if e.type.name not in self.dialect.sort_keys else self.one_of(e, f), n)
+        items = [self.item(self.scalars.emit(e, f.cols) if e.type.name not in self.dialect.sort_keys else self.one_of(e, f.cols), n)
                  for n, e in r.keys]
         items += [exp.alias_(self.aggregate(a, f), ident(n)) for n, a in r.aggs]
         s = self.attach(exp.Select(expressions=items), f)
@@ -72,19 +71,6 @@ class Aggregates(Relations):
         if a.fn == "sum0" or f.weights:
             out = self.dialect.cast(out, a.type)
         return out
-
-    def keys(self, exprs: tuple[Scalar, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
-        """What rows are grouped or ordered by: of a value that has several forms, what these have in common."""
-        def key(e: Scalar) -> exp.Expr:
-            by = self.dialect.sort_keys.get(e.type.name)
-            out = self.scalars.emit(e, cols)
-            return out if by is None else self.dialect.template(by, [out])
-
-        return [key(e) for e in exprs]
-
-    def one_of(self, e: Scalar, f: Frame) -> exp.Expr:
-        """One of the forms that a group's key has."""
-        return exp.Min(this=self.scalars.emit(e, f.cols))
 
     def orders(self, orders: tuple[Order, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
         keys = self.keys(tuple(o.expr for o in orders), cols)

@@ -24,6 +24,7 @@ from dialects.scalars import Scalars
 WEIGHT = "_weight"
 ACCUMULATED = {"min_in", "min_out", "max_in", "max_out", "count", "sum0", "min", "max", "bool_and", "bool_or", "any_value"}
 SIGNED_SAFE = {"count", "sum0", "min_in", "min_out", "max_in", "max_out"}
+UNNESTED = {"o", "x", "key", "value"}  # columns of what is unnested, which no alias has for a name
 
 
 @dataclass
@@ -138,6 +139,7 @@ class Frames:
 
     def alias(self, base: str) -> str:
         base = re.sub(r"[^a-z0-9_]", "_", base.lower()).lstrip("_") or "t"  # those that begin with _ are variables of lambdas
+        base = f"{base}_" if base in UNNESTED else base
         while True:
             self.aliases[base] += 1
             n = self.aliases[base]

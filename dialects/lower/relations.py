@@ -175,7 +175,24 @@ class Relations(Frames):
 
     def _keys(self, r: Keys, positive: bool) -> Frame:
         f = self.frame(r.input, False)
-        items: list[exp.Expr] = [exp.Alias(this=self.scalars.emit(e, f.cols), alias=ident(n)) for n, e in r.exprs]
+        forms = any(e.type.name in self.dialect.sort_keys for _, e in r.exprs)
+        items: list[exp.Expr] = [exp.Alias(this=self.one_of(e, f.cols) if e.type.name in self.dialect.sort_keys else self.scalars.emit(e, f.cols),
+                                           alias=ident(n)) for n, e in r.exprs]
         items = items or [exp.alias_(exp.Literal.number(1), ident("one"))]
-        s = self.attach(exp.Select(expressions=items, distinct=exp.Distinct()), f)
+        s = self.attach(exp.Select(expressions=items, distinct=None if forms else exp.Distinct()), f)
+        if forms:
+            s.set("group", exp.Group(expressions=self.keys(tuple(e for _, e in r.exprs), f.cols)))
         return self.step("keys", s, r.names, False)
+
+    def keys(self, exprs: tuple[Scalar, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
+        """What rows are grouped or ordered by: of a value that has several forms, what these have in common."""
+        def key(e: Scalar) -> exp.Expr:
+            by = self.dialect.sort_keys.get(e.type.name)
+            out = self.scalars.emit(e, cols)
+            return out if by is None else self.dialect.template(by, [out])
+
+        return [key(e) for e in exprs]
+
+    def one_of(self, e: Scalar, cols: dict[str, exp.Expr]) -> exp.Expr:
+        """One of the forms that a group's key has."""
+        return exp.Min(this=self.scalars.emit(e, cols))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-TOKEN = r""" '"(?:[^"\\\\]|\\\\.)*"\\s*:?|-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|[^"0-9-]+|-' """.strip()
+TOKEN = r""" '"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"\\s*:?|-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|[^"0-9-]+|-' """.strip()
 
 BODIES: dict[str, str] = {
     # numbers: a · b to 18 digits after the point, h being b to so few that a · h has no more: the rest is small
@@ -32,11 +32,11 @@ BODIES: dict[str, str] = {
     "pg_float_text(x)": "pg_shown(x, pg_shortest(x, CAST(x AS STRING)), 15)",
     "pg_real_text(x)": "pg_shown(CAST(x AS DOUBLE), pg_shortest_real(x, CAST(x AS STRING)), 6)",
     # Java before 19 writes more digits than tell a number from its neighbours
-    "pg_shortest(x, t)": "CASE WHEN LENGTH(t) < 17 OR t RLIKE 'N|y' THEN t WHEN CAST(FORMAT_STRING('%.15E', x) AS DOUBLE) = x "
+    "pg_shortest(x, t)": "CASE WHEN t IS NULL OR LENGTH(t) < 17 OR t RLIKE 'N|y' THEN t WHEN TRY_CAST(FORMAT_STRING('%.15E', x) AS DOUBLE) = x "
     "THEN FORMAT_STRING('%.15E', x) ELSE t END",
-    "pg_shortest_real(x, t)": "CASE WHEN LENGTH(t) < 9 OR t RLIKE 'N|y' THEN t WHEN CAST(FORMAT_STRING('%.6E', CAST(x AS DOUBLE)) AS FLOAT) = x "
-    "THEN FORMAT_STRING('%.6E', CAST(x AS DOUBLE)) WHEN CAST(FORMAT_STRING('%.7E', CAST(x AS DOUBLE)) AS FLOAT) = x "
-    "THEN FORMAT_STRING('%.7E', CAST(x AS DOUBLE)) ELSE t END",
+    "pg_shortest_real(x, t)": "CASE WHEN t IS NULL OR LENGTH(t) < 9 OR t RLIKE 'N|y' THEN t "
+    "WHEN TRY_CAST(FORMAT_STRING('%.6E', CAST(x AS DOUBLE)) AS FLOAT) = x THEN FORMAT_STRING('%.6E', CAST(x AS DOUBLE)) "
+    "WHEN TRY_CAST(FORMAT_STRING('%.7E', CAST(x AS DOUBLE)) AS FLOAT) = x THEN FORMAT_STRING('%.7E', CAST(x AS DOUBLE)) ELSE t END",
     "pg_number_plain(t)": "CASE WHEN t LIKE '%e%' THEN CONCAT(CASE WHEN t LIKE '-%' THEN '-' ELSE '' END, pg_plain_of(REPLACE(SPLIT_PART("
     "LTRIM('-', t), 'e', 1), '.', ''), CAST(SPLIT_PART(t, 'e', 2) AS INT))) ELSE t END",
     "pg_plain_of(d, e)": "CASE WHEN e < 0 THEN CONCAT('0.', REPEAT('0', -e - 1), d) WHEN LENGTH(d) <= e + 1 THEN RPAD(d, e + 1, '0') "
@@ -89,6 +89,8 @@ BODIES: dict[str, str] = {
     "pg_uuid_of(x)": "REGEXP_REPLACE(REGEXP_REPLACE(LOWER(TRIM(x)), '[{}-]', ''), '^(.{8})(.{4})(.{4})(.{4})(.{12})$', '$1-$2-$3-$4-$5')",
     "pg_chr(n)": "CASE WHEN n < 128 THEN CHR(n) ELSE DECODE(UNHEX(LPAD(HEX(n), 8, '0')), 'UTF-32') END",
     "pg_upper(x)": "CASE WHEN CONTAINS(x, 'ß') THEN REPLACE(UPPER(REPLACE(x, 'ß', CHR(1))), CHR(1), 'ß') ELSE UPPER(x) END",
+    "pg_lower(x)": "CASE WHEN CONTAINS(x, 'Σ') OR CONTAINS(x, 'İ') THEN "
+    "REPLACE(LOWER(REPLACE(REPLACE(x, 'İ', 'i'), 'Σ', CHR(1))), CHR(1), 'σ') ELSE LOWER(x) END",  # no final sigma, no dot above
     # before a character that is none of %, _ and itself, a backslash means nothing
     "pg_like_pattern(p)": r"REGEXP_REPLACE(p, '(\\\\[%_\\\\])|\\\\(.)', '$1$2')",
     "pg_initcap(x)": "ARRAY_JOIN(TRANSFORM(SPLIT(x, ''), (c, i) -> CASE WHEN i > 0 AND SUBSTRING(x, i, 1) RLIKE '[\\\\p{L}\\\\p{N}]' "
@@ -119,8 +121,8 @@ BODIES: dict[str, str] = {
     "pg_json_length(k)": "LPAD(CAST(OCTET_LENGTH(k) AS STRING), 6, '0')",
     "pg_json_path(k)": "CONCAT('$[', CHR(39), pg_json_length(k), REPLACE(k, CHR(39), CHR(1)), CHR(39), ']')",
     "pg_json_unmarked(t)": r"""REPLACE(REGEXP_REPLACE(REGEXP_REPLACE(t, '"\\\\u0001([^"]*)"', '$1'), """
-    r"""'"[0-9]{6}((?:[^"\\\\]|\\\\.)*"):', '"$1:'), '\\u0001', CHR(39))""",
-    "pg_json_spaced(t)": r"""RTRIM(REGEXP_REPLACE(t, '((?:"(?:[^"\\\\]|\\\\.)*"|[^",:])+)([,:]|$)', '$1$2 '))""",
+    r"""'"[0-9]{6}([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"):', '"$1:'), '\\u0001', CHR(39))""",
+    "pg_json_spaced(t)": r"""RTRIM(REGEXP_REPLACE(t, '((?:"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"|[^",:]++)++)([,:]|$)', '$1$2 '))""",
     "pg_json_printed(v)": "pg_json_spaced(pg_json_unmarked(TO_JSON(v)))",
     "pg_json_shown(v)": "CASE WHEN IS_VARIANT_NULL(v) THEN NULL WHEN SCHEMA_OF_VARIANT(v) = 'STRING' "
     "THEN LTRIM(CHR(1), CAST(v AS STRING)) ELSE pg_json_printed(v) END",
@@ -141,7 +143,7 @@ BODIES: dict[str, str] = {
     "GET(pg_json_elements_text(x), CASE WHEN n >= 0 THEN n ELSE SIZE(pg_json_elements_text(x)) + n END)",
     "pg_json_quote(x)": "CASE WHEN x IS NOT NULL THEN SUBSTRING(TO_JSON(NAMED_STRUCT('x', x)), 6, "
     "LENGTH(TO_JSON(NAMED_STRUCT('x', x))) - 6) END",
-    "pg_json_norm(x)": r"""REGEXP_REPLACE(x, '("(?:[^"\\\\]|\\\\.)*"|-?\\d+(?:\\.\\d*[1-9])?)\\.?0*', '$1')""",
+    "pg_json_norm(x)": r"""REGEXP_REPLACE(x, '("[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"|-?\\d+(?:\\.\\d*[1-9])?)\\.?0*', '$1')""",
     "pg_json_equal(a, b)":
     "CASE WHEN a IS NOT NULL AND b IS NOT NULL THEN a = b OR pg_json_norm(a) = pg_json_norm(b) END",
     "pg_json_listed(x)": "CASE WHEN pg_json_typeof(x) = 'array' THEN pg_json_elements(x) ELSE ARRAY(x) END",

@@ -117,7 +117,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "regex": _regex("(?s)"), "iregex": _regex("(?ius)"), "regexp_replace": _regexp_replace,
     "regexp_substr": _regexp_substr, "regexp_whole": _regexp_whole, "regexp_match": _regexp_match, "regexp_count": _regexp_count,
     "regexp_split": _regexp_split, "regexp_all": _regexp_all, "num_nulls": _count_nulls(True), "num_nonnulls": _count_nulls(False),
-    "upper": "pg_upper($1)", "lower": "LOWER($1)", "reverse": fn("reverse"), "length": fn("length"),
+    "upper": "pg_upper($1)", "lower": "pg_lower($1)", "reverse": fn("reverse"), "length": fn("length"),
     "octet_length": fn("octet_length"), "bytes_length": fn("octet_length"), "initcap": "pg_initcap($1)",
     "substring": _substring, "bytes_substring": _bytes, "left": "pg_left($1, $2)", "right": "pg_right($1, $2)",
     "repeat": "pg_repeated($1, $2)", "replace": "CASE WHEN $2 = '' AND $3 IS NOT NULL THEN $1 ELSE REPLACE($1, $2, $3) END",

@@ -5,8 +5,11 @@ INSERT INTO k VALUES (10, '[{"b": 1, "aa": 2.50, "a\"c": "q"}, 12345678901234567
   (11, '{"o": null, "x\"y": {"zz": [], "y": {}}, "000001a": "\"000001b\""}', '000001a'), (12, '"scalar"', 'o'), (13, NULL, NULL), (14, '{"k": "a:b", "l": ": "}', 'k');
 INSERT INTO spans VALUES (1, '1 day -02:00', '{1 day -02:00, NULL, 1 mon}', '{10:00, NULL, 23:59:59.5}'), (2, NULL, NULL, NULL), (3, '-1 mon', '{}', '{}');
 INSERT INTO num SELECT i, i % 3, (ARRAY[0.001220703125, 0.8095912933349609, -0.0205, 1e-5, 123456789, 1e15, 0, 6.03961325396085e-14, 6e-7, 2.5])[i],
-  (ARRAY[0.0205, 3449948.25, 1.5, -1e-7, 2e6, 283074368, 0.1, 1e10, 100, 0.25])[i]::real, i * 37, i * 4e12, ARRAY[0.615, 0, 1e-05 * i], ARRAY[true, NULL, i > 3], i
+  (ARRAY[0.0205, 34499482, 1.5, -1e-7, 2e6, 283074368, 0.1, 1e10, 100, 0.25])[i]::real, i * 37, i * 4e12, ARRAY[0.615, 0, 1e-05 * i], ARRAY[true, NULL, i > 3], i
 FROM generate_series(1, 10) i;
 INSERT INTO misc SELECT i, i % 3, (ARRAY['ab', E'ab\n', 'É', 'é', 'a&b', 'x{y}', '[z]', '{', 'tab', 'x.y', 'ab' || chr(10) || 'ab', 'a\b'])[i], upper(md5(i::text)), md5(i::text)::uuid,
   date '2024-01-29' + i, date '2024-02-15' + i, timestamp '2024-03-30 00:30' + i * interval '1 hour', timestamptz '2024-07-01 12:00+00' + i * interval '40 days',
   (ARRAY['sad', 'ok', 'glad'])[1 + i % 3]::mood, decode(repeat(md5(i::text), i), 'hex') FROM generate_series(1, 12) i;
+INSERT INTO o VALUES (1, 4, '{"a": 1.50, "b": 2}'), (2, 5, jsonb_build_object('a', 1.50, 'long', repeat('abcdefgh ', 900), 'quotes', repeat('"', 300), 'b', 2));
+INSERT INTO turns VALUES (1, '1 mon', 1), (2, '30 days', 2), (3, '720 hours', 3), (4, NULL, 4), (5, '1 day', 5);
+INSERT INTO misc (id, g, s) VALUES (20, 7, 'ΟΔΥΣΣΕΥΣ Σ'), (21, 7, 'İstanbul');

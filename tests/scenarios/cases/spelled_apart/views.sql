@@ -73,3 +73,11 @@ SELECT m.id, i.x FROM misc m LEFT JOIN LATERAL (SELECT n.id AS x FROM num n WHER
 SELECT m.id, i.x FROM misc m LEFT JOIN LATERAL (SELECT count(*) AS x FROM num n WHERE n.g = m.g) i ON i.x > ANY (SELECT x FROM "Order Items");
 -- view: arrays_of_arrays_shown
 SELECT x, array_agg(arr ORDER BY id) AS a, array_agg(names ORDER BY id) AS n FROM v WHERE cardinality(arr) = 3 GROUP BY x;
+-- view: a_table_named_as_a_place
+SELECT o.id, o.o, e.key, length(e.value) AS l FROM o, jsonb_each_text(o.j) e;
+-- view: long_texts_in_json
+SELECT id, length(j ->> 'long') AS l, j ->> 'a' AS a, length(j ->> 'quotes') AS q, j - 'long' - 'quotes' AS rest FROM o;
+-- view: spans_collected
+SELECT extract(epoch FROM iv) AS e, array_agg(n ORDER BY n) AS ns, max(n) AS m FROM turns GROUP BY iv;
+-- view: letters_of_other_cases
+SELECT id, lower(s) AS l FROM misc WHERE g = 7;

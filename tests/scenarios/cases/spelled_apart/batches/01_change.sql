@@ -7,3 +7,5 @@ UPDATE spans SET ivs = ivs || '-3 days 04:00'::interval WHERE id = 1;
 UPDATE num SET f8 = f8 / 3, f4 = f4 / 3, i4 = i4 + 5000 WHERE id % 2 = 0;
 DELETE FROM misc WHERE id IN (1, 5);
 UPDATE misc SET d = d + 20, s = s || '$', u = md5(s)::uuid, m = 'ok' WHERE id IN (2, 7, 9);
+UPDATE turns SET n = n + 10 WHERE id < 4;
+UPDATE o SET o = o + 1, j = j || '{"c": "it''s"}';
