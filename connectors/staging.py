@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compiler.catalog import Column, Table
-from compiler.errors import TidemarkError
+from compiler.catalog import Table
+from connectors.changed import TableChanged, check_columns, check_identity, replaced
 from connectors.postgres.pgoutput import Changes, Decoded, Relation, Tuples
 
 PRESENT, SEQ, LSN, SIGN = "_present", "_seq", "_lsn", "_weight"
@@ -33,10 +33,6 @@ class Staged:
     truncated: bool
     inserts_only: bool
     unchanged: tuple[int, ...] = ()
-
-
-class TableChanged(TidemarkError):
-    """The source's table no longer has the columns it was deployed with."""
 
 
 def stage(tables: dict[tuple[str, str], Table], decoded: Decoded, relations: dict[int, Relation], after: int) -> list[Staged]:
@@ -61,7 +57,7 @@ def stage(tables: dict[tuple[str, str], Table], decoded: Decoded, relations: dic
         orders = [_order(table, c.relation or r) for c in changes]
         whole = _has_old_images(table, changes)
         if not whole:
-            _check_identity(table, [c.relation or r for c in changes])
+            check_identity(table, [c.relation or r for c in changes])
         out.append((_full if whole else _keyed)(table, orders, changes, cut is not None))
     return out
 
@@ -79,43 +75,10 @@ def _has_old_images(table: Table, changes: list[Changes]) -> bool:
     return whole
 
 
-def _check_identity(table: Table, relations: list[Relation]) -> None:
-    """Old images that are keys have to be the key the mirror is looked up by; whole ones hold every key."""
-    for r in relations:
-        sent = {n for n, k in zip(r.columns, r.keys, strict=True) if k}
-        if r.identity != "f" and sent != set(table.identity_key):
-            raise TableChanged(f'the replica identity of "{table.schema}.{table.name}" was altered', code="table_changed",
-                               detail=f"Its changes now name rows by ({', '.join(sorted(sent))}), not by ({', '.join(table.identity_key)}).",
-                               hint="Set it back, or run: tidemark teardown --yes and tidemark deploy")
-
-
-def replaced(t: Table) -> TableChanged:
-    return TableChanged(f'"{t.schema}.{t.name}" is not the table that was deployed', code="table_changed",
-                        detail="It was renamed, or dropped and created again: the stream has the old table's changes.",
-                        hint="Run: tidemark teardown --yes and tidemark deploy")
-
-
-def retyped(t: Table, c: Column) -> TableChanged:
-    return TableChanged(f'column "{c.name}" of "{t.schema}.{t.name}" has another type', code="table_changed",
-                        detail=f"It was {c.source_type} when it was deployed.", hint="Run: tidemark teardown --yes and tidemark deploy")
-
-
 def _order(table: Table, r: Relation) -> list[int]:
     """For each column of the mirror, its place in the stream's tuples."""
-    missing = [c.name for c in table.columns if c.name not in r.columns]
-    if missing:
-        raise TableChanged(f'table "{table.schema}.{table.name}" no longer has column "{missing[0]}"',
-                           code="table_changed", detail="The source's table was altered after it was deployed.",
-                           hint="Change the views that read it, then run: tidemark teardown --yes and tidemark deploy")
-    order = [r.columns.index(c.name) for c in table.columns]
-    for c, i in zip(table.columns, order, strict=True):
-        if c.oid and r.types[i] != (c.oid, c.modifier):
-            raise retyped(table, c)
-    if order != sorted(order):
-        raise TableChanged(f'columns of table "{table.schema}.{table.name}" were renamed', code="table_changed",
-                           detail=f"They were {', '.join(c.name for c in table.columns)}, and are {', '.join(r.columns)}.",
-                           hint="Run: tidemark teardown --yes and tidemark deploy")
-    return order
+    check_columns(table, r)
+    return [r.columns.index(c.name) for c in table.columns]
 
 
 def _mask(c: Changes, keep: np.ndarray) -> Changes:

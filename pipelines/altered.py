@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from compiler.catalog import Table
+from connectors.changed import AGAIN, TableChanged, replaced, retyped
 from connectors.postgres.catalog import altered_enum, enums_of, load_catalog
 from connectors.postgres.connection import connect
-from connectors.staging import TableChanged, replaced, retyped
-
-AGAIN = "Run: tidemark teardown --yes and tidemark deploy"
 
 
 def check_source(dsn: str, deployed: list[Table]) -> None:

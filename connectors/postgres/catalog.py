@@ -68,7 +68,7 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
     for schema, name, ident, oid, key, index, generated, identified, form in conn.execute(TABLES).fetchall():
         identity = IDENTITY[ident]
         identity_key = tuple(index) if identity == "index" else tuple(key)
-        if identified is False or identified is None and identity == "default" and not key:  # None: there are no partitions yet
+        if identified is False or identity == "default" and not key:
             identity = "nothing"
         tables[(schema, name)] = Table(schema, name, tuple(columns.get(oid, ())), tuple(key), identity, identity_key,
                                         tuple(generated), form, oid)

@@ -10,8 +10,9 @@ import pytest
 
 from compiler.catalog import Column, Table
 from compiler.ir.types import TEXT
+from connectors.changed import TableChanged
 from connectors.postgres.pgoutput import Decoder
-from connectors.staging import Staged, TableChanged, stage
+from connectors.staging import Staged, stage
 from tests.connectors.messages import UNCHANGED, delete, insert, relation, transaction, truncate, update
 
 COLUMNS = tuple(Column(n, TEXT) for n in ("id", "a", "b"))

@@ -13,7 +13,7 @@ from compiler.errors import TidemarkError
 from compiler.state import ViewPlan
 from connectors.duckdb.engine import DuckDBEngine
 from pipelines.ask import ask
-from pipelines.deploy import _build, _records
+from pipelines.building import build, records
 from pipelines.project import compile_project, read_views
 from pipelines.warehouse import Warehouse
 from tests.pipelines.test_bad_input import publications, slots
@@ -144,9 +144,9 @@ def test_states_that_a_killed_deploy_left_are_filled_again(database: str, tmp_pa
     p = created(tmp_path, database, {"v": V})
     p.write({"w": "SELECT id, b FROM t"})
     catalog = p.deployed.to_catalog()
-    killed = replace(p.deployed, views=_records(compile_project(read_views(tmp_path / "views"), catalog)))
+    killed = replace(p.deployed, views=records(compile_project(read_views(tmp_path / "views"), catalog)))
     warehouse = Warehouse(p.config, killed)
-    _build(warehouse, lambda _: None, [])
+    build(warehouse, lambda _: None, [])
     warehouse.close()
     p.source("UPDATE t SET b = b + 3 WHERE id < 12")
     p.catch_up()

@@ -1,0 +1,77 @@
+"""What a deployment is made of, from the views there are, and the making of its states and views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from compiler.catalog import Catalog, Table
+from compiler.errors import TidemarkError
+from compiler.maintenance import states_of
+from compiler.state import ViewPlan
+from pipelines.deployment import DeployedView
+from pipelines.filling import fill
+from pipelines.project import Compiled
+from pipelines.warehouse import Warehouse
+
+
+def needed(views: list[Compiled]) -> dict[str, list[str]]:
+    """Tables to mirror, by engine."""
+    out: dict[str, list[str]] = {}
+    for v in views:
+        assert v.plan is not None
+        known = out.setdefault(v.engine, [])
+        known += [t for t in sorted(v.plan.tables) if t not in known]
+    return {e: sorted(ts) for e, ts in out.items()}
+
+
+def catalog_tables(names: set[str], catalog: Catalog) -> list[Table]:
+    return [t for t in catalog.tables.values() if f"{t.schema}.{t.name}" in names]
+
+
+def records(views: list[Compiled]) -> list[DeployedView]:
+    return [DeployedView(v.name, _create(v), v.engine, v.maintenance, v.reason) for v in views]
+
+
+def _create(v: Compiled) -> str:
+    assert v.text is not None
+    options = ", ".join(f"{k} = '{x}'" for k, x in v.text.options.items())
+    name = v.name.replace('"', '""')
+    columns = v.text.query.args.get("_columns") or []
+    listed = " (" + ", ".join('"' + c.replace('"', '""') + '"' for c in columns) + ")" if columns else ""
+    return f'CREATE MATERIALIZED VIEW "{name}"{listed}{f" WITH ({options})" if options else ""} AS\n{v.text.sql}'
+
+
+def build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compiled]) -> None:
+    """Create the states and views that are not there yet.
+
+    Of the views `may_fail`, one whose state cannot be filled is left out and carries the error.
+    """
+    for e in warehouse.used_engines():
+        engine = warehouse.engine(e)
+        failures = fill(engine, states_of(warehouse.plans(e)), say)
+        for p in warehouse.plans(e):
+            try:
+                if broken := [failures[s.name] for s in p.states if s.name in failures]:
+                    raise broken[0]
+                engine.create_view(p)
+            except Exception as found:
+                error = found if isinstance(found, TidemarkError) else TidemarkError(
+                    f'view "{p.view}" could not be built', detail=f"{type(found).__name__}: {found}"[:300], code="compiler_bug",
+                    hint="This is a bug of Tidemark; please report it.")
+                failed = next((v for v in may_fail if v.name == p.view), None)
+                if failed is None:
+                    raise error from found
+                failed.error = error
+                warehouse.forget(p.view)
+
+
+def plans(warehouse: Warehouse) -> dict[str, list[ViewPlan]]:
+    return {e: warehouse.plans(e) for e in warehouse.used_engines()}
+
+
+def drop_others(warehouse: Warehouse, kept: dict[str, list[ViewPlan]]) -> None:
+    """Drop the states that no plan has: `kept` by engine."""
+    for e in warehouse.used_engines():
+        engine = warehouse.engine(e)
+        for name in engine.states() - {s.name for s in states_of(kept.get(e, []))}:
+            engine.drop_state(name)

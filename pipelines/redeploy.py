@@ -1,0 +1,114 @@
+"""deploy, where there is a deployment: tables and views come, go and change beside those that stay."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+
+from compiler.catalog import Catalog
+from compiler.errors import TidemarkError
+from compiler.state import ViewPlan
+from connectors.postgres.snapshot import ExportedSnapshot
+from pipelines import deployment as store
+from pipelines.building import build, catalog_tables, drop_others, needed, plans, records
+from pipelines.capture import Capture, current_lsn
+from pipelines.config import Config
+from pipelines.deployment import Deployment
+from pipelines.initial_copy import Progress, copy_tables
+from pipelines.project import Compiled
+from pipelines.run import limits
+from pipelines.source_objects import publish
+from pipelines.warehouse import Warehouse
+
+
+def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Catalog, progress: Progress,
+             say: Callable[[str], None], keep_going: bool) -> None:
+    """Bring what is deployed in line with the views; where that fails, it is as it was."""
+    wanted = needed(views)
+    d = Deployment(old.slot, old.publication, "live", dict(old.tables), list(old.catalog), old.views)
+    new: dict[str, list[str]] = {e: [t for t in ts if t not in old.tables.get(e, [])] for e, ts in wanted.items()}
+    new = {e: ts for e, ts in new.items() if ts}
+    if new:
+        _add_tables(config, d, new, catalog, progress)
+    elif any(v.error for v in old.views):
+        _catch_up(config, old)  # what was mended in the source is not in the mirrors yet
+    gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}
+    d.tables = wanted
+    names = {t for ts in d.tables.values() for t in ts}
+    d.catalog = [t for t in d.catalog if f"{t.schema}.{t.name}" in names]
+    previous = {v.name: v.engine for v in d.views}
+    maintained = _maintained(config, old)
+    d.views = records(views)
+    warehouse = Warehouse(config, d)
+    try:
+        drop_others(warehouse, maintained)  # of views set aside, or left by a deploy that was killed: nothing has maintained them
+        try:
+            build(warehouse, say, views if keep_going else [])
+        except BaseException:
+            drop_others(warehouse, maintained)
+            for e, kept in maintained.items():
+                for p in kept:
+                    warehouse.engine(e).create_view(p)
+            raise
+        store.save(config.warehouse_path, d)
+        for name, engine in previous.items():
+            if not any(v.name == name and v.engine == engine for v in d.views):
+                warehouse.engine(engine).drop_view(name)
+        drop_others(warehouse, plans(warehouse))
+        for e, ts in gone.items():
+            if not d.tables.get(e):
+                for s in warehouse.engine(e).states():
+                    warehouse.engine(e).drop_state(s)
+            for t in ts:
+                table = next(x for x in old.catalog if f"{x.schema}.{x.name}" == t)
+                warehouse.engine(e).drop_mirror(table.mirror)
+    finally:
+        warehouse.close()
+    publish(config.source.dsn, d.publication, d.catalog, alter=True)
+
+
+def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress) -> None:
+    """Bring new tables in at one LSN: everything else is first moved exactly there."""
+    fresh = {t for ts in new.values() for t in ts} - {f"{t.schema}.{t.name}" for t in d.catalog}
+    every = d.catalog + catalog_tables(fresh, catalog)
+    publish(config.source.dsn, d.publication, every, alter=True)
+    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in every], temporary=True)
+    try:
+        warehouse = Warehouse(config, d)
+        try:
+            capture = Capture(warehouse, limits(config))
+            try:
+                capture.catch_up(max(snapshot.lsn, current_lsn(config.source.dsn)), before=snapshot.lsn)
+            finally:
+                capture.close()
+            d.catalog = every
+            for e, ts in new.items():
+                engine = warehouse.engine(e)
+                copy_tables(config, warehouse, e, [d.table(t) for t in ts], snapshot.snapshot, progress)
+                engine.set_frontier(snapshot.lsn)
+                d.tables[e] = sorted({*d.tables.get(e, []), *ts})
+        finally:
+            warehouse.close()
+    finally:
+        snapshot.close()
+    store.save(config.warehouse_path, d)
+
+
+def _catch_up(config: Config, d: Deployment) -> None:
+    warehouse = Warehouse(config, d)
+    try:
+        capture = Capture(warehouse, limits(config))
+        try:
+            capture.catch_up(current_lsn(config.source.dsn))
+        finally:
+            capture.close()
+    finally:
+        warehouse.close()
+
+
+def _maintained(config: Config, d: Deployment) -> dict[str, list[ViewPlan]]:
+    """What is kept fresh already; nothing where this version of the compiler takes a deployed view no longer."""
+    try:
+        return plans(Warehouse(config, d))
+    except TidemarkError:
+        return {}
