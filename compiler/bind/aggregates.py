@@ -144,10 +144,13 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
     if fn in ("bool_and", "bool_or"):
         args = [coerce(args[0], BOOL)]
     elif fn == "string_agg":
-        args = [a if a.type.name == "bytea" else cast(a, TEXT) for a in args]
+        if args[0].type.name == "bytea":
+            raise UnsupportedSql("string_agg of bytea is not supported", code="unsupported_function",
+                                 hint="Collect its text: string_agg(encode(x, 'hex'), ',').")
+        args = [cast(a, TEXT) for a in args]
         if args[1] == Lit(None, TEXT):
             args[1] = Lit("", TEXT)
-        if columns(args[1]) and (distinct or args[0].type.name == "bytea"):
+        if columns(args[1]) and distinct:
             raise UnsupportedSql("string_agg(DISTINCT …) with a separator that is not a constant is not supported", code="unsupported_function")
     elif fn in REGRESSION:
         args = list(args)

@@ -238,19 +238,21 @@ class _From:
         """A set-returning function that was put over the rows to its left."""
         if side != "LEFT":
             return rel if on == TRUE else Filter(rel, on)
-        if isinstance(rel, Project):  # its columns are computed from what it gives
-            if on != TRUE:
-                raise UnsupportedSql("LEFT JOIN of this set-returning function needs ON true", code="unsupported_syntax")
-            assert isinstance(rel.input, Unnest)
-            return Project(replace(rel.input, outer=True), rel.exprs)
-        assert isinstance(rel, Unnest)
+        sets = rel.input if isinstance(rel, Project) else rel  # of some functions the columns are computed from what they give
+        assert isinstance(sets, Unnest)
         if on == TRUE:
-            return replace(rel, outer=True)
+            return replace(sets, outer=True) if sets is rel else rel.rebuild((replace(sets, outer=True),))
         names = set(left.names)
-        if not any(columns(a) for a in rel.args):  # it reads nothing of the left side: an ordinary outer join
-            return LeftJoin(left, replace(rel, input=ONE_ROW), on)
-        args = tuple(transform(a, lambda n: Outer(n.name, n.type) if isinstance(n, Col) and n.name in names else None) for a in rel.args)
-        return Apply(left, replace(rel, input=ONE_ROW, args=args), on, "left")
+
+        def outside(e: Scalar) -> Scalar:
+            return transform(e, lambda n: Outer(n.name, n.type) if isinstance(n, Col) and n.name in names else None)
+
+        alone: Relation = replace(sets, input=ONE_ROW, args=tuple(map(outside, sets.args)))
+        if isinstance(rel, Project):
+            alone = Project(alone, tuple((n, outside(e)) for n, e in rel.exprs if not (isinstance(e, Col) and e.name in names)))
+        if not any(columns(a) for a in sets.args):  # it reads nothing of the left side: an ordinary outer join
+            return LeftJoin(left, alone, on)
+        return Apply(left, alone, on, "left")
 
     def condition(self, j: exp.Join, left: Tree, right: Tree) -> tuple[Scalar, Tree]:
         """(ON or USING as a condition, the tree of both sides): it sees the tables of the two sides alone."""

@@ -73,6 +73,9 @@ SELECT m.id, i.x FROM misc m LEFT JOIN LATERAL (SELECT n.id AS x FROM num n WHER
 SELECT m.id, i.x FROM misc m LEFT JOIN LATERAL (SELECT count(*) AS x FROM num n WHERE n.g = m.g) i ON i.x > ANY (SELECT x FROM "Order Items");
 -- view: arrays_of_arrays_shown
 SELECT x, array_agg(arr ORDER BY id) AS a, array_agg(names ORDER BY id) AS n FROM v WHERE cardinality(arr) = 3 GROUP BY x;
+-- view: records_on_a_condition
+SELECT k.id, r.aa, r.n FROM k LEFT JOIN LATERAL jsonb_to_recordset(CASE WHEN jsonb_typeof(k.j -> 'o') = 'object' THEN
+  jsonb_build_array(k.j -> 'o', '{"aa": 3, "n": "x"}'::jsonb) END) AS r (aa int, n text) ON r.aa > 1;
 -- view: a_table_named_as_a_place
 SELECT o.id, o.o, e.key, length(e.value) AS l FROM o, jsonb_each_text(o.j) e;
 -- view: long_texts_in_json
