@@ -36,6 +36,7 @@ from compiler.ir.relation import (
 from compiler.ir.scalar import TRUE, Col, Lit, conj, is_null, negate, same
 from compiler.ir.types import INT4
 from compiler.simplify.prune import prune
+from compiler.simplify.sink import sunk
 
 if TYPE_CHECKING:
     from compiler.delta.rules import Deltas
@@ -62,7 +63,7 @@ def apart(q: Fixpoint, keep: Callable[[Relation], Relation]) -> Fixpoint:
             return keep(n)
         return n.rebuild(tuple(map(cut, n.inputs))) if n.inputs else n
 
-    return q if monotone(q) else Fixpoint(q.name, cut(q.base), cut(q.step), q.distinct)
+    return q if monotone(q) else Fixpoint(q.name, cut(q.base), cut(sunk(q.step)), q.distinct)
 
 
 def _occurrences(r: Relation) -> list[Relation]:

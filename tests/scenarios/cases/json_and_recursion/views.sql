@@ -50,3 +50,17 @@ WITH RECURSIVE t AS (SELECT k FROM w WHERE up IS NULL UNION SELECT w.k FROM w JO
 WITH RECURSIVE t AS (SELECT k FROM w WHERE up IS NULL UNION SELECT w.k FROM w JOIN t ON w.up = t.k) SELECT k FROM w WHERE k NOT IN (SELECT k FROM t);
 -- view: scalar_subscripts
 SELECT id, to_jsonb(city) ->> 0 AS a, to_jsonb(city) ->> 1 AS b, j -> 'n' ->> 0 AS n, to_jsonb(id) -> -1 AS last FROM o;
+-- view: rec_but_for_some
+WITH RECURSIVE r AS (SELECT k FROM w WHERE up IS NULL UNION SELECT w.k FROM w JOIN r ON w.up = r.k WHERE NOT EXISTS (SELECT 1 FROM o WHERE o.c = w.k % 7 AND o.amount > 90))
+SELECT k FROM r;
+-- view: rec_beside_an_outer_join
+WITH RECURSIVE r AS (SELECT k, 0 AS depth, name AS path FROM w WHERE up IS NULL UNION ALL
+  SELECT w.k, r.depth + 1, r.path || '/' || coalesce(o.city, w.name) FROM r JOIN w ON w.up = r.k LEFT JOIN o ON o.id = w.k AND o.b WHERE r.depth < 20)
+SELECT k, depth, path FROM r;
+-- view: rec_with_a_sum_of_another_table
+WITH RECURSIVE r AS (SELECT k, 0::numeric AS total FROM w WHERE up IS NULL UNION ALL
+  SELECT w.k, r.total + coalesce((SELECT sum(o.amount) FROM o WHERE o.c = w.k), 0) FROM w JOIN r ON w.up = r.k WHERE w.k NOT IN (SELECT id FROM o WHERE city = 'new'))
+SELECT r.k, r.total, count(o.id) AS n FROM r LEFT JOIN o ON o.c = r.k GROUP BY r.k, r.total;
+-- view: rec_from_both_ends
+WITH RECURSIVE up AS (SELECT k, up, 1 AS n FROM w WHERE name LIKE 'm%' UNION SELECT w.k, w.up, up.n + 1 FROM up LEFT JOIN o ON o.id = up.k JOIN w ON w.k = up.up WHERE o.id IS NULL OR o.c > 1)
+SELECT k, max(n) AS n FROM up GROUP BY k;
