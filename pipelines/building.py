@@ -8,6 +8,7 @@ from compiler.catalog import Catalog, Table
 from compiler.errors import TidemarkError
 from compiler.maintenance import states_of
 from compiler.state import ViewPlan
+from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines.deployment import DeployedView
 from pipelines.filling import fill
 from pipelines.project import Compiled
@@ -39,6 +40,13 @@ def _create(v: Compiled) -> str:
     columns = v.text.query.args.get("_columns") or []
     listed = " (" + ", ".join('"' + c.replace('"', '""') + '"' for c in columns) + ")" if columns else ""
     return f'CREATE MATERIALIZED VIEW "{name}"{listed}{f" WITH ({options})" if options else ""} AS\n{v.text.sql}'
+
+
+def check_copied(snapshot: ExportedSnapshot) -> None:
+    """Raises where a table was truncated or rewritten while it was copied."""
+    if tables := snapshot.rewritten():
+        raise TidemarkError(f"{min(tables)} was truncated or rewritten while it was copied", code="table_changed",
+                            detail="Postgres shows such a change to snapshots taken before it.", hint="Run tidemark deploy again.")
 
 
 def build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compiled]) -> None:

@@ -10,7 +10,7 @@ from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines import deployment as store
-from pipelines.building import build, catalog_tables, drop_others, needed, plans, records
+from pipelines.building import build, catalog_tables, check_copied, drop_others, needed, plans, records
 from pipelines.config import Config
 from pipelines.deployment import Deployment
 from pipelines.initial_copy import Progress, copy_tables
@@ -87,6 +87,7 @@ def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pr
             try:
                 for e, tables in d.tables.items():
                     copy_tables(config, warehouse, e, [d.table(t) for t in tables], snapshot.snapshot, progress)
+                check_copied(snapshot)
             finally:
                 snapshot.close()
             for e in d.tables:

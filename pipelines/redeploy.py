@@ -10,7 +10,7 @@ from compiler.errors import TidemarkError
 from compiler.state import ViewPlan
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines import deployment as store
-from pipelines.building import build, catalog_tables, drop_others, needed, plans, records
+from pipelines.building import build, catalog_tables, check_copied, drop_others, needed, plans, records
 from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
 from pipelines.deployment import Deployment
@@ -87,6 +87,7 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
                 copy_tables(config, warehouse, e, [d.table(t) for t in ts], snapshot.snapshot, progress)
                 engine.set_frontier(snapshot.lsn)
                 d.tables[e] = sorted({*d.tables.get(e, []), *ts})
+            check_copied(snapshot)
         finally:
             warehouse.close()
     finally:

@@ -46,7 +46,7 @@ def reason(t: Table) -> TidemarkError | None:
         return TidemarkError(f'table "{name}" has no replica identity', code="replica_identity",
                              detail=f"Without one, Postgres refuses UPDATE and DELETE on a published table; {each}.",
                              hint=f"Add a primary key, or: ALTER TABLE {t.quoted} REPLICA IDENTITY FULL")
-    if unsent := set(t.generated).intersection(t.key, t.identity_key):
+    if unsent := set(t.generated) & {*t.key, *t.identity_key}:
         return TidemarkError(f'the key of table "{name}" has the generated column "{min(unsent)}"', code="replica_identity",
                              detail="Postgres does not send generated columns, so that its rows could not be told apart.",
                              hint="Make a key of other columns, or drop the generation.")

@@ -26,6 +26,8 @@ from pipelines.deployment import DeployedView
 from pipelines.run import limits
 from pipelines.warehouse import Warehouse
 
+TRIES = 5  # with tables that are truncated or rewritten while they are compared
+
 
 @dataclass
 class Verified:
@@ -76,27 +78,50 @@ def verify(config: Config, views: list[str], repair: bool = False) -> list[Verif
 
 def verify_with(config: Config, warehouse: Warehouse, capture: Capture, views: list[str], repair: bool) -> list[Verified]:
     chosen = [warehouse.view(n)[0] for n in views] if views else warehouse.deployment.views
-    read = {t for v in chosen for t in warehouse.view(v.name)[1].tables}
-    tables = [t.quoted for t in warehouse.deployment.catalog if f"{t.schema}.{t.name}" in read]
-    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", tables, temporary=True)
+    done: dict[str, Verified] = {}
+    left = list(chosen)
+    for _ in range(TRIES):
+        left = _verify_at_once(config, warehouse, capture, left, repair, done)
+        if not left:
+            break
+    return [done[v.name] for v in chosen]
+
+
+def _verify_at_once(config: Config, warehouse: Warehouse, capture: Capture, views: list[DeployedView], repair: bool,
+                    done: dict[str, Verified]) -> list[DeployedView]:
+    """Compare views in one snapshot; gives those that differ and read a table which was truncated or rewritten meanwhile."""
+    tables = {v.name: _tables(warehouse, v) for v in views}
+    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", set().union(*tables.values()), temporary=True)
+    again = []
     try:
         capture.catch_up(max(snapshot.lsn, current_lsn(config.source.dsn)), before=snapshot.lsn)
-        out = []
-        for v in chosen:
-            result = _compare(config, warehouse, v, snapshot.snapshot)
-            if repair and not result.equal and (result.unreadable or not result.error):
-                _, plan = warehouse.view(v.name)
-                engine = warehouse.engine(v.engine)
-                for s in plan.states:
-                    engine.drop_state(s.name)
-                for s in plan.states:
-                    engine.create_state(s)
-                engine.create_view(plan)
-                result = _compare(config, warehouse, v, snapshot.snapshot)
-            out.append(result)
-        return out
+        for v in views:
+            result = done[v.name] = _compare(config, warehouse, v, snapshot.snapshot)
+            if result.equal or result.error and not result.unreadable:
+                continue
+            if not result.error and snapshot.rewritten() & tables[v.name]:
+                again.append(v)
+            elif repair:
+                _fill_again(warehouse, v)
+                done[v.name] = _compare(config, warehouse, v, snapshot.snapshot)
+        return again
     finally:
         snapshot.close()
+
+
+def _tables(warehouse: Warehouse, v: DeployedView) -> set[str]:
+    read = warehouse.view(v.name)[1].tables
+    return {t.quoted for t in warehouse.deployment.catalog if f"{t.schema}.{t.name}" in read}
+
+
+def _fill_again(warehouse: Warehouse, v: DeployedView) -> None:
+    _, plan = warehouse.view(v.name)
+    engine = warehouse.engine(v.engine)
+    for s in plan.states:
+        engine.drop_state(s.name)
+    for s in plan.states:
+        engine.create_state(s)
+    engine.create_view(plan)
 
 
 def _compare(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str) -> Verified:

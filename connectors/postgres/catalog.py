@@ -10,14 +10,15 @@ TABLES = """
 SELECT n.nspname, c.relname, c.relreplident::text, c.oid::bigint,
        coalesce((SELECT array_agg(a.attname::text ORDER BY k.ord)
                  FROM pg_index i, unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, ord), pg_attribute a
-                 WHERE i.indrelid = c.oid AND i.indisprimary AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}'),
+                 WHERE i.indrelid = c.oid AND i.indisprimary AND k.ord <= i.indnkeyatts AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}'),
        coalesce((SELECT array_agg(a.attname::text ORDER BY k.ord)
                  FROM pg_index i, unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, ord), pg_attribute a
-                 WHERE i.indrelid = c.oid AND i.indisreplident AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}'),
+                 WHERE i.indrelid = c.oid AND i.indisreplident AND k.ord <= i.indnkeyatts AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}'),
        coalesce((SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
                  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> ''), '{}'),
-       (SELECT bool_and(CASE l.relreplident WHEN 'n' THEN false WHEN 'd' THEN EXISTS (
-                SELECT FROM pg_index i WHERE i.indrelid = l.oid AND i.indisprimary AND i.indimmediate AND i.indisvalid) ELSE true END)
+       (SELECT bool_and(CASE WHEN l.relreplident NOT IN (c.relreplident, 'f') THEN false WHEN l.relreplident = 'n' THEN false
+                WHEN l.relreplident = 'd' THEN EXISTS (SELECT FROM pg_index i WHERE i.indrelid = l.oid AND i.indisprimary
+                                                       AND i.indimmediate AND i.indisvalid) ELSE true END)
         FROM (SELECT c.oid UNION SELECT relid FROM pg_partition_tree(c.oid)) p JOIN pg_class l ON l.oid = p.oid AND l.relkind = 'r'),
        CASE WHEN c.relpersistence <> 'p' THEN 'unlogged' WHEN c.relkind = 'p' THEN 'partitions'
             WHEN EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) THEN 'inheritance' ELSE '' END

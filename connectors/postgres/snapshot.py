@@ -15,48 +15,32 @@ from compiler.errors import TidemarkError
 from connectors.postgres.connection import SourceUnreachable, connect, describe, parse_lsn, replication_dsn
 
 CHUNK = 16 << 20
-TRIES = 5
 
 
 class ExportedSnapshot:
     """A slot and the snapshot it exported; the snapshot lives until this is closed. `lsn`: where the slot starts.
 
-    TRUNCATE, and an ALTER TABLE that rewrites, show in snapshots taken before them: `tables` are held against both from the
-    snapshot on, and one between the two has a second snapshot taken. Raises TidemarkError where that goes on.
+    TRUNCATE, and an ALTER TABLE that rewrites, show in snapshots taken before them: what was read of `rewritten` tables may be
+    neither what they were then nor what they are now.
     """
 
     def __init__(self, dsn: str, slot: str, tables: Iterable[str], temporary: bool = False) -> None:
         """`tables`: quoted names."""
-        self.held = connect(dsn, autocommit=False)
-        try:
-            for _ in range(TRIES):
-                before = self._files(tables)
-                self.held.rollback()
-                self._export(dsn, slot, temporary)
-                self._lock(tables)
-                if self._files(tables) == before:
-                    return
-                self.held.rollback()
-                self.conn.exec_(f'DROP_REPLICATION_SLOT "{slot}"'.encode())
-                self.conn.finish()
-        except BaseException:
-            self.held.close()
-            raise
-        self.held.close()
-        raise TidemarkError("the source's tables are truncated or rewritten all the time", code="slot_failed",
-                            detail=f"Each of {TRIES} snapshots had one beside it.", hint="Try again when that has ended.")
+        self.dsn, self.tables = dsn, list(tables)
+        self.files = self._files()
+        self._export(dsn, slot, temporary)
 
-    def _files(self, tables: Iterable[str]) -> list[tuple[int, int]]:
-        """The tables' and partitions' files: another file means other rows, for every snapshot."""
-        return self.held.execute(
-            "SELECT l.oid::bigint, pg_relation_filenode(l.oid)::bigint FROM unnest(%s::text[]) n, to_regclass(n) r, "
-            "LATERAL (SELECT r::oid UNION SELECT relid::oid FROM pg_partition_tree(r)) l(oid) WHERE r IS NOT NULL ORDER BY 1",
-            (list(tables),)).fetchall()
+    def rewritten(self) -> set[str]:
+        """The tables that have other files than before the snapshot was taken."""
+        now = self._files()
+        return {t for t in self.tables if now.get(t) != self.files.get(t)}
 
-    def _lock(self, tables: Iterable[str]) -> None:
-        self.held.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        for (name,) in self.held.execute("SELECT n FROM unnest(%s::text[]) n WHERE to_regclass(n) IS NOT NULL", (list(tables),)).fetchall():
-            self.held.execute(f"LOCK TABLE {name} IN ACCESS SHARE MODE")
+    def _files(self) -> dict[str, list[int]]:
+        """The files of each table and its partitions: another file means other rows, for every snapshot."""
+        with connect(self.dsn) as c:
+            return dict(c.execute(
+                "SELECT n, array_agg(pg_relation_filenode(l.oid)::bigint ORDER BY l.oid) FROM unnest(%s::text[]) n, to_regclass(n) r, "
+                "LATERAL (SELECT r::oid UNION SELECT relid::oid FROM pg_partition_tree(r)) l(oid) GROUP BY n", (self.tables,)).fetchall())
 
     def _export(self, dsn: str, slot: str, temporary: bool) -> None:
         self.conn = pq.PGconn.connect(replication_dsn(dsn))
@@ -78,7 +62,6 @@ class ExportedSnapshot:
 
     def close(self) -> None:
         self.conn.finish()
-        self.held.close()
 
 
 def copy_table(dsn: str, snapshot: str, t: Table, progress: Callable[[int, int], None]) -> Iterator[pa.Table]:

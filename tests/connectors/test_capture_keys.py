@@ -25,6 +25,11 @@ FOLLOWED = {
                 "BEGIN; DELETE FROM t WHERE k = 2; INSERT INTO t VALUES (2.00, 7); COMMIT", "UPDATE t SET v = v + 1"),
     "double precision": ("CREATE TABLE t (k float8 PRIMARY KEY, v int)", "INSERT INTO t VALUES ('-0', 1), ('NaN', 2), (1e300, 3)",
                          "UPDATE t SET k = 0 WHERE k = 0", "DELETE FROM t WHERE k = 'NaN'"),
+    "with other columns": ("CREATE TABLE t (k int, v int, PRIMARY KEY (k) INCLUDE (v))", "INSERT INTO t VALUES (1, 1), (2, 2)",
+                           "INSERT INTO t VALUES (3, 3)", "UPDATE t SET v = 9 WHERE k = 1", "DELETE FROM t WHERE k = 2"),
+    "of partitions": ("CREATE TABLE t (k int PRIMARY KEY, v int) PARTITION BY LIST (k); CREATE TABLE t1 PARTITION OF t FOR VALUES IN (1, 2); "
+                      "CREATE TABLE t2 PARTITION OF t DEFAULT; ALTER TABLE t2 REPLICA IDENTITY FULL", "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)",
+                      "UPDATE t SET v = v + 1", "UPDATE t SET k = k + 10", "DELETE FROM t WHERE k = 13"),
     "interval": ("CREATE TABLE t (k interval PRIMARY KEY, v int)", "INSERT INTO t VALUES ('1 mon -3 days 04:00', 1), ('1 day', 2), ('00:00:01.5', 3)",
                  "UPDATE t SET v = 3 WHERE v = 1", "DELETE FROM t WHERE v = 2", "UPDATE t SET k = k + interval '1 day'"),
     "array": ("CREATE TABLE t (k int[] PRIMARY KEY, v int)", "INSERT INTO t VALUES ('{1,2}', 1), ('{}', 2), ('{NULL,3}', 3)",
@@ -56,6 +61,10 @@ REFUSED = {
     "partition": ("CREATE TABLE t (id int, v int) PARTITION BY LIST (id); "
                   "CREATE TABLE t1 PARTITION OF t DEFAULT; ALTER TABLE t REPLICA IDENTITY FULL",
                   "no replica identity", "each partition has its own"),
+    "partitions with others": ("CREATE TABLE t (id int PRIMARY KEY, v int) PARTITION BY LIST (id); "
+                               "CREATE TABLE t1 PARTITION OF t DEFAULT; ALTER TABLE t REPLICA IDENTITY FULL", "no replica identity", "has its own"),
+    "a root without": ("CREATE TABLE t (id int, v int) PARTITION BY LIST (id); "
+                       "CREATE TABLE t1 PARTITION OF t DEFAULT; ALTER TABLE t1 REPLICA IDENTITY FULL", "no replica identity", "has its own"),
     "generated": ("CREATE TABLE t (a int, id int GENERATED ALWAYS AS (a * 2) STORED PRIMARY KEY, v int)",
                   'the generated column "id"', "does not send"),
 }
