@@ -74,7 +74,8 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Table:
     """A source table. `identity` is Postgres' replica identity: default, full, index or nothing. `generated` columns are not sent,
-    and so not in `columns`; `form` is inheritance, partitions or unlogged where the table is of that form; `oid` is the server's, if known."""
+    and so not in `columns`; `form` is inheritance, partitions or unlogged where the table is of that form; `oid` is the server's, if known.
+    `deferrable`: two rows may have one key within a transaction."""
 
     schema: str
     name: str
@@ -85,6 +86,7 @@ class Table:
     generated: tuple[str, ...] = ()
     form: str = ""
     oid: int = 0
+    deferrable: bool = False
 
     @property
     def mirror(self) -> str:

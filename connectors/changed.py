@@ -6,6 +6,7 @@ from compiler.catalog import Column, Table
 from compiler.errors import TidemarkError
 from connectors.postgres.pgoutput import Relation
 
+TEXTS = {25, 1043}  # the oids of text and varchar
 AGAIN = "Run: tidemark teardown --yes and tidemark deploy"
 
 
@@ -32,11 +33,16 @@ def check_columns(table: Table, r: Relation) -> None:
                            hint="Change the views that read it, then run: tidemark teardown --yes and tidemark deploy")
     order = [r.columns.index(c.name) for c in table.columns]
     for c, i in zip(table.columns, order, strict=True):
-        if c.oid and r.types[i] != (c.oid, c.modifier):
+        if r.types and not same_type(c, *r.types[i]):
             raise retyped(table, c)
     if order != sorted(order):
         raise TableChanged(f'columns of table "{table.schema}.{table.name}" were renamed', code="table_changed",
                            detail=f"They were {', '.join(c.name for c in table.columns)}, and are {', '.join(r.columns)}.", hint=AGAIN)
+
+
+def same_type(c: Column, oid: int, modifier: int) -> bool:
+    """Whether values of the type are still read as they were; a varchar's length does not matter."""
+    return not c.oid or (c.oid, c.modifier) == (oid, modifier) or {c.oid, oid} <= TEXTS
 
 
 def replaced(t: Table) -> TableChanged:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from compiler.catalog import Table
-from connectors.changed import AGAIN, TableChanged, replaced, retyped
-from connectors.postgres.catalog import altered_enum, enums_of, load_catalog
+from connectors.changed import AGAIN, TableChanged, replaced, retyped, same_type
+from connectors.postgres.catalog import Found, altered_enum, enums_of, find_tables
 from connectors.postgres.connection import connect
 
 
 def check_source(dsn: str, deployed: list[Table]) -> None:
     """Raises TableChanged for a table replaced, a key or a column's type altered, and an enum with other labels."""
     with connect(dsn) as conn:
-        now = load_catalog(conn).tables
+        now = find_tables(conn, deployed)
         enum = altered_enum(conn, enums_of(deployed))
     if enum:
         raise TableChanged(f'the enum "{enum}" has other labels than when it was deployed', code="table_changed",
@@ -23,17 +23,17 @@ def check_source(dsn: str, deployed: list[Table]) -> None:
         _check(t, found)
 
 
-def _check(was: Table, found: Table) -> None:
+def _check(was: Table, found: Found) -> None:
     name = f'"{was.schema}.{was.name}"'
-    if found.key != was.key:
+    if was.key and set(found.key) != set(was.key):
         raise TableChanged(f"the primary key of {name} was altered", code="table_changed",
                            detail=f"It was ({', '.join(was.key)}), and is ({', '.join(found.key)}).", hint=AGAIN)
     for c in was.columns:
-        other = found.column(c.name)
-        if other is None:
+        if c.name not in found.columns:
             continue  # the stream will tell, when it comes to it
-        if c.place not in (0, other.place):
+        place, oid, modifier = found.columns[c.name]
+        if c.place not in (0, place):
             raise TableChanged(f'column "{c.name}" of {name} is not the one that was deployed', code="table_changed",
                                detail="It was renamed, or dropped and added again.", hint=AGAIN)
-        if other.source_type != c.source_type:
+        if not same_type(c, oid, modifier):
             raise retyped(was, c)

@@ -93,7 +93,7 @@ def _table(t: dict[str, Any]) -> Table:
     columns = tuple(Column(c["name"], _type(c["type"]), c["not_null"], c["source_type"], c.get("place", 0), c.get("oid", 0), c.get("modifier", -1))
                     for c in t["columns"])
     return Table(t["schema"], t["name"], columns, tuple(t["key"]), t["identity"], tuple(t["identity_key"]),
-                 tuple(t.get("generated", ())), t.get("form", ""), t.get("oid", 0))
+                 tuple(t.get("generated", ())), t.get("form", ""), t.get("oid", 0), t.get("deferrable", False))
 
 
 class WarehouseBusy(TidemarkError):

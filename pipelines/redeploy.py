@@ -46,6 +46,9 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
             build(warehouse, say, views if keep_going else [])
         except BaseException:
             drop_others(warehouse, maintained)
+            for v in d.views:
+                if v.name not in previous:
+                    warehouse.engine(v.engine).drop_view(v.name)
             for e, kept in maintained.items():
                 for p in kept:
                     warehouse.engine(e).create_view(p)

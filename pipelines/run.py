@@ -24,6 +24,7 @@ def run(config: Config, once: bool) -> None:
         try:
             if not warehouse.used_engines():
                 return
+            warehouse.check_states()
             check_source(config.source.dsn, warehouse.deployment.catalog)
             if once:
                 _once(config, warehouse)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from compiler.errors import TidemarkError
 from compiler.maintenance import Program, program
 from compiler.parse import parse_view
 from compiler.state import ViewPlan
@@ -70,8 +71,6 @@ class Warehouse:
         return lambda changed: program(self.plans(engine), changed)
 
     def view(self, name: str) -> tuple[DeployedView, ViewPlan]:
-        from compiler.errors import TidemarkError
-
         for v in self.deployment.views:
             if v.name == name:
                 plan = self.compiled[name].plan
@@ -111,6 +110,15 @@ class Warehouse:
                 target.drop_view(name)
                 log.warning('view "%s" is set aside: %s: %s (the other views go on; tidemark deploy fills it again)',
                             name, failure.message, failure.detail)
+
+    def check_states(self) -> None:
+        """Raises where what is kept is not what this version maintains."""
+        for e in self.used_engines():
+            missing = {s.name for p in self.plans(e) for s in p.states} - self.engine(e).states()
+            if missing:
+                raise TidemarkError("the warehouse does not have the states that its views need", code="not_deployed",
+                                    detail=f'"{min(missing)}" is missing: it was deployed by another version, or a deploy was killed.',
+                                    hint="Run: tidemark deploy")
 
     def forget(self, view: str) -> None:
         """Leave a view out of the deployment."""

@@ -57,9 +57,15 @@ def _merge(t: Table) -> str:
 
 
 def _with_old_images(s: Staged, source: str) -> list[str]:
-    """Each change brings its old image. The order of changes says nothing: a deferrable key may have two rows for a while."""
+    """Each change brings its old image: of several changes to one key, the first old image and the last new one count, or, where
+    two rows may have the key for a while, what is left when they are added up."""
     t, name = s.table, q(s.table.mirror)
-    return [_netted(s, source),
+    key = ", ".join(q(k) for k in t.key)
+    events = (f"SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY _seq, _weight) AS _at, count(*) OVER (PARTITION BY {key}) AS _of "
+              f"FROM (SELECT {values(t)}, _weight, _seq FROM {source})")
+    ends = (f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight::BIGINT AS _weight FROM ({events}) "
+            "WHERE (_weight < 0 AND _at = 1) OR (_weight > 0 AND _at = _of)")
+    return [_netted(s, source) if t.deferrable else ends,
             f"DELETE FROM base.{name} AS b USING (SELECT * FROM {batch(t)} WHERE _weight < 0) AS n WHERE {on_key(t.key, 'b', 'n')}",
             _add(t)]
 

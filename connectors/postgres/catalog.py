@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import psycopg
 
 from compiler.catalog import Catalog, Column, Table, parse_type
@@ -19,7 +21,9 @@ SELECT n.nspname, c.relname, c.relreplident::text, c.oid::bigint,
        (SELECT bool_and(CASE WHEN l.relreplident NOT IN (c.relreplident, 'f') THEN false WHEN l.relreplident = 'n' THEN false
                 WHEN l.relreplident = 'd' THEN EXISTS (SELECT FROM pg_index i WHERE i.indrelid = l.oid AND i.indisprimary
                                                        AND i.indimmediate AND i.indisvalid) ELSE true END)
-        FROM (SELECT c.oid UNION SELECT relid FROM pg_partition_tree(c.oid)) p JOIN pg_class l ON l.oid = p.oid AND l.relkind = 'r'),
+        FROM (WITH RECURSIVE t (oid) AS (SELECT c.oid UNION ALL SELECT i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.oid)
+              SELECT oid FROM t) p JOIN pg_class l ON l.oid = p.oid AND l.relkind = 'r'),
+       EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND NOT i.indimmediate),
        CASE WHEN c.relpersistence <> 'p' THEN 'unlogged' WHEN c.relkind = 'p' THEN 'partitions'
             WHEN EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) THEN 'inheritance' ELSE '' END
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -35,6 +39,16 @@ JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND c.relkind IN ('r', 'p')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 ORDER BY a.attrelid, a.attnum
+"""
+
+FIND = """
+SELECT w.schema, w.name, c.oid::bigint,
+       coalesce((SELECT array_agg(k.attname::text) FROM pg_index i JOIN pg_attribute k ON k.attrelid = i.indexrelid AND k.attnum <= i.indnkeyatts
+                 WHERE i.indrelid = c.oid AND i.indisprimary), '{}'),
+       a.attname, a.attnum, a.atttypid::bigint, a.atttypmod
+FROM unnest(%s::text[], %s::text[]) w (schema, name) JOIN pg_namespace n ON n.nspname = w.schema
+JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind IN ('r', 'p') AND NOT coalesce(c.relispartition, false)
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 """
 
 ENUMS = """
@@ -56,6 +70,24 @@ def altered_enum(conn: psycopg.Connection, known: dict[str, tuple[str, ...]]) ->
     return next((n for n, labels in known.items() if now.get(n, labels) != labels), "")
 
 
+@dataclass(frozen=True)
+class Found:
+    """A table as it is now: the key's columns, and each column's (attnum, atttypid, atttypmod)."""
+
+    oid: int
+    key: tuple[str, ...]
+    columns: dict[str, tuple[int, int, int]]
+
+
+def find_tables(conn: psycopg.Connection, tables: list[Table]) -> dict[tuple[str, str], Found]:
+    """Those of the tables that there are, by (schema, name)."""
+    out: dict[tuple[str, str], Found] = {}
+    for schema, name, oid, key, column, place, of, modifier in conn.execute(FIND, ([t.schema for t in tables], [t.name for t in tables])).fetchall():
+        found = out.setdefault((schema, name), Found(oid, tuple(key), {}))
+        found.columns[column] = (place, of, modifier)
+    return out
+
+
 def load_catalog(conn: psycopg.Connection) -> Catalog:
     """Everything views may read, from the server."""
     enums = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
@@ -66,11 +98,11 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
             name, t, not_null, source.strip('"') if kind == "e" else source, place, of, modifier))
     path = [r[0] for r in conn.execute("SELECT unnest(current_schemas(false))::text").fetchall()] or ["public"]
     tables = {}
-    for schema, name, ident, oid, key, index, generated, identified, form in conn.execute(TABLES).fetchall():
+    for schema, name, ident, oid, key, index, generated, identified, deferrable, form in conn.execute(TABLES).fetchall():
         identity = IDENTITY[ident]
         identity_key = tuple(index) if identity == "index" else tuple(key)
         if identified is False or identity == "default" and not key:
             identity = "nothing"
         tables[(schema, name)] = Table(schema, name, tuple(columns.get(oid, ())), tuple(key), identity, identity_key,
-                                        tuple(generated), form, oid)
+                                        tuple(generated), form, oid, deferrable)
     return Catalog(tables, tuple(path))

@@ -39,8 +39,9 @@ class ExportedSnapshot:
         """The files of each table and its partitions: another file means other rows, for every snapshot."""
         with connect(self.dsn) as c:
             return dict(c.execute(
-                "SELECT n, array_agg(pg_relation_filenode(l.oid)::bigint ORDER BY l.oid) FROM unnest(%s::text[]) n, to_regclass(n) r, "
-                "LATERAL (SELECT r::oid UNION SELECT relid::oid FROM pg_partition_tree(r)) l(oid) GROUP BY n", (self.tables,)).fetchall())
+                "WITH RECURSIVE t (n, oid) AS (SELECT n, to_regclass(n)::oid FROM unnest(%s::text[]) n "
+                "UNION ALL SELECT t.n, i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.oid) "
+                "SELECT n, array_agg(pg_relation_filenode(oid)::bigint ORDER BY oid) FROM t GROUP BY n", (self.tables,)).fetchall())
 
     def _export(self, dsn: str, slot: str, temporary: bool) -> None:
         self.conn = pq.PGconn.connect(replication_dsn(dsn))

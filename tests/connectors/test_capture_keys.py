@@ -110,6 +110,21 @@ def test_a_table_that_was_altered_stops_the_run(database: str, tmp_path: Path, c
     assert ask(p.config, "SELECT count(*) AS n FROM copy", False).to_pylist() == [{"n": 2}]
 
 
+HARMLESS = ("ALTER TABLE t ALTER v TYPE varchar(40)", "ALTER TABLE t ADD c int", "ALTER TABLE t RENAME CONSTRAINT t_pkey TO other",
+            "ALTER TABLE bare ADD PRIMARY KEY (id)", "CREATE INDEX ON t (v)", "VACUUM FULL t", "ALTER TABLE t ALTER v SET NOT NULL")
+
+
+def test_changes_that_do_not_matter_do_not_stop_the_run(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, v FROM t", "w": "SELECT id FROM bare"})
+    p.source("CREATE TABLE t (id int PRIMARY KEY, v varchar(10))", "INSERT INTO t VALUES (1, 'x'), (2, 'y')",
+             "CREATE TABLE bare (id int NOT NULL); ALTER TABLE bare REPLICA IDENTITY FULL", "INSERT INTO bare VALUES (1)")
+    p.deploy()
+    for i, change in enumerate(HARMLESS):
+        p.source(change, f"INSERT INTO t (id, v) VALUES ({i + 10}, 'more')", f"INSERT INTO bare VALUES ({i + 10})", "DELETE FROM bare WHERE id = 1")
+        p.catch_up()
+        p.assert_equal()
+
+
 def test_the_sign_of_zero_outlives_a_checkpoint(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {"copy": "SELECT id, g, f::text AS f FROM t"})
     p.source("CREATE TABLE t (id int PRIMARY KEY, g int, f float8)", "INSERT INTO t VALUES (1, 1, 0), (2, 1, '-0'), (3, 1, '-0'), (5, 1, 7)")

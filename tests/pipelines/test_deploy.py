@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from compiler import state
 from compiler.errors import TidemarkError
 from compiler.state import ViewPlan
 from connectors.duckdb.engine import DuckDBEngine
@@ -118,7 +119,7 @@ def test_names_that_differ_in_capitals_alone_are_refused(database: str, tmp_path
 
 def test_a_deploy_that_fails_leaves_what_was_there(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     p = created(tmp_path, database, {"v": "SELECT id, a FROM t WHERE b > 5", "w": W})
-    p.write({"v": "SELECT id, b FROM t", "x": V})
+    p.write({"v": "SELECT id, b FROM t", "x": V, "a": "SELECT id FROM t"})
     (tmp_path / "views" / "w.sql").unlink()
     real = DuckDBEngine.create_view
 
@@ -135,9 +136,25 @@ def test_a_deploy_that_fails_leaves_what_was_there(database: str, tmp_path: Path
     p.assert_equal()
     assert ask(p.config, "SELECT * FROM v", False).column_names == ["id", "a"]
     assert [v.name for v in p.deployed.views] == ["v", "w"]
+    assert p.command("query", "SELECT * FROM a").returncode == 1
     p.deploy()
     p.assert_equal()
     assert ask(p.config, "SELECT * FROM v", False).column_names == ["id", "b"]
+
+
+def test_a_warehouse_of_another_version_is_left_alone_until_deploy(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    p = created(tmp_path, database, {"v": V, "w": W})
+    p.source("UPDATE t SET b = b + 3 WHERE id < 12")
+    with monkeypatch.context() as m:
+        m.setattr(state, "digest", lambda _: "other")
+        with pytest.raises(TidemarkError, match="does not have the states") as e:
+            p.catch_up()
+        assert e.value.hint == "Run: tidemark deploy"
+        p.deploy()
+        p.assert_equal()
+    p.deploy()
+    assert all(not v.error for v in p.deployed.views)
+    p.assert_equal()
 
 
 def test_states_that_a_killed_deploy_left_are_filled_again(database: str, tmp_path: Path) -> None:

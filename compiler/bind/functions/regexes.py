@@ -90,7 +90,7 @@ def _split(args: list[Scalar]) -> Scalar:
 
 def _replace(args: list[Scalar]) -> Scalar:
     pattern, new, *options = (str(a.value) if isinstance(a, Lit) else "" for a in args[1:])
-    if new and "g" in "".join(options) and _empty(pattern) and pattern not in ("^", "$"):
+    if isinstance(args[1], Lit) and new and "g" in "".join(options) and _empty(pattern) and pattern not in ("^", "$"):
         raise unsupported("regexp_replace of every match of a pattern that may match nothing")
     return Call("regexp_replace", tuple(coerce(a, TEXT) for a in args), TEXT)
 
