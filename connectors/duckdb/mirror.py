@@ -32,7 +32,7 @@ def on_key(names: tuple[str, ...], left: str, right: str) -> str:
 
 
 def written(t: Table, prefix: str = "") -> list[str]:
-    """What tells equal values apart: an interval of one day equals one of 24 hours, and is another."""
+    """What tells equal intervals apart: one of one day equals one of 24 hours, and is another. (0 and -0 stay one.)"""
     return [f"CAST({prefix}{q(c.name)} AS VARCHAR)" for c in t.columns if c.type.name == "interval"]
 
 

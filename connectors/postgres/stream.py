@@ -85,9 +85,11 @@ class Stream:
         """Tell the server that we live, also while nobody receives."""
         while not self.closed.wait(HEARTBEAT):
             if self.lock.acquire(blocking=False):
-                if not self.closed.is_set():
-                    self.feedback()
-                self.lock.release()
+                try:
+                    if not self.closed.is_set():
+                        self.feedback()
+                finally:
+                    self.lock.release()
 
     def fileno(self) -> int:
         return self.conn.socket

@@ -127,7 +127,7 @@ MACROS = {
     "pg.micros_of(i) * 0.000001)",
     "json_marked(x)": "CASE WHEN regexp_matches(x, '\\.[0-9]*0[,}\\]]|0\\.0000|[0-9.]{16}') "
     "THEN array_to_string(list_transform(regexp_extract_all(x, "
-    "'\"(?:[^\"\\\\]|\\\\.)*\"|-?[0-9]+(?:\\.[0-9]+)?|[^\"0-9-]+|-'), "
+    "'\"(?:[^\"\\\\]|\\\\.)*\"|-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|[^\"0-9-]+|-'), "
     "lambda t: CASE WHEN regexp_matches(t, '^-?(?:[0-9]+\\.[0-9]*0$|0\\.0000|[0-9.]{16})') THEN '\"\\u0001' || t || '\"' ELSE t END), '') ELSE x END",
     "json_unmarked(t)": "regexp_replace(t, '\"\\\\u0001([^\"]*)\"', '\\1', 'g')",
     "json_at(x, p)": "pg.spaced(pg.json_unmarked(CAST(json_extract(pg.json_marked(x), p) AS VARCHAR)))",

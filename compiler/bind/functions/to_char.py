@@ -50,6 +50,8 @@ def _pieces(pattern: str) -> list[tuple[str, bool, str]]:
             at += end + 1
         elif key := next((p for p in PATTERNS if rest.upper().startswith(p)), None):
             found, at = rest[:len(key)], at + len(key)
+            if not (found.isupper() or found.islower() or found in ("Month", "Mon", "Day", "Dy")) or re.match("IDDD|Y,YYY", rest, re.IGNORECASE):
+                raise _unknown(pattern)  # Postgres knows such a field not at all, or as another
             th = pattern[at:at + 2] if pattern[at:at + 2] in ("th", "TH") else ""
             out.append((found, bare, th))
             at, bare = at + len(th), False
@@ -147,6 +149,8 @@ def _number(value: Scalar, pattern: str) -> Scalar:
     body = pattern[2:] if bare else pattern
     m = re.fullmatch(r"([$L]?)([09,G]+)(?:[.D]([09]*))?(MI|S)?", body, re.IGNORECASE)
     if m is None or m[1].upper() == "L" or (m[4] or "").upper() == "S" or not re.search(r"[09]", m[2]):
+        raise _unknown(pattern)
+    if m[3] == "":
         raise _unknown(pattern)
     whole, after = m[2].upper().replace("G", ","), m[3] if m[3] is not None else ""
     places = whole.replace(",", "")

@@ -10,6 +10,7 @@ FROM generate_series(1, 10) i;
 INSERT INTO misc SELECT i, i % 3, (ARRAY['ab', E'ab\n', 'É', 'é', 'a&b', 'x{y}', '[z]', '{', 'tab', 'x.y', 'ab' || chr(10) || 'ab', 'a\b'])[i], upper(md5(i::text)), md5(i::text)::uuid,
   date '2024-01-29' + i, date '2024-02-15' + i, timestamp '2024-03-30 00:30' + i * interval '1 hour', timestamptz '2024-07-01 12:00+00' + i * interval '40 days',
   (ARRAY['sad', 'ok', 'glad'])[1 + i % 3]::mood, decode(repeat(md5(i::text), i), 'hex') FROM generate_series(1, 12) i;
-INSERT INTO o VALUES (1, 4, '{"a": 1.50, "b": 2}'), (2, 5, jsonb_build_object('a', 1.50, 'long', repeat('abcdefgh ', 900), 'quotes', repeat('"', 300), 'b', 2));
+INSERT INTO o (id, o, j) VALUES (1, 4, '{"a": 1.50, "b": 2}'), (2, 5, jsonb_build_object('a', 1.50, 'long', repeat('abcdefgh ', 900), 'quotes', repeat('"', 300), 'b', 2));
 INSERT INTO turns VALUES (1, '1 mon', 1), (2, '30 days', 2), (3, '720 hours', 3), (4, NULL, 4), (5, '1 day', 5);
 INSERT INTO misc (id, g, s) VALUES (20, 7, 'ΟΔΥΣΣΕΥΣ Σ'), (21, 7, 'İstanbul');
+UPDATE o SET raw = '{"w": 1.2345678901234567e-05, "x": [1.50, -2E+3], "k": "a"}';

@@ -84,3 +84,5 @@ SELECT id, length(j ->> 'long') AS l, j ->> 'a' AS a, length(j ->> 'quotes') AS 
 SELECT extract(epoch FROM iv) AS e, array_agg(n ORDER BY n) AS ns, max(n) AS m FROM turns GROUP BY iv;
 -- view: letters_of_other_cases
 SELECT id, lower(s) AS l FROM misc WHERE g = 7;
+-- view: exponents_in_json
+SELECT id, raw ->> 'k' AS k, (raw ->> 'w')::float8 AS w, raw -> 'x' ->> 0 AS x FROM o;
