@@ -182,6 +182,8 @@ def concat(a: Scalar, b: Scalar) -> Scalar:
     if a.type.name == "array" or b.type.name == "array":
         if a.type.name == "array" and b.type.name in ("array", "unknown"):
             return Call("array_cat", (a, cast(b, a.type)), a.type)
+        if a.type.name == "unknown":
+            return Call("array_cat", (cast(a, b.type), b), b.type)
         if a.type.name == "array":
             return Call("array_append", (a, b), a.type)
         return Call("array_prepend", (a, b), b.type)

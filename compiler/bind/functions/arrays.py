@@ -16,7 +16,9 @@ def _dimension(fn: str) -> Rule:
         n = constant_int(args[1])
         if n is not None and n != 1:
             return Lit(None, INT4)
-        length = Call("array_length", (args[0],), INT4)
+        length: Scalar = Call("array_length", (args[0],), INT4)
+        if n is None:
+            length = case([(Call("=", (coerce(args[1], INT4), Lit(1, INT4)), BOOL), length)], Lit(None, INT4), INT4)
         if fn == "array_length":
             return length
         return case([(is_null(length), Lit(None, INT4))], Lit(1, INT4), INT4)
@@ -41,6 +43,15 @@ def _element(fn: str) -> Rule:
     return rule
 
 
+def _position(args: list[Scalar]) -> Scalar:
+    """With a third argument, from that place on."""
+    if len(args) < 3:
+        return _element("array_position")(args)
+    start = coerce(args[2], INT4)
+    place = _element("array_position")([slice_of(args[0], start, None), args[1]])
+    return Call("-", (Call("+", (place, start), INT4), Lit(1, INT4)), INT4)
+
+
 def _cat(args: list[Scalar]) -> Scalar:
     t = next((a.type for a in args if a.type.name == "array"), args[0].type)
     return Call("array_cat", tuple(cast(a, t) for a in args), t)
@@ -62,7 +73,7 @@ RULES: dict[str, Rule] = {
     "array_length": _dimension("array_length"), "array_upper": _dimension("array_length"), "array_lower": _dimension("array_lower"),
     "array_ndims": _ndims, "cardinality": lambda a: Call("cardinality", (a[0],), INT4),
     "array_to_string": fixed("array_to_string", TEXT, TEXT, TEXT), "array_append": _element("array_append"),
-    "array_prepend": _element("array_prepend"), "array_remove": _element("array_remove"), "array_position": _element("array_position"),
+    "array_prepend": _element("array_prepend"), "array_remove": _element("array_remove"), "array_position": _position,
     "array_positions": _element("array_positions"), "array_replace": _element("array_replace"), "array_cat": _cat, "trim_array": _trim,
     "string_to_array": lambda a: string_to_array([coerce(x, TEXT) for x in a]),
 }

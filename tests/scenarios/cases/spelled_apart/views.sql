@@ -86,3 +86,6 @@ SELECT extract(epoch FROM iv) AS e, array_agg(n ORDER BY n) AS ns, max(n) AS m F
 SELECT id, lower(s) AS l FROM misc WHERE g = 7;
 -- view: exponents_in_json
 SELECT id, raw ->> 'k' AS k, (raw ->> 'w')::float8 AS w, raw -> 'x' ->> 0 AS x FROM o;
+-- view: places_and_lengths_in_arrays
+SELECT id, array_position(arr, 7, 2) AS p, array_position(arr, x, 2) AS q, array_length(arr, x) AS l, array_upper(arr, NULL) AS u, '{9}' || arr AS a,
+  NULL || arr AS b, arr || '{8,9}' AS c, '{z}' || names AS d FROM v;
