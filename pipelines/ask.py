@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from compiler.errors import TidemarkError
 from pipelines import deployment as store
-from pipelines.capture import Capture, current_lsn
+from pipelines.capture import current_lsn
 from pipelines.client import connect_running
 from pipelines.config import Config
 from pipelines.reading import LocalReader
-from pipelines.run import limits
+from pipelines.run import catch_up
 from pipelines.warehouse import Warehouse
 
 
@@ -31,11 +31,7 @@ def ask(config: Config, sql: str, wait: bool) -> pa.Table:
         with store.locked(config.warehouse_path):
             warehouse = Warehouse(config, d)
             try:
-                capture = Capture(warehouse, limits(config))
-                try:
-                    capture.catch_up(current_lsn(config.source.dsn))
-                finally:
-                    capture.close()
+                catch_up(config, warehouse)
                 return LocalReader(warehouse).query(sql)
             finally:
                 warehouse.close()

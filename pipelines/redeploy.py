@@ -16,7 +16,7 @@ from pipelines.config import Config
 from pipelines.deployment import Deployment
 from pipelines.initial_copy import Progress, copy_tables
 from pipelines.project import Compiled
-from pipelines.run import limits
+from pipelines.run import catch_up, limits
 from pipelines.source_objects import publish
 from pipelines.warehouse import Warehouse
 
@@ -101,11 +101,7 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
 def _catch_up(config: Config, d: Deployment) -> None:
     warehouse = Warehouse(config, d)
     try:
-        capture = Capture(warehouse, limits(config))
-        try:
-            capture.catch_up(current_lsn(config.source.dsn))
-        finally:
-            capture.close()
+        catch_up(config, warehouse)
     finally:
         warehouse.close()
 

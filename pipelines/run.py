@@ -27,14 +27,15 @@ def run(config: Config, once: bool) -> None:
             warehouse.check_states()
             check_source(config.source.dsn, warehouse.deployment.catalog)
             if once:
-                _once(config, warehouse)
+                catch_up(config, warehouse)
             else:
                 _forever(config, warehouse)
         finally:
             warehouse.close()
 
 
-def _once(config: Config, warehouse: Warehouse) -> None:
+def catch_up(config: Config, warehouse: Warehouse) -> None:
+    """Apply everything that the source has committed before the call."""
     target = current_lsn(config.source.dsn)
     capture = Capture(warehouse, limits(config))
     try:

@@ -13,19 +13,17 @@ from compiler.bind.expressions import Expressions
 from compiler.bind.join_tree import Tree, full_join, ident, is_comma, is_function, is_lateral, known, product, renamed
 from compiler.bind.operators import compare
 from compiler.bind.scope import Bound, Env, Scope, Source
-from compiler.bind.sets import UNNAMED, set_function
+from compiler.bind.sets import ONE_ROW, UNNAMED, set_function, sets_joined
 from compiler.bind.whole_rows import asked_for, certain
 from compiler.catalog import Table, parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.ir.relation import Apply, Filter, Join, LeftJoin, Project, Relation, Unnest, Values
-from compiler.ir.scalar import TRUE, Call, Col, Outer, Scalar, columns, conj, transform
+from compiler.ir.relation import Apply, Join, LeftJoin, Project, Relation, Unnest
+from compiler.ir.scalar import TRUE, Call, Col, Outer, Scalar, conj, transform
 from compiler.ir.types import BOOL, INT8
 from compiler.normalize.outers import free
 
 if TYPE_CHECKING:
     from compiler.bind.query import Binder
-
-ONE_ROW = Values((), ((),))
 
 
 def bind_from(binder: Binder, expressions: Expressions, e: exp.Select, env: Env, scope: Scope) -> Relation:
@@ -208,7 +206,7 @@ class _From:
         right = self.padded(right, over is None) if side in ("LEFT", "FULL") else right
         on, both = self.condition(j, left, right)
         if over is not None:
-            return replace(both, rel=self.function_join(left.rel, right.rel, on, side))
+            return replace(both, rel=sets_joined(left.rel, right.rel, on, side))
         return replace(both, rel=self.joined(left.rel, right.rel, on, side))
 
     def padded(self, side: Tree, marks: bool = True) -> Tree:
@@ -233,26 +231,6 @@ class _From:
         if side == "RIGHT":
             return LeftJoin(right, left, on)
         return full_join(left, right, on) if side == "FULL" else Join(left, right, on)
-
-    def function_join(self, left: Relation, rel: Relation, on: Scalar, side: str) -> Relation:
-        """A set-returning function that was put over the rows to its left."""
-        if side != "LEFT":
-            return rel if on == TRUE else Filter(rel, on)
-        sets = rel.input if isinstance(rel, Project) else rel  # of some functions the columns are computed from what they give
-        assert isinstance(sets, Unnest)
-        if on == TRUE:
-            return replace(sets, outer=True) if sets is rel else rel.rebuild((replace(sets, outer=True),))
-        names = set(left.names)
-
-        def outside(e: Scalar) -> Scalar:
-            return transform(e, lambda n: Outer(n.name, n.type) if isinstance(n, Col) and n.name in names else None)
-
-        alone: Relation = replace(sets, input=ONE_ROW, args=tuple(map(outside, sets.args)))
-        if isinstance(rel, Project):
-            alone = Project(alone, tuple((n, outside(e)) for n, e in rel.exprs if not (isinstance(e, Col) and e.name in names)))
-        if not any(columns(a) for a in sets.args):  # it reads nothing of the left side: an ordinary outer join
-            return LeftJoin(left, alone, on)
-        return Apply(left, alone, on, "left")
 
     def condition(self, j: exp.Join, left: Tree, right: Tree) -> tuple[Scalar, Tree]:
         """(ON or USING as a condition, the tree of both sides): it sees the tables of the two sides alone."""

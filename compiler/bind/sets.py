@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.bind.coerce import coerce
 from compiler.bind.functions import bind_function
 from compiler.bind.functions.regexes import every_match
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.scalar import Call, Col, Lit, Scalar, case, cast
+from compiler.ir.relation import Apply, Filter, LeftJoin, Project, Relation, Unnest, Values
+from compiler.ir.scalar import TRUE, Call, Col, Lit, Outer, Scalar, case, cast, columns, transform
 from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, JSONB, TEXT, TIMESTAMP, TIMESTAMPTZ, Type
 
 Out = list[tuple[str, Type]]
+ONE_ROW = Values((), ((),))
 NAMES = frozenset(("unnest", "generate_series", "jsonb_array_elements", "jsonb_array_elements_text", "json_array_elements",
                    "json_array_elements_text", "regexp_split_to_table", "string_to_table", "generate_subscripts", "jsonb_object_keys",
                    "jsonb_each", "jsonb_each_text", "jsonb_to_record", "jsonb_to_recordset", "json_to_recordset", "json_object_keys", "json_each",
@@ -160,3 +162,24 @@ def _nth(f: SetFunction, size: Scalar, i: Scalar) -> Scalar:
     start, _, step = f.args
     value = Call("+", (start, Call("*", (Call("-", (i, Lit(1, INT4)), INT4), step), t)), t)
     return case([(Call("<=", (i, size), BOOL), value)], Lit(None, t), t)
+
+
+def sets_joined(left: Relation, rel: Relation, on: Scalar, side: str) -> Relation:
+    """A set-returning function that was put over the rows to its left."""
+    if side != "LEFT":
+        return rel if on == TRUE else Filter(rel, on)
+    sets = rel.input if isinstance(rel, Project) else rel  # of some functions the columns are computed from what they give
+    assert isinstance(sets, Unnest)
+    if on == TRUE:
+        return replace(sets, outer=True) if sets is rel else rel.rebuild((replace(sets, outer=True),))
+    names = set(left.names)
+
+    def outside(e: Scalar) -> Scalar:
+        return transform(e, lambda n: Outer(n.name, n.type) if isinstance(n, Col) and n.name in names else None)
+
+    alone: Relation = replace(sets, input=ONE_ROW, args=tuple(map(outside, sets.args)))
+    if isinstance(rel, Project):
+        alone = Project(alone, tuple((n, outside(e)) for n, e in rel.exprs if not (isinstance(e, Col) and e.name in names)))
+    if not any(columns(a) for a in sets.args):  # it reads nothing of the left side: an ordinary outer join
+        return LeftJoin(left, alone, on)
+    return Apply(left, alone, on, "left")
