@@ -1,4 +1,7 @@
-"""Columns whose text an engine cannot read by itself: intervals and arrays, each distinct value read once."""
+"""Staged text as DuckDB reads it best: in parts that threads share, and with the columns it cannot read by itself read.
+
+Those are intervals and arrays; each distinct value is read once.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,15 @@ from compiler.errors import InvalidSql, TidemarkError
 from compiler.formats.arrays import parse_array, parse_nested
 from compiler.formats.intervals import parse_interval
 
+PART = 8192  # rows that one thread casts at a time: a table in one part is cast by one thread
+
 
 class ValueOutOfRange(TidemarkError):
     """A value of the source that the engine's type cannot hold; nothing was stored."""
 
 
 def typed(rows: pa.Table, t: Table) -> pa.Table:
-    """Staged rows with interval columns as Arrow intervals and array columns as lists of text, keys included."""
+    """Staged rows in parts, with interval columns as Arrow intervals and array columns as lists of text, keys included."""
     named = [(f"c{i}", c) for i, c in enumerate(t.columns)]
     named += [(f"{kind}{i}", c) for i, k in enumerate(t.identity_key) for kind in "kf" for c in t.columns if c.name == k]
     for name, c in named:
@@ -34,7 +39,7 @@ def typed(rows: pa.Table, t: Table) -> pa.Table:
             rows = _replace(rows, t, name, c, kind, lambda text: parse_nested(text, 2))
         elif c.type.name == "array":
             rows = _replace(rows, t, name, c, pa.list_(pa.large_string()), parse_array)
-    return rows
+    return pa.Table.from_batches(rows.to_batches(max_chunksize=PART), schema=rows.schema)
 
 
 def _interval(text: str) -> Any:
