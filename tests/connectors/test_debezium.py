@@ -1,0 +1,176 @@
+"""The same changes through Debezium's engine: every exact type, every kind of change; what its events do not carry is refused."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pyarrow as pa
+import pytest
+
+from compiler.catalog import parse_type
+from connectors.debezium.events import EventDecoder
+from connectors.debezium.values import exact
+from connectors.postgres.connection import format_lsn
+from tests.connectors.fresh import fresh_database
+from tests.connectors.test_capture_types import ALL
+from tests.project import Project
+
+EDGES: dict[str, list[str]] = {
+    "date": ["'infinity'", "'-infinity'", "'0044-03-15 BC'", "'0001-01-01 BC'", "'99999-12-31'"],
+    "time": ["'24:00:00'", "'00:00:00.000001'"],
+    "timestamp": ["'infinity'", "'-infinity'", "'0044-03-15 10:00:00.5 BC'", "'20000-01-01 00:00:00.000001'"],
+    "timestamptz": ["'infinity'", "'-infinity'", "'0044-03-15 10:00:00.5+00 BC'", "'0001-12-31 23:00:00+00 BC'", "'20000-01-01 00:00:00Z'"],
+    "interval": ["'-1 year -2 mons +3 days -04:05:06.5'", "'100 years'", "'-0.5 s'"],
+    "json": ["'[1.0, 1e400, \"\\u00e9\"]'", "'  1 '"], "bytea": ["''", "'\\x22'"],
+    "int4[]": ["array_fill(7, ARRAY[3000])"], "text[]": ["ARRAY[repeat('x', 9000), '{', E'\\t\"']"], "text": ["'\"}]'", "E'\\u2028\\x7f'"],
+}
+INEXACT = ["date[]", "time[]", "timestamp[]", "timestamptz[]", "mood[]", "interval[]", "jsonb[]", "money", "bit(3)", "timetz", "point", "tstzrange"]
+LABELS = {"mood": ("sad", "ok", "it's, \"fine\"")}
+VALUES = {t: [*ALL[t], *EDGES.get(t, [])] for t in ALL if exact(parse_type(t, LABELS))}
+NAMES = {t: f"t{i}" for i, t in enumerate(VALUES)}
+
+
+@pytest.fixture(scope="module")
+def typed(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    with fresh_database(server, "debezium_types") as dsn:
+        views = {n: f"SELECT id, v FROM {n}s" for n in NAMES.values()}
+        p = Project.create(tmp_path_factory.mktemp("types"), dsn, views, capture="debezium")
+        p.source("CREATE TYPE mood AS ENUM ('sad', 'ok', 'it''s, \"fine\"')",
+                 *(f"CREATE TABLE {n}s (id int PRIMARY KEY, v {t}, n int)" for t, n in NAMES.items()))
+        p.deploy()
+        for t, n in NAMES.items():
+            p.source(*(f"INSERT INTO {n}s VALUES ({i}, {v})" for i, v in enumerate(VALUES[t], 1)), f"INSERT INTO {n}s VALUES (100, NULL)")
+        p.catch_up()
+        p.source(*(f"UPDATE {n}s SET n = 1" for n in NAMES.values()))  # long values are not sent again
+        p.source(*(f"UPDATE {n}s SET id = id + 1000 WHERE id > 2" for n in NAMES.values()))
+        yield p
+
+
+def test_every_type_arrives_as_postgres_holds_it(typed: Project) -> None:
+    typed.catch_up()
+    typed.assert_equal()
+    assert {r.view: r.rows for r in typed.verify()} == {n: len(VALUES[t]) + 1 for t, n in NAMES.items()}
+
+
+def test_types_whose_values_events_do_not_tell_apart_are_refused(database: str, tmp_path: Path) -> None:
+    views = {f"v{i}": f"SELECT id, a FROM t{i}" for i in range(len(INEXACT))}
+    p = Project.create(tmp_path, database, {**views, "fine": "SELECT id FROM fine"}, capture="debezium")
+    p.source("CREATE TYPE mood AS ENUM ('sad', 'ok')", "CREATE TABLE fine (id int PRIMARY KEY)",
+             *(f"CREATE TABLE t{i} (id int PRIMARY KEY, a {t})" for i, t in enumerate(INEXACT)))
+    checked = p.command("check")
+    done = p.deploy(keep_going=True)
+    p.assert_equal()
+    assert {v.name for v in done.views if v.error is None} == {"fine"} and checked.returncode == 1
+    for i in range(len(INEXACT)):
+        assert f'error: view v{i}: column "a" of "public.t{i}" cannot be read through Debezium' in checked.stdout, checked.stdout
+
+
+def test_what_was_deployed_for_the_stream_may_not_suit_events(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
+    p.source("CREATE TABLE t (id int PRIMARY KEY, a int NOT NULL UNIQUE)", "ALTER TABLE t REPLICA IDENTITY USING INDEX t_a_key")
+    p.deploy()
+    toml = tmp_path / "tidemark.toml"
+    toml.write_text(toml.read_text().replace('"stream"', '"debezium"'))
+    done = p.command("run", "--once")
+    assert done.returncode == 1 and "events name rows by the primary key" in done.stderr and "Traceback" not in done.stderr, done.stderr
+    p.source("ALTER TABLE t REPLICA IDENTITY DEFAULT")
+
+
+def test_a_slot_that_is_gone_is_not_made_again(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"}, capture="debezium")
+    p.source("CREATE TABLE t (id int PRIMARY KEY, a int)")
+    p.deploy()
+    p.source("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = current_database()")
+    done = p.command("run", "--once")
+    assert done.returncode == 1 and "does not exist" in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_the_slot_moves_with_what_is_durable(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"}, capture="debezium")
+    p.source("CREATE TABLE t (id int PRIMARY KEY, a int)", "CREATE TABLE other (id int)")
+    p.deploy()
+    p.source("INSERT INTO t SELECT g, g FROM generate_series(1, 1000) g", "INSERT INTO other SELECT generate_series(1, 10000)")
+    with psycopg.connect(database) as c:
+        row = c.execute("SELECT pg_current_wal_lsn()").fetchone()
+        assert row is not None
+        p.catch_up()
+        moved = c.execute("SELECT confirmed_flush_lsn >= %s FROM pg_replication_slots WHERE database = current_database()", row).fetchone()
+    assert moved == (True,)
+    p.assert_equal()
+
+
+MIXED = {
+    "wide": 'SELECT id, big, n, "a ""b/c~d.e" FROM "odd ""n.a/m~e"',
+    "by_n": 'SELECT n, count(*) AS c, max(big) AS m FROM "odd ""n.a/m~e" GROUP BY n',
+    "whole": "SELECT id, big, n FROM whole", "keyless": "SELECT t, count(*) AS c FROM keyless GROUP BY t", "parts": "SELECT id, n FROM parts",
+}
+TABLES = (
+    'CREATE TABLE "odd ""n.a/m~e" (id int PRIMARY KEY, big text, n int, "a ""b/c~d.e" text)',
+    'ALTER TABLE "odd ""n.a/m~e" ALTER big SET STORAGE EXTERNAL', "CREATE TABLE whole (id int PRIMARY KEY, big text, n int)",
+    "ALTER TABLE whole ALTER big SET STORAGE EXTERNAL", "ALTER TABLE whole REPLICA IDENTITY FULL", "CREATE TABLE keyless (t text)",
+    "ALTER TABLE keyless REPLICA IDENTITY FULL", "CREATE TABLE parts (id int PRIMARY KEY, n int) PARTITION BY RANGE (id)",
+    "CREATE TABLE low PARTITION OF parts FOR VALUES FROM (0) TO (20)", "CREATE TABLE high PARTITION OF parts FOR VALUES FROM (20) TO (10000)",
+)
+
+
+def _change(r: random.Random) -> str:
+    t = r.choice(['"odd ""n.a/m~e"', "whole", "parts"])
+    i, j = r.randrange(40), r.randrange(40, 9000)
+    big = "" if t == "parts" else f", big = repeat('{r.choice('xyz')}', {r.choice([3, 9000])})" if r.random() < 0.3 else ""
+    return r.choice([
+        f"INSERT INTO {t} (id, n) VALUES ({i}, {r.randrange(5)}) ON CONFLICT (id) DO NOTHING",
+        f"UPDATE {t} SET n = {r.randrange(5)}{big} WHERE id = {i}", f"UPDATE {t} SET n = n + 1 WHERE id < {i}",
+        f"UPDATE {t} SET id = {j} WHERE id = {i} AND NOT EXISTS (SELECT FROM {t} WHERE id = {j})",
+        f"UPDATE {t} SET id = {i} WHERE id = (SELECT max(id) FROM {t} WHERE id >= 40) AND NOT EXISTS (SELECT FROM {t} WHERE id = {i})",
+        f"DELETE FROM {t} WHERE id IN ({i}, {j})", "INSERT INTO keyless VALUES ('a'), ('a'), (NULL)",
+        "UPDATE keyless SET t = t || 'x' WHERE length(t) < 4", "DELETE FROM keyless WHERE t = 'axx'",
+        r.choice([f"TRUNCATE {t}", "SELECT 1", "SELECT 1"]),
+    ])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_kind_of_change(database: str, tmp_path: Path, seed: int) -> None:
+    r = random.Random(seed)
+    p = Project.create(tmp_path, database, MIXED, capture="debezium")
+    p.source(*TABLES, *(f"INSERT INTO {t} (id, n) SELECT g, g % 3 FROM generate_series(0, 30) g" for t in ('"odd ""n.a/m~e"', "whole", "parts")))
+    p.deploy()
+    for _ in range(4):
+        with psycopg.connect(database) as c:
+            for _ in range(12):
+                with c.transaction(force_rollback=r.random() < 0.1):
+                    for _ in range(r.randrange(1, 9)):
+                        c.execute(_change(r))  # type: ignore[arg-type]
+                c.commit()
+        p.catch_up()
+        p.assert_equal()
+    p.source("ALTER TABLE whole ADD COLUMN more int", "INSERT INTO whole VALUES (77777, 'x', 1, 2)")
+    p.catch_up()
+    p.assert_equal()
+    p.source("ALTER TABLE whole DROP COLUMN big", "INSERT INTO whole VALUES (77778, 1, 2)")
+    done = p.command("run", "--once")
+    assert done.returncode == 1 and 'no longer has column "big"' in done.stderr, done.stderr
+
+
+def test_events_are_read_in_the_order_of_the_log() -> None:
+    """A transaction's changes have the position before its end, whatever was between; events of other tables are none of ours."""
+    from compiler.catalog import read_schema
+
+    t = read_schema("CREATE TABLE t (id int PRIMARY KEY, a text)").tables[("public", "t")]
+    source = '"source":{"schema":"public","table":"%s","lsn":%d}'
+    frames = [f'{{"before":null,"after":{{"id":1,"a":"x"}},{source % ("t", 5)},"op":"c"}}', f'{{"after":{{"id":1}},{source % ("o", 6)},"op":"c"}}',
+              f'{{"before":{{"id":1,"a":null}},"after":null,{source % ("t", 7)},"op":"d"}}',
+              f'{{"before":null,"after":{{"id":2,"a":"?"}},{source % ("t", 7)},"op":"c"}}', '{"status":"END","id":"9:100"}',
+              f'{{"before":null,"after":null,{source % ("t", 110)},"op":"t"}}', '{"status":"END","id":"10:200"}']
+    decoder = EventDecoder([t], "?")
+    decoded = decoder.decode([f.encode() for f in frames])
+    (oid, changes), = decoded.changes.items()
+    assert [(c.kind, c.lsn.tolist(), c.seq.tolist()) for c in changes] == [("I", [99], [0]), ("U", [99], [3])]
+    assert changes[1].old is not None and changes[1].old.columns[0].to_pylist() == ["1"] and changes[1].old_is_key
+    assert changes[1].new is not None and changes[1].new.columns[1].to_pylist() == [None]
+    assert [u.tolist() if u is not None else None for u in changes[1].new.unchanged] == [None, [True]]
+    assert changes[0].new is not None and pa.types.is_string_view(changes[0].new.columns[0].type)
+    assert decoded.truncated == {oid: (5, 199)} and decoded.transactions == 2 and decoded.rows == 2
+    assert format_lsn(99) == "0/63"
