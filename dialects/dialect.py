@@ -36,6 +36,7 @@ class Dialect:
     deep_recursion: bool = True
     filters_below_limits: bool = False  # a join's filter may get below ORDER BY … LIMIT, unless that is a MATERIALIZED step
     hashes_comparisons: bool = False  # outer and anti joins are hashed only if every condition compares the two sides
+    joins_unequal: bool = False  # it may join tables by <> before the conditions that hold for few rows
     macros: Macros = field(default_factory=dict)  # put in the place of their calls, for an engine that keeps none
     setup: Callable[[], list[str]] = list  # statements that prepare a warehouse
     sort_keys: Mapping[str, str] = field(default_factory=dict)  # template of what values of a type are ordered by

@@ -5,9 +5,10 @@ from __future__ import annotations
 import signal
 import threading
 
+from connectors.postgres.altered import check_tables
+from connectors.postgres.connection import connect
 from connectors.postgres.stream import Limits
 from pipelines import deployment as store
-from pipelines.altered import check_source
 from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
 from pipelines.warehouse import Warehouse
@@ -25,7 +26,8 @@ def run(config: Config, once: bool) -> None:
             if not warehouse.used_engines():
                 return
             warehouse.check_states()
-            check_source(config.source.dsn, warehouse.deployment.catalog)
+            with connect(config.source.dsn) as conn:
+                check_tables(conn, warehouse.deployment.catalog)
             if once:
                 catch_up(config, warehouse)
             else:

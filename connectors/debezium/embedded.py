@@ -13,30 +13,32 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from psycopg import conninfo
+import psycopg
 
 from compiler.errors import TidemarkError
+from connectors.postgres.connection import SETTINGS
 
 NAME = "tidemark"  # what topics begin with
 CONSUMER = "io.debezium.engine.DebeziumEngine$ChangeConsumer"
 CALLBACK = "io.debezium.engine.DebeziumEngine$CompletionCallback"
 JVM = ["-Xrs", f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"]  # signals stay Python's
-SSL = {"host": "localhost", "port": "5432", "user": "", "password": "", "dbname": ""}
 Take = Callable[[str, bytes, Any], None]
 
 
-def properties(dsn: str, slot: str, publication: str, tables: list[str], unchanged: str) -> dict[str, str]:
-    """The connector's settings: nothing lost on the way, transactions marked, nothing made in the source."""
-    d = {**SSL, **{k: str(v) for k, v in conninfo.conninfo_to_dict(dsn).items()}}
-    if d["host"].startswith("/"):
+def properties(source: psycopg.Connection, slot: str, publication: str, tables: list[str], unchanged: str) -> dict[str, str]:
+    """The connector's settings: libpq's own, nothing lost on the way, transactions marked, nothing made in the source."""
+    info = source.info
+    if info.host.startswith("/") or not info.host:
         raise TidemarkError("Debezium does not connect through a Unix socket", code="unsupported_source",
                             hint='Give the source\'s host and port in tidemark.toml, or leave out capture = "debezium".')
-    secured = {"database.sslmode": d["sslmode"]} if "sslmode" in d else {}
+    given = info.get_parameters()
+    secured = {f"database.{k}": given[k] for k in ("sslmode", "sslrootcert", "sslcert", "sslkey") if k in given}
+    printed = " ".join(f"-c {k}={v}" for k, v in SETTINGS.items() if k not in ("client_encoding", "TimeZone"))
     return {
         "name": NAME, "topic.prefix": NAME, "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
         "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore", "offset.flush.interval.ms": "0",
-        "database.hostname": d["host"], "database.port": d["port"], "database.user": d["user"],
-        "database.password": d["password"] or "-", "database.dbname": d["dbname"], **secured,
+        "database.hostname": info.hostaddr or info.host, "database.port": str(info.port), "database.user": info.user,
+        "database.password": info.password or "-", "database.dbname": info.dbname, "driver.options": printed, **secured,
         "plugin.name": "pgoutput", "slot.name": slot, "slot.drop.on.stop": "false", "slot.max.retries": "20", "slot.retry.delay.ms": "500",
         "publication.name": publication, "publication.autocreate.mode": "disabled", "snapshot.mode": "no_data",
         "table.include.list": ",".join(tables), "decimal.handling.mode": "string", "interval.handling.mode": "string",
@@ -94,7 +96,7 @@ class Embedded:
             cause = error
             while cause is not None and cause.getCause() is not None:
                 cause = cause.getCause()
-            self.error = str(cause.getMessage() if cause is not None else message)
+            self.error = str(cause.toString() if cause is not None else message)
         self.stopped.set()
 
     def close(self) -> None:

@@ -92,7 +92,7 @@ class EventDecoder:
 
     def _changes(self, con: duckdb.DuckDBPyConnection, out: Decoded, batch: _Batch, here: I64, r: Relation, t: Table,
                  moved: set[int]) -> None:
-        whole = t.identity == "full"
+        whole = has_old_images(t)
         old_at = {m - 1: m for m in moved}
         groups: dict[tuple[str, bool], list[int]] = {}
         for i in map(int, here):
@@ -112,11 +112,10 @@ class EventDecoder:
         """One side of the events at places `seq`, as columns of text."""
         con.register("wanted", pa.table({"place": pa.array(np.arange(len(seq))), "seq": pa.array(seq)}))
         paths = ", ".join(_quoted(f"/{side}/{n.replace('~', '~0').replace('/', '~1')}") for n in r.columns)
-        unchanged = ", ".join(map(_quoted, (self.unchanged, f'["{self.unchanged}"]')))  # of an array, an array of one
         items = []
         for i, n in enumerate(r.columns, 1):
             column = t.column(n)
-            left = f"r[{i}] IN ({unchanged})"
+            left = f"r[{i}] = {_quoted(self.unchanged)}"
             text = f"CASE WHEN NOT {left} THEN {text_of(f'r[{i}]', column.type)} END" if column else f"r[{i}]"
             items.append(f"{text} AS c{i}, coalesce({left}, false) AS u{i}")
         rows = con.execute(f"SELECT {', '.join(items)} FROM (SELECT place, json_extract_string(v, [{paths}]) AS r "
@@ -125,6 +124,11 @@ class EventDecoder:
         flags = [rows[f"u{i}"].combine_chunks().to_numpy(zero_copy_only=False).astype(bool) for i in range(1, len(r.columns) + 1)]
         texts = [rows[f"c{i}"].cast(pa.large_string()).combine_chunks().cast(pa.string_view()) for i in range(1, len(r.columns) + 1)]
         return Tuples(texts, [u if u.any() else None for u in flags])
+
+
+def has_old_images(t: Table) -> bool:
+    """Whether old images are used whole: only where no key tells rows apart. They are read with the columns of today."""
+    return t.identity == "full" and (not t.key or t.deferrable)
 
 
 def _relation(oid: int, t: Table, columns: tuple[str, ...]) -> Relation:

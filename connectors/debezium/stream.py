@@ -9,17 +9,14 @@ import time
 from collections import deque
 from typing import Any
 
-from psycopg import Error, errors
-
 from compiler.catalog import Table
-from compiler.errors import TidemarkError
 from connectors.debezium.embedded import NAME, Embedded, properties
 from connectors.debezium.events import EventDecoder, end_of
+from connectors.debezium.source import Source
 from connectors.debezium.values import inexact
-from connectors.postgres.connection import SourceUnreachable, connect, format_lsn, parse_lsn
-from connectors.postgres.stream import RELEASE, Limits, Received, SlotUnavailable
+from connectors.postgres.connection import SourceUnreachable
+from connectors.postgres.stream import Limits, Received
 
-FIRST_VERSION = 140000  # messages are part of the stream from Postgres 14 on
 HELD_BYTES = 256 << 20  # of transactions that wait to be received
 IDLE = 10.0  # seconds after which an idle stream asks how far the source is
 FAR = 1 << 20  # bytes of WAL, of other tables, that are worth a marker
@@ -31,9 +28,8 @@ class DebeziumStream:
     def __init__(self, dsn: str, slot: str, publication: str, tables: list[Table], start: int = 0) -> None:
         if error := next(filter(None, map(inexact, tables)), None):
             raise error
-        self.source = connect(dsn)
+        self.tables = tables
         self.unchanged = f"__tidemark_{secrets.token_hex(12)}"
-        self.tables, self.slot = tables, slot
         self.server_end = self.asked = start
         self.carry: tuple[list[bytes], int, int] | None = None
         self.changed = threading.Condition()
@@ -42,35 +38,14 @@ class DebeziumStream:
         self.held = 0
         self.closed = False
         self.looked = time.monotonic()
+        self.source = Source(dsn, slot)
         try:
-            self._check_source()
+            self.source.check()
+            names = [re.escape(f"{t.schema}.{t.name}").replace(",", "\\,").replace("\\ ", "[ ]") for t in tables]  # the list is trimmed
+            self.engine = Embedded(properties(self.source.conn, slot, publication, names, self.unchanged), self._take)
         except BaseException:
             self.source.close()
             raise
-        names = [re.escape(f"{t.schema}.{t.name}").replace(",", "\\,") for t in tables]
-        self.engine = Embedded(properties(dsn, slot, publication, names, self.unchanged), self._take)
-
-    def _check_source(self) -> None:
-        """Debezium would make a slot that is missing, and go on without what was committed before."""
-        if self.source.info.server_version < FIRST_VERSION:
-            raise TidemarkError("the source is too old to be read through Debezium", code="unsupported_source",
-                                detail=f"It is PostgreSQL {self.source.info.server_version // 10000}; 14 is the first.",
-                                hint='Leave out capture = "debezium" in tidemark.toml.')
-        deadline = time.monotonic() + RELEASE
-        while (detail := self._unavailable()) and ("in use" in detail and time.monotonic() < deadline):
-            time.sleep(0.1)
-        if detail:
-            hint = "Another tidemark run holds it; stop that one first." if "in use" in detail else "Run: tidemark deploy"
-            raise SlotUnavailable(f'replication slot "{self.slot}" cannot be read', detail=detail, hint=hint, code="slot_unavailable")
-
-    def _unavailable(self) -> str:
-        """Why the slot cannot be read, if so."""
-        row = self.source.execute("SELECT active, wal_status FROM pg_replication_slots WHERE slot_name = %s", [self.slot]).fetchone()
-        if row is None:
-            return f'replication slot "{self.slot}" does not exist'
-        if row[1] == "lost":
-            return f'replication slot "{self.slot}" has lost changes: the server removed WAL that it needed'
-        return f'replication slot "{self.slot}" is in use' if row[0] else ""
 
     def decoder(self) -> EventDecoder:
         return EventDecoder(self.tables, self.unchanged)
@@ -80,22 +55,8 @@ class DebeziumStream:
             self.closed = True
             self.changed.notify_all()
         self.engine.close()
-        self._move_slot()
+        self.source.move_slot(self.engine.acknowledged)
         self.source.close()
-
-    def _move_slot(self) -> None:
-        """The engine tells the server at its next turn, which may not come any more: the slot is moved without it."""
-        deadline = time.monotonic() + RELEASE
-        while time.monotonic() < deadline:
-            try:
-                self.source.execute("SELECT pg_replication_slot_advance(slot_name, least(%s::pg_lsn, pg_current_wal_flush_lsn())) "
-                                    "FROM pg_replication_slots WHERE slot_name = %s AND confirmed_flush_lsn < %s::pg_lsn",
-                                    [format_lsn(self.engine.acknowledged), self.slot, format_lsn(self.engine.acknowledged)])
-                return
-            except errors.ObjectInUse:
-                time.sleep(0.1)
-            except Error:
-                return  # what it holds is read again, and is known
 
     def acknowledge(self, lsn: int) -> None:
         """Everything up to `lsn` is durable here: the slot may move there."""
@@ -122,7 +83,13 @@ class DebeziumStream:
             self.changed.notify_all()
 
     def receive(self, limits: Limits, wait: float, until: int | None = None, before: int | None = None) -> Received:
-        """As `postgres.stream.Stream.receive`."""
+        """As `postgres.stream.Stream.receive`; raises TableChanged where a table is no longer what its events are read as."""
+        out = self._receive(limits, wait, until, before)
+        if out.frames:
+            self.source.check_unaltered(self.tables)
+        return out
+
+    def _receive(self, limits: Limits, wait: float, until: int | None, before: int | None) -> Received:
         out = Received()
         size, first, deadline = 0, 0.0, time.monotonic() + wait
         self._mark(until)
@@ -180,9 +147,8 @@ class DebeziumStream:
         now = time.monotonic()
         if until is None and now - self.looked > IDLE:
             self.looked = now
-            row = self.source.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
-            lsn = parse_lsn(row[0]) if row else 0
+            lsn = self.source.position()
             until = lsn if lsn > max(self.server_end, self.asked) + FAR else None
         if until is not None and until > max(self.server_end, self.asked):
-            self.source.execute("SELECT pg_logical_emit_message(true, 'tidemark', '')")
+            self.source.send_marker()
             self.asked = until

@@ -11,7 +11,6 @@ from compiler.ir.types import Type
 
 PLAIN = ("int2", "int4", "int8", "float4", "float8", "text", "varchar", "uuid")  # written as Postgres does, or read the same
 EXACT = (*PLAIN, "bpchar", "json", "jsonb", "enum", "bool", "numeric", "date", "time", "timestamp", "timestamptz", "interval", "bytea")
-ELEMENTS = (*PLAIN, "bool", "numeric")  # times of day lose digits in arrays, dates their era, NULL is null in jsonb's
 OPAQUE = ("inet", "cidr", "macaddr", "macaddr8", "citext", "int4range", "int8range", "numrange", "daterange", "tsrange")
 DATES = {"-2147472692": "infinity", "-2147472691": "-infinity"}  # days since 1970, far out of Postgres' range
 TIMESTAMPS = {"9223372036825200000": "infinity", "-9223372036832400000": "-infinity"}
@@ -24,9 +23,7 @@ class NotExact(TidemarkError):
 
 
 def exact(t: Type) -> bool:
-    """Whether events carry every value of the type."""
-    if t.name == "array":
-        return t.element is not None and t.element.name in ELEMENTS
+    """Whether events carry every value of the type. Arrays lose bounds, dimensions, digits of times, eras of dates, NULL in jsonb."""
     return t.name in EXACT or (t.name == "opaque" and set(t.labels) <= set(OPAQUE))
 
 
@@ -45,21 +42,17 @@ def inexact(t: Table) -> NotExact | None:
 
 
 def text_of(e: str, t: Type) -> str:
-    """SQL for Postgres' text of a value, from SQL for the text that JSON has for it (of an array: JSON)."""
-    if t.name == "array" and t.element is not None:
-        item = _replace(text_of("x", t.element), ("\\", "\\\\"), ('"', '\\"'))
-        items = f"list_transform(json_extract_string({e}, '$[*]'), lambda x: CASE WHEN x IS NULL THEN 'NULL' ELSE '\"' || {item} || '\"' END)"
-        return f"'{{' || array_to_string({items}, ',') || '}}'"
+    """SQL for Postgres' text of a value, from SQL for the text that JSON has for it; what has none stays as it is."""
     if t.name == "bool":
         return f"CASE {e} WHEN 'true' THEN 't' WHEN 'false' THEN 'f' END"
     if t.name == "numeric":
         return _case(e, NUMERICS, e)
     if t.name == "date":
-        return _case(e, DATES, f"CAST(DATE '1970-01-01' + CAST({e} AS INTEGER) AS VARCHAR)")
+        return _case(e, DATES, f"coalesce(CAST(TRY(DATE '1970-01-01' + CAST({e} AS INTEGER)) AS VARCHAR), {e})")
     if t.name == "time":
         return _case(e, {"86400000000": "24:00:00"}, f"CAST(TIME '00:00:00' + to_microseconds(CAST({e} AS BIGINT)) AS VARCHAR)")
     if t.name == "timestamp":
-        return _case(e, TIMESTAMPS, f"CAST(make_timestamp(CAST({e} AS BIGINT)) AS VARCHAR)")
+        return _case(e, TIMESTAMPS, f"coalesce(CAST(TRY(make_timestamp(CAST({e} AS BIGINT))) AS VARCHAR), {e})")
     if t.name == "timestamptz":
         return _instant(e)
     if t.name == "interval":
@@ -82,8 +75,3 @@ def _case(e: str, named: dict[str, str], otherwise: str) -> str:
     arms = " ".join(f"WHEN '{k}' THEN '{v}'" for k, v in named.items())
     return f"CASE {e} {arms} ELSE {otherwise} END"
 
-
-def _replace(e: str, *pairs: tuple[str, str]) -> str:
-    for a, b in pairs:
-        e = f"replace({e}, '{a}', '{b}')"
-    return e

@@ -10,6 +10,7 @@ from compiler.errors import TidemarkError
 
 CHECKPOINT = "256MB"  # of WAL; at DuckDB's 16 MB every second batch of 1,000 rows over six views paid 90 ms for one
 UNSAFE_OPTIMIZERS = "row_group_pruner"  # DuckDB 1.5.5 counts deleted rows when it picks row groups for ORDER BY … LIMIT
+MEMORY_SHARE = 0.75  # of DuckDB's own limit, four fifths of the machine: Spark, and the source itself, may be there too
 SETTINGS = {
     "TimeZone": "UTC",
     "preserve_insertion_order": "false",
@@ -38,4 +39,7 @@ def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
                             hint="It may have been written by a newer DuckDB.", code="warehouse_unreadable") from e
     for name, value in SETTINGS.items():
         con.execute(f"SET {name} = '{value}'")
+    row = con.execute("SELECT current_setting('memory_limit')").fetchone()
+    amount, unit = str(row[0]).split() if row else ("1", "GiB")
+    con.execute(f"SET memory_limit = '{float(amount) * MEMORY_SHARE:.1f}{unit}'")
     return con

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import psycopg
 
@@ -45,7 +45,7 @@ FIND = """
 SELECT w.schema, w.name, c.oid::bigint,
        coalesce((SELECT array_agg(k.attname::text) FROM pg_index i JOIN pg_attribute k ON k.attrelid = i.indexrelid AND k.attnum <= i.indnkeyatts
                  WHERE i.indrelid = c.oid AND i.indisprimary), '{}'),
-       a.attname, a.attnum, a.atttypid::bigint, a.atttypmod
+       a.attname, a.attnum, a.atttypid::bigint, a.atttypmod, a.attnotnull, c.relreplident::text
 FROM unnest(%s::text[], %s::text[]) w (schema, name) JOIN pg_namespace n ON n.nspname = w.schema
 JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind IN ('r', 'p') AND NOT coalesce(c.relispartition, false)
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -72,19 +72,24 @@ def altered_enum(conn: psycopg.Connection, known: dict[str, tuple[str, ...]]) ->
 
 @dataclass(frozen=True)
 class Found:
-    """A table as it is now: the key's columns, and each column's (attnum, atttypid, atttypmod)."""
+    """A table as it is now: the key's columns, each column's (attnum, atttypid, atttypmod), and which are NOT NULL."""
 
     oid: int
     key: tuple[str, ...]
-    columns: dict[str, tuple[int, int, int]]
+    identity: str
+    columns: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    not_null: set[str] = field(default_factory=set)
 
 
 def find_tables(conn: psycopg.Connection, tables: list[Table]) -> dict[tuple[str, str], Found]:
     """Those of the tables that there are, by (schema, name)."""
     out: dict[tuple[str, str], Found] = {}
-    for schema, name, oid, key, column, place, of, modifier in conn.execute(FIND, ([t.schema for t in tables], [t.name for t in tables])).fetchall():
-        found = out.setdefault((schema, name), Found(oid, tuple(key), {}))
+    rows = conn.execute(FIND, ([t.schema for t in tables], [t.name for t in tables])).fetchall()
+    for schema, name, oid, key, column, place, of, modifier, not_null, identity in rows:
+        found = out.setdefault((schema, name), Found(oid, tuple(key), IDENTITY[identity]))
         found.columns[column] = (place, of, modifier)
+        if not_null:
+            found.not_null.add(column)
     return out
 
 

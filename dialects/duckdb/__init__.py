@@ -24,6 +24,7 @@ DUCKDB = Dialect(
     storage=storage,
     filters_below_limits=True,
     hashes_comparisons=True,
+    joins_unequal=True,
     setup=create_macros,
     functions={**numbers.FUNCTIONS, **casts.FUNCTIONS, **times.FUNCTIONS, **texts.FUNCTIONS, **arrays.FUNCTIONS,
                **jsons.FUNCTIONS, **aggregates.FUNCTIONS},

@@ -18,6 +18,7 @@ from compiler.ir.relation import (
 )
 from compiler.ir.types import INT8
 from dialects.dialect import Dialect, ident
+from dialects.lower.joined import filtering, unjoined
 from dialects.lower.trees import all_of, label_of, leaf, ordinal_safe, paren, signed
 from dialects.scalars import Scalars
 
@@ -118,10 +119,11 @@ class Frames:
     def attach(self, s: exp.Select, f: Frame) -> exp.Select:
         if f.source is not None:
             s.set("from_", exp.From(this=f.source))
-        if f.joins:
-            s.set("joins", list(f.joins))
-        if f.where:
-            s.set("where", exp.Where(this=all_of(f.where)))
+        joins, where = (f.joins, f.where) if not self.dialect.joins_unequal else ([unjoined(j) for j in f.joins], filtering(f.where))
+        if joins:
+            s.set("joins", list(joins))
+        if where:
+            s.set("where", exp.Where(this=all_of(where)))
         return s
 
     def item(self, e: exp.Expr, name: str) -> exp.Expr:

@@ -29,6 +29,7 @@ from compiler.ir.scalar import columns as columns_of
 from compiler.ir.types import Type
 from dialects.dialect import ident
 from dialects.lower.frames import WEIGHT, Frame, Frames
+from dialects.lower.joined import placed, tables_of
 from dialects.lower.trees import all_of, label_of, paren, reads, table_of, union_all
 
 
@@ -112,8 +113,9 @@ class Relations(Frames):
             a, b = (l, rr) if rr.source is None else (rr, l)
             return Frame(a.source, cols, weights, [*a.joins, *b.joins], [*a.where, *b.where, *on])
         if rr.joins:
-            join = exp.Join(this=rr.source, kind="CROSS")
-            return Frame(l.source, cols, weights, [*l.joins, join, *rr.joins], [*l.where, *rr.where, *on])
+            seen = tables_of(l.source, *l.joins)
+            joins, left = placed([exp.Join(this=rr.source, kind="CROSS"), *rr.joins], on, seen)
+            return Frame(l.source, cols, weights, [*l.joins, *joins], [*l.where, *rr.where, *left])
         join = exp.Join(this=rr.source, on=all_of(on)) if on else exp.Join(this=rr.source, kind="CROSS")
         return Frame(l.source, cols, weights, [*l.joins, join], [*l.where, *rr.where])
 

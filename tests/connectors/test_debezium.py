@@ -16,6 +16,7 @@ from connectors.debezium.values import exact
 from connectors.postgres.connection import format_lsn
 from tests.connectors.fresh import fresh_database
 from tests.connectors.test_capture_types import ALL
+from tests.pipelines.running import running, until
 from tests.project import Project
 
 EDGES: dict[str, list[str]] = {
@@ -25,9 +26,9 @@ EDGES: dict[str, list[str]] = {
     "timestamptz": ["'infinity'", "'-infinity'", "'0044-03-15 10:00:00.5+00 BC'", "'0001-12-31 23:00:00+00 BC'", "'20000-01-01 00:00:00Z'"],
     "interval": ["'-1 year -2 mons +3 days -04:05:06.5'", "'100 years'", "'-0.5 s'"],
     "json": ["'[1.0, 1e400, \"\\u00e9\"]'", "'  1 '"], "bytea": ["''", "'\\x22'"],
-    "int4[]": ["array_fill(7, ARRAY[3000])"], "text[]": ["ARRAY[repeat('x', 9000), '{', E'\\t\"']"], "text": ["'\"}]'", "E'\\u2028\\x7f'"],
+    "text": ["'\"}]'", "E'\\u2028\\x7f'"],
 }
-INEXACT = ["date[]", "time[]", "timestamp[]", "timestamptz[]", "mood[]", "interval[]", "jsonb[]", "money", "bit(3)", "timetz", "point", "tstzrange"]
+INEXACT = ["text[]", "int[]", "timestamp[]", "mood[]", "interval[]", "jsonb[]", "name[]", "money", "bit(3)", "timetz", "point", "tstzrange"]
 LABELS = {"mood": ("sad", "ok", "it's, \"fine\"")}
 VALUES = {t: [*ALL[t], *EDGES.get(t, [])] for t in ALL if exact(parse_type(t, LABELS))}
 NAMES = {t: f"t{i}" for i, t in enumerate(VALUES)}
@@ -86,6 +87,106 @@ def test_a_slot_that_is_gone_is_not_made_again(database: str, tmp_path: Path) ->
     p.source("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = current_database()")
     done = p.command("run", "--once")
     assert done.returncode == 1 and "does not exist" in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+ALTERED = {
+    "FULL to DEFAULT": ("whole", ["ALTER TABLE whole REPLICA IDENTITY DEFAULT"], "replica identity"),
+    "DEFAULT to FULL": ("plain", ["ALTER TABLE plain REPLICA IDENTITY FULL"], "replica identity"),
+    "DEFAULT to INDEX": ("plain", ["CREATE UNIQUE INDEX i ON plain (n)", "ALTER TABLE plain REPLICA IDENTITY USING INDEX i"], "replica identity"),
+    "another key": ("plain", ["ALTER TABLE plain DROP CONSTRAINT plain_pkey", "ALTER TABLE plain ADD PRIMARY KEY (n)"], "primary key"),
+    "another type": ("plain", ["ALTER TABLE plain ALTER a TYPE numeric(10,2)"], "another type"),
+    "stricter": ("loose", ["UPDATE loose SET a = 7", "ALTER TABLE loose ALTER a SET NOT NULL"], "made NOT NULL"),
+}
+
+
+@pytest.mark.parametrize("what", ALTERED)
+def test_a_table_that_was_altered_is_noticed_before_its_events_are_read(database: str, tmp_path: Path, what: str) -> None:
+    table, statements, told = ALTERED[what]
+    p = Project.create(tmp_path, database, {"v": f"SELECT * FROM {table}"}, capture="debezium")
+    p.source("CREATE TABLE plain (id int PRIMARY KEY, n int NOT NULL, a int)", "CREATE TABLE whole (id int PRIMARY KEY, a int)",
+             "CREATE TABLE loose (id int, a int)", "ALTER TABLE whole REPLICA IDENTITY FULL", "ALTER TABLE loose REPLICA IDENTITY FULL",
+             "INSERT INTO plain VALUES (1, 1, 1), (2, 2, NULL)", "INSERT INTO whole VALUES (1, 1)", "INSERT INTO loose VALUES (1, NULL), (1, NULL)")
+    p.deploy()
+    with running(p) as process:
+        p.source(*statements, f"DELETE FROM {table} WHERE id = 1")
+        until(lambda: process.poll() is not None, "run stops", 60)
+        _, stderr = process.communicate()
+    assert process.returncode == 1 and told in stderr and "Traceback" not in stderr, stderr
+
+
+def test_keys_of_tables_with_whole_old_images_are_what_counts(database: str, tmp_path: Path) -> None:
+    """Old images are read with the columns of today: a NULL is 0 where the column has become NOT NULL since."""
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a, s FROM t"}, capture="debezium")
+    p.source("CREATE TABLE t (id int PRIMARY KEY, a int, s text)", "ALTER TABLE t REPLICA IDENTITY FULL",
+             "INSERT INTO t SELECT g FROM generate_series(1, 5) g")
+    p.deploy()
+    p.source("UPDATE t SET a = 7, s = 'x'", "ALTER TABLE t ALTER a SET NOT NULL", "ALTER TABLE t ALTER s SET NOT NULL", "DELETE FROM t WHERE id = 3")
+    p.catch_up()
+    p.assert_equal()
+
+
+def test_settings_of_the_database_do_not_change_values(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT * FROM t"}, capture="debezium")
+    name = psycopg.conninfo.conninfo_to_dict(database)["dbname"]
+    p.source("CREATE TABLE t (id int PRIMARY KEY, i interval, f float8, r float4, b bytea, d date, t timestamptz)",
+             "ALTER TABLE t REPLICA IDENTITY FULL",
+             *(f"ALTER DATABASE {name} SET {s}" for s in ("intervalstyle = 'sql_standard'", "extra_float_digits = 0", "bytea_output = 'escape'",
+                                                          "datestyle = 'German'", "timezone = 'Asia/Tokyo'")))
+    p.deploy()
+    p.source("INSERT INTO t VALUES (1, '-1 year 2 mons -3 days 04:05:06', 0.1::float8 + 0.2, 0.1::float4 + 0.2, '\\x00ff5c', '2024-02-03', now())",
+             "INSERT INTO t SELECT 2, '1 day', 1, 1, '', '0044-03-15 BC', '2024-07-01'", "UPDATE t SET r = r * 3")
+    p.catch_up()
+    p.assert_equal()
+
+
+def test_settings_of_libpq_are_taken(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = psycopg.conninfo.conninfo_to_dict(database)
+    for k, v in {"PGHOST": "host", "PGPORT": "port", "PGUSER": "user"}.items():
+        monkeypatch.setenv(k, str(known[v]))
+    p = Project.create(tmp_path, f"dbname={known['dbname']}", {"v": "SELECT * FROM t"}, capture="debezium")
+    p.source("CREATE TABLE t (id int PRIMARY KEY)")
+    p.deploy()
+    p.source("INSERT INTO t VALUES (1)")
+    p.catch_up()
+    p.assert_equal()
+
+
+def test_types_that_stop_the_engine_are_named(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id FROM t"}, capture="debezium")
+    p.source("CREATE TABLE t (id int PRIMARY KEY)", "CREATE TYPE mood AS ENUM ('ok')", "CREATE DOMAIN temper AS mood")
+    p.deploy()
+    done = p.command("run", "--once")
+    assert done.returncode == 1 and "Its type temper is" in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_a_value_out_of_range_is_named(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, t FROM t"}, capture="debezium")
+    p.source("CREATE TABLE t (id int PRIMARY KEY, t timestamp)")
+    p.deploy()
+    p.source("INSERT INTO t VALUES (1, '294276-12-31')")
+    done = p.command("run", "--once")
+    assert done.returncode == 1 and "out of range" in done.stderr and "Row id = 1" in done.stderr, done.stderr
+
+
+def active(dsn: str) -> bool:
+    with psycopg.connect(dsn) as c:
+        return c.execute("SELECT active FROM pg_replication_slots WHERE database = current_database()").fetchone() == (True,)
+
+
+def test_connections_that_break_are_told(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id FROM t"}, capture="debezium")
+    p.source("CREATE TABLE t (id int PRIMARY KEY)")
+    p.deploy()
+    for backend in ("walsender", "client backend"):
+        with running(p) as process:
+            until(lambda: active(database), "the engine streams", 60)
+            p.source(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+                     f"AND backend_type = '{backend}'", "INSERT INTO t SELECT coalesce(max(id), 0) + 1 FROM t")
+            until(lambda process=process: process.poll() is not None, "run stops", 60)  # type: ignore[misc]
+            _, stderr = process.communicate()
+        assert process.returncode == 3 and "nothing is lost" in stderr and "Traceback" not in stderr, stderr
+    p.catch_up()
+    p.assert_equal()
 
 
 def test_the_slot_moves_with_what_is_durable(database: str, tmp_path: Path) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import psycopg
+
 from compiler.catalog import Table
 from connectors.changed import AGAIN, TableChanged, replaced, retyped, same_type
 from connectors.postgres.catalog import Found, altered_enum, enums_of, find_tables
-from connectors.postgres.connection import connect
 
 
-def check_source(dsn: str, deployed: list[Table]) -> None:
-    """Raises TableChanged for a table replaced, a key or a column's type altered, and an enum with other labels."""
-    with connect(dsn) as conn:
-        now = find_tables(conn, deployed)
-        enum = altered_enum(conn, enums_of(deployed))
+def check_tables(conn: psycopg.Connection, deployed: list[Table]) -> dict[tuple[str, str], Found]:
+    """The tables as they are. Raises TableChanged for one replaced, a key or a column's type altered, and an enum with other labels."""
+    now = find_tables(conn, deployed)
+    enum = altered_enum(conn, enums_of(deployed))
     if enum:
         raise TableChanged(f'the enum "{enum}" has other labels than when it was deployed', code="table_changed",
                            detail="Its order, and the text of its values, are part of what is kept.", hint=AGAIN)
@@ -21,6 +21,7 @@ def check_source(dsn: str, deployed: list[Table]) -> None:
         if found is None or t.oid not in (0, found.oid):
             raise replaced(t)
         _check(t, found)
+    return now
 
 
 def _check(was: Table, found: Found) -> None:

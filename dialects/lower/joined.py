@@ -1,0 +1,50 @@
+"""Conditions of joins: where they stand when both sides are joins, and which of them are no way to join."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dialects.lower.trees import all_of
+
+
+def tables_of(*sources: exp.Expr) -> set[str]:
+    """The names that columns of these sources, or of joins with them, are qualified by."""
+    return {(s.this if isinstance(s, exp.Join) else s).alias_or_name for s in sources}
+
+
+def placed(joins: list[exp.Expr], on: list[exp.Expr], seen: set[str]) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """The joins with those of the conditions `on` that inner joins of tables can take, and the conditions that are left.
+
+    `seen`: the tables before them. Semi, anti and left joins keep their own conditions: they find the same rows after
+    an inner join as before it. An engine that does not look for conditions behind them would take the product.
+    """
+    out: list[exp.Expr] = []
+    for j in joins:
+        seen = seen | tables_of(j)
+        inner = isinstance(j, exp.Join) and isinstance(j.this, exp.Table) and not j.side and j.kind in ("", "CROSS")
+        told = [c for c in on if _told(c, seen)] if inner else []
+        if told:
+            on = [c for c in on if not any(c is x for x in told)]
+            old = [j.args["on"]] if j.args.get("on") is not None else []
+            j = exp.Join(this=j.this, on=all_of([*old, *told]))
+        out.append(j)
+    return out, on
+
+
+def _told(condition: exp.Expr, seen: set[str]) -> bool:
+    columns = list(condition.find_all(exp.Column))
+    return bool(columns) and not condition.find(exp.Query) and all(c.table in seen for c in columns)
+
+
+def unjoined(j: exp.Expr) -> exp.Expr:
+    """An inner join whose ON has <> beside other conditions, with it as a filter of what these leave."""
+    on = j.args.get("on") if isinstance(j, exp.Join) and not j.side and j.kind in ("", "INNER") else None
+    if not isinstance(on, exp.And) or not isinstance(j, exp.Join):
+        return j
+    return exp.Join(this=j.this, kind=j.kind or None, on=all_of(filtering(list(on.flatten()))))
+
+
+def filtering(conditions: list[exp.Expr]) -> list[exp.Expr]:
+    """Conditions, of which those that two tables are unequal cannot be taken for edges between them."""
+    return [exp.Is(this=exp.Paren(this=c), expression=exp.true()) if isinstance(c, exp.NEQ) and len({x.table for x in c.find_all(exp.Column)}) > 1
+            else c for c in conditions]
