@@ -1,0 +1,11 @@
+begin;
+delete from store_returns where sr_ticket_number % 5 = 1;
+insert into store_returns select sr_returned_date_sk+2, sr_return_time_sk, sr_item_sk, sr_customer_sk, sr_cdemo_sk, sr_hdemo_sk, sr_addr_sk, sr_store_sk, sr_reason_sk, sr_ticket_number+1000000, sr_return_quantity+1, sr_return_amt*2, sr_return_tax, sr_return_amt_inc_tax, sr_fee, sr_return_ship_cost, sr_refunded_cash, sr_reversed_charge, sr_store_credit, sr_net_loss*2 from store_returns where sr_ticket_number % 4 = 2;
+update web_returns set wr_return_amt = wr_return_amt * 1.5, wr_returning_customer_sk = wr_refunded_customer_sk where wr_order_number % 3 = 1;
+update catalog_returns set cr_return_amount = cr_return_amount + 1, cr_returned_date_sk = cr_returned_date_sk + 30 where cr_order_number % 3 = 1;
+update inventory set inv_quantity_on_hand = inv_quantity_on_hand * 2 + 1 where inv_item_sk % 4 = 1;
+delete from inventory where inv_item_sk % 10 = 7;
+delete from item where i_item_sk % 23 = 9;
+insert into item select i_item_sk + 1000, i_item_id, i_rec_start_date, i_rec_end_date, i_item_desc, i_current_price, i_wholesale_cost, i_brand_id, i_brand, i_class_id, i_class, i_category_id, i_category, i_manufact_id, i_manufact, i_size, i_formulation, i_color, i_units, i_container, i_manager_id, i_product_name from item where i_item_sk % 6 = 1;
+update store_sales set ss_item_sk = ss_item_sk + 1000 where ss_item_sk % 6 = 1 and ss_ticket_number % 2 = 0;
+commit;
