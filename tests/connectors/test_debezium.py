@@ -141,8 +141,9 @@ def test_settings_of_the_database_do_not_change_values(database: str, tmp_path: 
 
 def test_settings_of_libpq_are_taken(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = psycopg.conninfo.conninfo_to_dict(database)
-    for k, v in {"PGHOST": "host", "PGPORT": "port", "PGUSER": "user"}.items():
-        monkeypatch.setenv(k, str(known[v]))
+    for k, v in {"PGHOST": "host", "PGPORT": "port", "PGUSER": "user", "PGPASSWORD": "password"}.items():
+        if v in known:
+            monkeypatch.setenv(k, str(known[v]))
     p = Project.create(tmp_path, f"dbname={known['dbname']}", {"v": "SELECT * FROM t"}, capture="debezium")
     p.source("CREATE TABLE t (id int PRIMARY KEY)")
     p.deploy()
