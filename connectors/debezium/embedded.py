@@ -37,7 +37,7 @@ def properties(source: psycopg.Connection, slot: str, publication: str, tables: 
     return {
         "name": NAME, "topic.prefix": NAME, "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
         "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore", "offset.flush.interval.ms": "0",
-        "database.hostname": info.hostaddr or info.host, "database.port": str(info.port), "database.user": info.user,
+        "database.hostname": given.get("hostaddr") or info.host, "database.port": str(info.port), "database.user": info.user,
         "database.password": info.password or "-", "database.dbname": info.dbname, "driver.options": printed, **secured,
         "plugin.name": "pgoutput", "slot.name": slot, "slot.drop.on.stop": "false", "slot.max.retries": "20", "slot.retry.delay.ms": "500",
         "publication.name": publication, "publication.autocreate.mode": "disabled", "snapshot.mode": "no_data",
