@@ -158,6 +158,8 @@ class Scalars:
             return w
 
         out = _each_aggregate(call, put)
+        if c.fn == "count" and c.frame is not None and c.frame[1][0] == c.frame[2][0]:
+            out = exp.Greatest(this=out, expressions=[exp.Literal.number(0)])  # DuckDB 1.5.5 counts below 0 where a frame ends before it begins
         cast = c.fn in ("rank", "dense_rank", "row_number", "ntile", "count", "sum", "avg") and not isinstance(out, exp.Cast)
         return self.dialect.cast(out, c.type) if cast else out
 

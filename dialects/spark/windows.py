@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from sqlglot import exp
 
 from compiler.formats.intervals import parse_interval
 from compiler.ir import types
 from compiler.ir.relation import WindowCall
-from compiler.ir.scalar import Call, Lit
+from compiler.ir.scalar import Call, Lit, Scalar
 from dialects.dialect import Dialect, Emit
 
 DAY = 86_400_000_000
@@ -15,7 +17,7 @@ STAMPS = ("timestamp", "timestamptz")
 
 
 def has(c: WindowCall) -> bool:
-    """Whether Spark has the frame: no GROUPS, no EXCLUDE, distances that are constant and of a type it can add."""
+    """Whether Spark has the frame: no GROUPS, no EXCLUDE, distances that are constant and of a type it can add, an end after the start."""
     if c.filter is not None:
         return False
     if c.fn in ("lag", "lead", "nth_value") and len(c.args) > 1 and not isinstance(c.args[1], Lit):
@@ -25,7 +27,23 @@ def has(c: WindowCall) -> bool:
     unit, start, end, exclude = c.frame
     if unit == "groups" or exclude:
         return False
-    return all(b is None or isinstance(b, Lit) and (unit == "rows" or _added(c, b)) for _, b in (start, end))
+    return all(b is None or isinstance(b, Lit) and (unit == "rows" or _added(c, b)) for _, b in (start, end)) and not _crossed(start, end)
+
+
+def _crossed(start: tuple[str, Scalar | None], end: tuple[str, Scalar | None]) -> bool:
+    """Both distances lie on one side, and the end comes before the start: no row is in such a frame."""
+    a, b = start[1], end[1]
+    if start[0] != end[0] or not isinstance(a, Lit) or not isinstance(b, Lit):
+        return False
+    first, last = _far(a), _far(b)
+    return first < last if start[0] == "preceding" else first > last
+
+
+def _far(by: Lit) -> Decimal:
+    if by.type.name != "interval":
+        return Decimal(str(by.value))
+    _, days, micros = parse_interval(str(by.value))
+    return Decimal(days * DAY + micros)
 
 
 def _added(c: WindowCall, by: Lit) -> bool:
