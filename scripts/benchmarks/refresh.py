@@ -125,6 +125,11 @@ class OnDuckDB:
         self.side.execute("SET schema = 'base'")
         self.side.execute(f"CREATE OR REPLACE TEMP TABLE again_{view} AS {VIEWS[view]}")
 
+    def look_up(self, size: int) -> None:
+        """Find `size` random keys in the largest mirror: what a batch does when it lands, and in each view that joins it."""
+        self.side.execute("SELECT count(*) FROM base.lineitem WHERE l_orderkey IN "
+                          f"(SELECT hash(i) % (SELECT max(l_orderkey) FROM base.lineitem) FROM range({size}) AS r(i))").fetchall()
+
     def differences(self, plan: ViewPlan) -> int:
         return compare(self.side, f"main.{plan.view}", f"temp.again_{plan.view}")
 
@@ -246,6 +251,7 @@ def run(engine: str, scale: float, sizes: list[int], repeat: int, work: Path, sa
     if engine == "spark":
         sets = {"all six": list(plans.values())}
     cells: list[Cell] = []
+    looked_up: dict[int, float] = {}
     with tempfile.TemporaryDirectory(dir=work, prefix="refresh-") as folder:
         target: Target = OnDuckDB(Path(folder)) if engine == "duckdb" else OnSpark(Path(folder))
         try:
@@ -259,9 +265,11 @@ def run(engine: str, scale: float, sizes: list[int], repeat: int, work: Path, sa
                     cells.append(c)
                     say(f"{engine} {name}, {size:,} rows: refresh {c.refresh * 1e3:.1f} ms, recompute {c.recompute * 1e3:.1f} ms, "
                         f"folding {c.folding * 1e3:.1f} ms")
+            if isinstance(target, OnDuckDB):
+                looked_up = {size: timed(lambda n=size: target.look_up(n), 5) for size in sizes}  # type: ignore[misc]
         finally:
             target.close()
-    return {"engine": engine, "scale": scale, "cells": [asdict(c) for c in cells],
+    return {"engine": engine, "scale": scale, "cells": [asdict(c) for c in cells], "look_up": looked_up,
             "maintenance": {n: maintenance_of(p) for n, p in plans.items()}}
 
 
