@@ -128,8 +128,8 @@ def _limits(r: dict[str, Any], by: dict[tuple[str, int], dict[str, Any]], sizes:
         longest = sorted(c["spent"].items(), key=lambda x: -x[1])[:4]
         rest = c["refresh"] - sum(c["spent"].values())
         look_up = r.get("look_up", {}).get(str(s))
-        rows.append([f"{s:,}", _ms(c["refresh"]), _ms(look_up) if look_up else "", _ms(alone["refresh"]) if alone else "", _ms(rest) if c["spent"] else "",
-                     _ms(c["folding"]), ", ".join(f"`{k}` {_ms(v)}" for k, v in longest)])
+        rows.append([f"{s:,}", _ms(c["refresh"]), _ms(look_up) if look_up else "", _ms(alone["refresh"]) if alone else "",
+                     _ms(rest) if c["spent"] else "", _ms(c["folding"]), ", ".join(f"`{k}` {_ms(v)}" for k, v in longest)])
     return ["### What limits it", "", "Milliseconds of a batch through all six views; on Spark, compaction runs after a batch when the "
             "log has grown past its share of the base, and is given per batch on average. *One look-up* finds as many random keys in "
             "`lineitem` and reads one column: the engine has no index that pays (connectors/README.md), so it scans all rows. A batch looks up "
