@@ -6,6 +6,7 @@ import duckdb
 import pyarrow as pa
 
 from compiler.errors import InvalidSql
+from connectors.duckdb.session import scratch
 from pipelines.warehouse import Warehouse
 
 
@@ -32,7 +33,7 @@ def answer(warehouse: Warehouse, sql: str) -> pa.Table:
             assert isinstance(engine, DuckDBEngine)
             con = engine.con.cursor()
         else:
-            con = duckdb.connect()
+            con = scratch()
         con.execute("SET TimeZone = 'UTC'")
         for v in remote:
             _, plan = warehouse.view(v.name)

@@ -14,6 +14,7 @@ from psycopg import sql
 from compiler.ir.types import Type
 from compiler.parse import parse_view
 from compiler.state import ViewPlan
+from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
 from connectors.engine import EngineFailure
 from connectors.postgres.connection import connect
@@ -179,8 +180,7 @@ def _inlined(warehouse: Warehouse, v: DeployedView) -> str:
 
 def difference(view: str, plan: ViewPlan, chunks: list[pa.Table], ours: pa.Table) -> Verified:
     """Both ways by EXCEPT ALL; numbers that are not exact on both sides are compared to 12 digits."""
-    con = duckdb.connect()
-    con.execute("SET TimeZone = 'UTC'")
+    con = scratch()
     types = [c.type for _, c in plan.outputs]
     names = [f"c{i}" for i in range(len(types))]
     empty = pa.table({n: pa.array([], type=pa.large_string()) for n in names})

@@ -117,11 +117,8 @@ def member(key: Scalar, v: Scalar, kind: Type) -> Scalar:
 
 
 def object_of(kind: Type, members: Scalar) -> Scalar:
-    """The object whose members' texts are joined in `members`; in jsonb, of equal keys one is kept."""
-    if kind == JSON:
-        return cast(text("{ ", members, " }"), kind)
-    whole = cast(text("{", members, "}"), kind)
-    return Call("json_concat", (Lit("{}", JSONB), whole), JSONB)
+    """The object of these members: json's as joined texts, jsonb's as a list of texts, of which the first of equal keys is kept."""
+    return cast(text("{ ", members, " }"), kind) if kind == JSON else Call("json_members", (members,), JSONB)
 
 
 def row(kind: Type, columns: list[tuple[str, Scalar]]) -> Scalar:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from compiler.catalog import Table
 from connectors.debezium.values import text_of
+from connectors.duckdb.session import scratch
 from connectors.postgres.pgoutput import I64, Changes, Decoded, Relation, Tuples
 
 ENVELOPE = {"op": "/op", "schema": "/source/schema", "name": "/source/table", "lsn": "/source/lsn", "status": "/status", "id": "/id"}
@@ -50,8 +51,7 @@ class EventDecoder:
         out = Decoded()
         if not frames:
             return out
-        con = duckdb.connect()
-        con.execute("SET TimeZone = 'UTC'")
+        con = scratch()
         con.register("arrived", pa.table({"v": pa.array(frames, type=pa.large_binary()).cast(pa.large_string()),
                                           "seq": pa.array(np.arange(len(frames)))}))
         paths = ", ".join(f"'{p}'" for p in ENVELOPE.values())

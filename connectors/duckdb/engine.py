@@ -17,7 +17,7 @@ from compiler.maintenance import Program, Statement
 from compiler.spelling import ident
 from compiler.state import StateDef, ViewPlan
 from connectors.duckdb import landing, mirror
-from connectors.duckdb.session import connect
+from connectors.duckdb.session import connect, scratch
 from connectors.duckdb.values import cast_errors, exported
 from connectors.engine import EngineFailure, Printer
 from connectors.exported import NOTHING, export_batch, fits, is_json, known, shapes
@@ -289,8 +289,7 @@ class DuckDBEngine:
         rows = pa.RecordBatchReader.from_batches(empty.schema, (export_batch(b, kinds) for b in read))
         items = ", ".join(f"CAST(CAST({c} AS JSON) AS VARIANT) AS {c}" if kinds.get(n, NOTHING) is None else c
                           for n in empty.schema.names for c in [ident(n).sql("duckdb")])
-        writer = duckdb.connect()
-        writer.execute("SET TimeZone = 'UTC'")
+        writer = scratch()
         writer.register("rows", rows)
         writer.execute(f"COPY (SELECT {items} FROM rows) TO '{target}' (FORMAT parquet)")
 

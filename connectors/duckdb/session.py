@@ -13,6 +13,7 @@ UNSAFE_OPTIMIZERS = "row_group_pruner"  # DuckDB 1.5.5 counts deleted rows when 
 MEMORY_SHARE = 0.75  # of DuckDB's own limit, four fifths of the machine: Spark, and the source itself, may be there too
 SETTINGS = {
     "TimeZone": "UTC",
+    "enable_progress_bar": "false",  # on where Python looks interactive, and printed among the output
     "preserve_insertion_order": "false",
     "checkpoint_threshold": CHECKPOINT,
     "disabled_optimizers": UNSAFE_OPTIMIZERS,
@@ -22,6 +23,13 @@ SETTINGS = {
 
 class WarehouseInUse(TidemarkError):
     exit_code = 3
+
+
+def scratch() -> duckdb.DuckDBPyConnection:
+    """A DuckDB in memory, for one piece of work."""
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+    return con
 
 
 def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:

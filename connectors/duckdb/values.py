@@ -10,6 +10,7 @@ import pyarrow as pa
 from compiler.catalog import Table
 from compiler.ir.types import MAX_PRECISION, Type
 from compiler.spelling import ident
+from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
 from connectors.engine import EngineFailure
 from connectors.typed import out_of_range
@@ -28,8 +29,7 @@ def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:
 
 def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
     """Look for a value that no cast can take, or whose digits a cast would drop; raises ValueOutOfRange."""
-    con = duckdb.connect()
-    con.execute("SET TimeZone = 'UTC'")
+    con = scratch()
     con.register("arrived", rows.append_column("_at", pa.array(range(rows.num_rows))))
     con.execute("CREATE TABLE staged AS SELECT * FROM arrived")
     for i, c in enumerate(t.columns):

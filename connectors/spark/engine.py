@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table
 from compiler.spelling.spark import type_name
 from compiler.state import StateDef, ViewPlan
+from connectors.duckdb.session import scratch
 from connectors.exported import NOTHING, export_batch, fits, is_json, known, packed_shapes, settled, unpacked_shapes
 from connectors.spark import mirror
 from connectors.spark.batches import Batches
@@ -130,8 +130,7 @@ class SparkEngine(Batches):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "view.parquet"
             self._write("a view", frame, path, "parquet")
-            con = duckdb.connect()
-            con.execute("SET TimeZone = 'UTC'")
+            con = scratch()
             items = ", ".join(map(collected, frame.schema.fields)) or "*"
             return con.execute(f"SELECT {items} FROM read_parquet('{path}/*.parquet')").to_arrow_table()
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from compiler.catalog import Table
 from connectors.duckdb import landing
+from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
 from connectors.duckdb.values import cast_errors
 from connectors.staging import Staged
@@ -16,8 +17,7 @@ from connectors.typed import typed
 
 
 def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
-    con = duckdb.connect()
-    con.execute("SET TimeZone = 'UTC'")
+    con = scratch()
     con.register("arrived", typed(rows, t))
     con.execute("CREATE TEMP TABLE staged AS SELECT * FROM arrived")
     query = _held(con, query)

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from compiler.errors import UnsupportedSql
+from compiler.formats.intervals import parse_interval
 from compiler.ir import types
 from compiler.ir.relation import Agg, Aggregate, Join, LeftJoin, Order, Project, Relation, Window, WindowCall
-from compiler.ir.scalar import TRUE, Call, Col, Lit, Scalar, case, cast, conj, is_null, null, same, substitute
-from compiler.ir.types import BOOL, INT4, INT8, TIMESTAMP
+from compiler.ir.scalar import TRUE, Call, Col, Lit, Scalar, case, cast, columns, conj, is_null, null, same, substitute
+from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, TIMESTAMP
 
 There = Callable[[Scalar], Scalar]
+Bound = tuple[str, Scalar | None]
 
 ORDERED = frozenset(("array_agg", "string_agg"))
 PICKED = frozenset(("first_value", "last_value", "nth_value", "lag", "lead"))
@@ -135,6 +137,40 @@ def widened(c: WindowCall) -> WindowCall:
               for k, b in (start, end)]
     wide = types.numeric(20, 0) if c.order[0].expr.type == INT8 else INT8
     return replace(c, order=(replace(c.order[0], expr=cast(c.order[0].expr, wide)),), frame=(unit, bounds[0], bounds[1], exclude))
+
+
+def forward(r: Window) -> Window:
+    """Frames of Postgres only move forward: where a month less is an earlier time of day (March 28, 17:00 and March 29, 3:00 both go to
+    February 28), the bound stays at the farthest so far."""
+    bounds: list[tuple[str, WindowCall]] = []
+    calls = []
+    for name, c in r.calls:
+        if c.frame is not None and c.frame[0] == "range" and any(_by_months(c, b) for b in c.frame[1:3]):
+            unit, start, end, exclude = c.frame
+            kept = [_kept(f"{name}_{side}", c, b, bounds) if _by_months(c, b) else b for side, b in (("from", start), ("to", end))]
+            c = replace(c, frame=(unit, kept[0], kept[1], exclude))
+        calls.append((name, c))
+    return replace(r, input=Window(r.input, r.partition, tuple(bounds)), calls=tuple(calls)) if bounds else r
+
+
+def _by_months(c: WindowCall, bound: Bound) -> bool:
+    by = bound[1]
+    if by is None or columns(by) or c.order[0].expr.type.name not in ("timestamp", "timestamptz"):
+        return False
+    return not isinstance(by, Lit) or parse_interval(str(by.value))[0] != 0
+
+
+def _kept(name: str, c: WindowCall, bound: Bound, bounds: list[tuple[str, WindowCall]]) -> Bound:
+    """The bound at a distance of its own for each row, from the farthest bound of the rows before it, which joins `bounds`."""
+    (side, by), (key, desc) = bound, (c.order[0].expr, c.order[0].desc)
+    assert by is not None
+    back = (side == "preceding") is not desc
+    far = Call("-" if back else "+", (key, by), key.type)
+    running = ("rows", ("unbounded preceding", None), ("current row", None), "")
+    bounds.append((name, WindowCall("min" if desc else "max", (far,), key.type, c.order, running)))
+    at = Col(name, key.type)
+    distance = Call("-", (key, at) if back else (at, key), INTERVAL)
+    return side, Call("coalesce", (distance, Lit("00:00:00", INTERVAL)), INTERVAL)
 
 
 def unfiltered(c: WindowCall) -> WindowCall:

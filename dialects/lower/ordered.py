@@ -16,7 +16,7 @@ from compiler.ir.relation import (
 from compiler.ir.scalar import Call, Scalar
 from dialects.dialect import ident
 from dialects.lower.aggregates import Aggregates
-from dialects.lower.framed import by_joins, unfiltered, widened
+from dialects.lower.framed import by_joins, forward, unfiltered, widened
 from dialects.lower.frames import Frame
 
 
@@ -25,6 +25,11 @@ class Ordered(Aggregates):
 
     def _window(self, r: Window, positive: bool) -> Frame:
         r = replace(r, calls=tuple((n, widened(c if self.dialect.window_filters else unfiltered(c))) for n, c in r.calls))
+        onward = forward(r)
+        if onward is not r:
+            whole = Project(onward, tuple((c.name, c) for c in r.schema))
+            self.count(whole)
+            return self.frame(whole, True)
         foreign = tuple((n, c) for n, c in r.calls if not self.dialect.frames(c))
         if foreign:
             made = by_joins(r, foreign)

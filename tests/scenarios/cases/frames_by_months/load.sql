@@ -1,0 +1,1 @@
+INSERT INTO t SELECT g, g % 2, CASE WHEN g % 17 <> 3 THEN timestamp '2026-01-20 00:00' + g * interval '7 hours' END, timestamptz '2026-01-25 00:00+00' + (g * 37 % 300) * interval '5 hours', date '2026-01-20' + g % 90 FROM generate_series(0, 260) s(g);
