@@ -59,9 +59,11 @@ def value(e: Scalar, kind: Type) -> Scalar:
     if t.name == "timestamptz":
         return text('"', Call("replace", (cast(e, TEXT), Lit(" ", TEXT), Lit("T", TEXT)), TEXT), ':00"')
     if t.name == "array":
-        if t.element is None or not (types.is_exact(t.element) or types.is_string(t.element)):
+        if t.element == types.BOOL:
+            e = cast(e, types.array(TEXT))
+        elif t.element is None or not (types.is_exact(t.element) or types.is_string(t.element)):
             raise UnsupportedSql(f"{t} as JSON is not supported", code="unsupported_function")
-        if types.is_string(t.element):
+        elif types.is_string(t.element):
             e = Call("json_list", (e,), types.array(TEXT))
         inner = Call("array_to_string", (e, Lit(", " if kind.name == "jsonb" else ",", TEXT), NULL), TEXT)
         return text("[", inner, "]")

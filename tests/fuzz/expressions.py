@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field
 
 from tests.fuzz.schema import Table, literal
-from tests.fuzz.templates import AGGS, FRAMES, KINDS, ORDERED, SCALARS, WINDOWS, lines
+from tests.fuzz.templates import AGGS, BY_TIME, FRAMES, KINDS, ORDERED, SCALARS, WINDOWS, lines
 
 
 @dataclass(frozen=True)
@@ -201,6 +201,9 @@ class Expressions:
         keys = [] if self.chance(0.15) else [f"PARTITION BY {parted}"]
         loose = (frame.startswith(("GROUPS", "RANGE")) or not flags) and "@" not in flags and self.chance(0.5)
         order = f"{self.rng.choice([x.ref for x in s.cols if x.type in ORDERED])}{self.rng.choice(('', ' DESC'))}" if loose else self.by(s)
+        times = [x.ref for x in s.cols if x.type in ("ts", "tz", "date")]
+        if flags == "f" and times and self.chance(0.15):
+            frame, order = self.rng.choice(BY_TIME), f"{self.rng.choice(times)}{self.rng.choice(('', ' DESC'))}"
         keys += [] if flags == "f" and not frame and self.chance(0.4) else [f"ORDER BY {order}"]
         self.mark("window " + call.split("(")[0])
         self.mark("window without partition" if "PARTITION" not in " ".join(keys) else "window by partition")

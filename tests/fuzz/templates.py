@@ -18,7 +18,7 @@ WINDOWS = """big row_number() - @|big rank() - o|big dense_rank() - o|approx per
 = lead({}, 2) o @|= lag({}, 1, {}) o @|= first_value({}) o @f|= last_value({}) o @f|= nth_value({}, 2) o @f|big count(*) - f
 big count({}) o f|big sum({}) int f|num sum({}) num f|numx avg({}) num f|= min({}) o f|= max({}) o f|float sum({}) float f
 big count(*) FILTER (WHERE {}) bool f|approx avg({} / 3) float f|approx sum({} / 7) float f|approx stddev({}) num f
-approx variance({}) int f|arr array_agg({}) int f"""
+approx variance({}) int f|arr array_agg({}) int @f"""
 SCALARS = """int {int} + {int}|int {int} - {int}|int {int} / 3|int {int} % nullif({int}, 0)|int abs({int})|int length({text})
 int extract(day FROM {date})::int|int CASE WHEN {bool} THEN {int} ELSE {int} END|int coalesce({int}, {int})
 int extract(month FROM {ts})::int|int greatest({int}, {int})|big {big} * 2|big {int}::bigint|big -{big}|num {num} + {num}|num {num} * 2
@@ -36,6 +36,9 @@ KINDS = ("int", "int", "num", "text", "big", "bool", "ts", "date", "float")
 FRAMES = ("ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "",
           "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW", "ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING",
           "GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING")
+
+BY_TIME = ("RANGE BETWEEN interval '1 month' PRECEDING AND CURRENT ROW",
+           "RANGE BETWEEN interval '36 hours' PRECEDING AND interval '1 month' FOLLOWING")
 
 
 def lines(text: str) -> list[list[str]]:

@@ -83,6 +83,8 @@ def _count(args: list[Scalar]) -> Scalar:
 
 def _split(args: list[Scalar]) -> Scalar:
     x, p = _subject(args, "regexp_split_to_array")
+    if p.value == "":  # one character a part, and of no characters one part
+        return case([(Call("=", (x, p), types.BOOL), Call("array", (x,), TEXTS))], Call("characters", (x,), TEXTS), TEXTS)
     if _empty(str(p.value)):
         raise unsupported("regexp_split_to_array at a pattern that matches nothing")
     return Call("regexp_split", (x, p, Lit(flags(args, 2, "regexp_split_to_array"), TEXT)), TEXTS)

@@ -531,6 +531,8 @@ num_nulls(a, NULL)
 '<' || a || '>'
 
 -- a bool, b bool
+to_json(array[a, b])
+to_jsonb(array[a, NULL, b])
 a AND b
 a OR b
 a = b

@@ -99,6 +99,7 @@ substring(a FROM '[[:alpha:]]+([0-9]+)')
 (regexp_match(a, '(\w)(\W)?'))[1]
 regexp_split_to_array(a, ' ')
 regexp_split_to_array(a, '\s*')
+regexp_split_to_array(a, '')
 string_to_array(a, ' ')
 string_to_array(a, '')
 string_to_array(a, NULL)
