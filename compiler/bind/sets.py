@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from compiler.bind.coerce import coerce
 from compiler.bind.functions import bind_function
@@ -15,6 +16,7 @@ from compiler.ir.scalar import TRUE, Call, Col, Lit, Outer, Scalar, case, cast, 
 from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, JSONB, TEXT, TIMESTAMP, TIMESTAMPTZ, Type
 
 Out = list[tuple[str, Type]]
+MAX_SERIES_SCALE = 6  # its numbers are counted in whole units of the last digit
 ONE_ROW = Values((), ((),))
 NAMES = frozenset(("unnest", "generate_series", "jsonb_array_elements", "jsonb_array_elements_text", "json_array_elements",
                    "json_array_elements_text", "regexp_split_to_table", "string_to_table", "generate_subscripts", "jsonb_object_keys",
@@ -118,6 +120,10 @@ def _records(x: Scalar, declared: Out, one: bool) -> SetFunction:
 
 def _series(args: list[Scalar]) -> SetFunction:
     start = args[0]
+    if any(types.is_numeric(a.type) for a in args) and all(types.is_exact(a.type) for a in args):
+        return _numeric_series(args)
+    if any(types.is_float(a.type) for a in args):
+        raise InvalidSql(f"function generate_series({', '.join(str(a.type) for a in args)}) does not exist", code="undefined_function")
     if types.is_integer(start.type) or start.type.name == "unknown":
         t = INT8 if any(a.type.name == "int8" for a in args) else INT4
         step: Scalar = Lit(1, t) if len(args) < 3 else cast(args[2], t)
@@ -130,6 +136,28 @@ def _series(args: list[Scalar]) -> SetFunction:
             t = TIMESTAMP
         return _plain("series_time", (cast(args[0], t), cast(args[1], t), coerce(args[2], INTERVAL)), [("generate_series", t)])
     raise UnsupportedSql(f"generate_series over {start.type} is not supported", code="unsupported_function")
+
+
+def _numeric_series(args: list[Scalar]) -> SetFunction:
+    """A series of whole numbers, each so many units of the last digit that the arguments have."""
+    scales = [types.digits(a.type)[1] for a in args]
+    scale, shown = max(scales), max(scales[:1] + scales[2:])
+    if scale > MAX_SERIES_SCALE:
+        raise UnsupportedSql(f"generate_series over numbers of {scale} digits after the point is not supported", code="unsupported_function",
+                             hint=f"Round them to at most {MAX_SERIES_SCALE} digits.")
+    unit = types.numeric(types.MAX_PRECISION, scale)
+    t = types.numeric(19 + shown, shown)
+    t = types.varying(t) if scales[0] < shown else t  # the first number is written as the start is
+
+    def whole(a: Scalar) -> Scalar:
+        return cast(Call("*", (cast(a, unit), Lit(10**scale, INT8)), unit), INT8)
+
+    def make(raw: list[Col]) -> list[Scalar]:
+        return [cast(Call("*", (cast(raw[0], types.numeric(19, 0)), Lit(f"{Decimal(1).scaleb(-scale):f}", types.numeric(scale + 1, scale))),
+                          types.numeric(19 + scale, scale)), t)]
+
+    step = args[2] if len(args) > 2 else Lit(1, INT8)
+    return SetFunction("series", (whole(args[0]), whole(args[1]), whole(step)), [("generate_series", t)], [("i", INT8)], make)
 
 
 def lockstep(functions: list[SetFunction]) -> SetFunction:

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT g, g * 1.25, g * 0.5 - 3, g % 7, nullif(g % 3, 2) = 1, repeat('ab c', g % 3) || chr(233) FROM generate_series(0, 40) s(g); INSERT INTO t VALUES (99, NULL, NULL, NULL, NULL, NULL), (98, 0, 0, 0, true, '');
