@@ -47,6 +47,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "json_array_length": typed("JSON_ARRAY_LENGTH($1)"), "json_typeof": "pg.json_typeof($1)", "json_equal": "pg.json_equal($1, $2)",
     "json_norm": "pg.json_norm($1)",
     "json_has_key": "pg.json_has_key($1, $2)", "json_has_element": "pg.json_has_element($1, $2)",
+    "json_made": "$1",
     "json_members": "pg.json_concat('{}', '{' || ARRAY_TO_STRING($1, ', ') || '}')",
     "json_concat": "pg.json_concat($1, $2)", "json_pair": "'{' || CAST(TO_JSON($1) AS VARCHAR) || ': ' || $2 || '}'",
     "json_minus": "pg.json_minus($1, $2)", "json_minus_place": "pg.json_minus_place($1, $2)",

@@ -49,6 +49,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "json_norm": "pg_json_norm($1)",
     "json_has_key": "COALESCE(ARRAY_CONTAINS(JSON_OBJECT_KEYS($1), $2), FALSE)",
     "json_has_element": "COALESCE(ARRAY_CONTAINS(TRANSFORM(pg_json_elements($1), _v -> pg_json_norm(_v)), pg_json_norm($2)), FALSE)",
+    "json_made": "$1",
     "json_members": "pg_json_concat('{}', CONCAT('{', ARRAY_JOIN(REVERSE($1), ', '), '}'))",  # a VARIANT has the last of equal keys
     "json_concat": "pg_json_concat($1, $2)", "json_pair": "CONCAT('{', pg_json_quote($1), ': ', $2, '}')",
     "json_minus": "pg_json_minus($1, $2)", "json_minus_place": "pg_json_minus_place($1, $2)",
