@@ -24,7 +24,7 @@ from compiler.ir.scalar import (
     walk,
 )
 from compiler.ir.scalar import transform as map_scalar
-from compiler.ir.types import INTEGERS
+from compiler.ir.types import FLOATS, INTEGERS, Type
 from compiler.normalize.outers import free
 
 
@@ -73,12 +73,20 @@ ALIKE = (set(INTEGERS), {"text", "varchar"})
 
 def tie(c: Scalar, names: tuple[str, ...]) -> tuple[Outer, Scalar] | None:
     """`outer = expression` of the inner query, either way round, where the expression's value may stand for the outer column's:
-    equal numerics of two scales are not alike as text."""
+    equal numerics of two scales are not alike as text, nor are 1 day and 24 hours, 0 and -0."""
     if isinstance(c, Call) and c.fn == "=":
         for a, b in (c.args, c.args[::-1]):
-            if isinstance(a, Outer) and a.name in names and (a.type == b.type or any({a.type.name, b.type.name} <= k for k in ALIKE)):
+            if isinstance(a, Outer) and a.name in names and (_of_one_form(a.type) and a.type == b.type
+                                                             or any({a.type.name, b.type.name} <= k for k in ALIKE)):
                 return a, b
     return None
+
+
+def _of_one_form(t: Type) -> bool:
+    """Equal values of the type are the same value."""
+    if t.element is not None:
+        return t.name == "array" and _of_one_form(t.element)
+    return t.name not in ("interval", "json", "jsonb", "citext", *FLOATS)
 
 
 def peel(q: Relation) -> tuple[list[Relation], Aggregate] | None:

@@ -24,7 +24,6 @@ from compiler.ir.relation import (
 )
 from compiler.ir.relation import walk as walk_nodes
 from compiler.ir.scalar import (
-    TRUE,
     Call,
     Col,
     Lit,
@@ -32,6 +31,7 @@ from compiler.ir.scalar import (
     Scalar,
     conj,
     conjuncts,
+    equal,
     is_null,
     negate,
     same,
@@ -92,12 +92,13 @@ class Push:
         return Project(grouped, (*((n, Col(n, a.type)) for n, a in agg.aggs), *keys)), p
 
     def ensure(self, q: Relation, p: Provided, wanted: list[Outer], rel: Relation) -> tuple[Relation, Provided]:
-        """Join the domain for the bindings that `q` does not carry yet."""
+        """Join the domain for the bindings that `q` does not carry yet: those that come with the bindings it carries."""
         missing = [o for o in wanted if o.name not in p.cols]
         if not missing:
             return q, p
-        d, dp = self.domain(rel, missing)
-        return Join(q, d, TRUE), Provided({**p.cols, **dp.cols}, set(p.strict))
+        d, dp = self.domain(rel, [*missing, *(Outer(f, rel.col(f).type) for f in p.cols)])
+        on = conj([(equal if f in p.strict else same)(dp.cols[f], c) for f, c in p.cols.items()])
+        return Join(q, d, on), Provided({**p.cols, **{o.name: dp.cols[o.name] for o in missing}}, set(p.strict))
 
     def exact(self, q: Relation, p: Provided, wanted: list[Outer], rel: Relation) -> tuple[Relation, Provided]:
         """Bindings of the outer columns' own types: an equal value of another type takes its place only within one branch."""
