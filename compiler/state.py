@@ -19,6 +19,7 @@ from compiler.ir.relation import (
     Filter,
     Fixpoint,
     Project,
+    Recur,
     Relation,
     Scan,
     State,
@@ -84,6 +85,8 @@ def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]], warnings: lis
     tables = frozenset(n.table for n in walk(rel) if isinstance(n, Scan))
 
     def keep(n: Relation) -> Relation:
+        if of_a_round(n):
+            return n
         if isinstance(n, Aggregate):
             d = group_state(Aggregate(transform(n.input, ordered), n.keys, n.aggs))
             states.setdefault(d.name, d)
@@ -142,13 +145,19 @@ def _timed_top(r: Relation, settled: Callable[[Relation, str], Relation], view: 
     moving = timed(r)
 
     def cut(n: Relation) -> Relation:
-        if n in moving:
+        if n in moving or of_a_round(n):
             return n.rebuild(tuple(cut(i) for i in n.inputs)) if n.inputs else n
         if not any(isinstance(x, Scan) for x in walk(n)):
             return n
         return settled(n, f"{_slug([view])}_rows")
 
     return cut(r)
+
+
+def of_a_round(r: Relation) -> bool:
+    """Whether the rows are those of one round of a recursion around it."""
+    nodes = list(walk(r))
+    return bool({n.name for n in nodes if isinstance(n, Recur)} - {n.name for n in nodes if isinstance(n, Fixpoint)})
 
 
 def readable(r: Relation) -> bool:

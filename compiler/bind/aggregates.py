@@ -169,6 +169,8 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         if args[0].type.name == "array":
             raise UnsupportedSql(f"{name} of an array of fractions that are not listed is not supported",
                                  code="unsupported_function", hint="Call it once a fraction.")
+        if isinstance(args[0], Lit) and args[0].value is None:
+            raise UnsupportedSql(f"{name} of a fraction that is NULL is not supported", code="unsupported_function", hint="It is NULL.")
         spans = order[0].expr.type.name == "interval"
         t = FLOAT8 if fn == "percentile_cont" and not spans else order[0].expr.type
         if fn == "percentile_cont" and not spans:

@@ -65,6 +65,9 @@ def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, conditi
 def _window_only(name: str, args: list[Scalar], order: tuple[Order, ...]) -> WindowCall:
     if name in RANKING:
         t = FLOAT8 if name in ("percent_rank", "cume_dist") else INT4 if name == "ntile" else INT8
+        if any(columns(a) for a in args):
+            raise UnsupportedSql(f"{name} of a number that differs from row to row is not supported", code="unsupported_function",
+                                 detail="Postgres takes it from the first row of each partition.")
         return WindowCall(name, tuple(args), t, order)
     if not args:
         raise InvalidSql(f"function {name}() does not exist", code="undefined_function")

@@ -1,4 +1,7 @@
-"""σ moves towards the scans: through π, ⋈, ⟕ (left), ⋉, +, γ and window keys. Answers never change."""
+"""σ moves towards the scans: through π, ⋈, ⟕ (left), ⋉, +, γ and window keys. Answers never change.
+
+A ⟕ whose unmatched rows a condition drops is a ⋈.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from compiler.ir.relation import (
 from compiler.ir.scalar import TRUE, Call, Col, Scalar, columns, conj, conjuncts, substitute
 from compiler.ir.scalar import walk as walk_scalar
 from compiler.temporal import reads_time
+
+COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 
 
 def push_filters(r: Relation) -> Relation:
@@ -45,6 +50,8 @@ def _place(r: Relation, parts: list[Scalar]) -> Relation:
         return _keep(Project(inner, r.exprs) if down else r, [p for p in parts if p not in down])
     if isinstance(r, Join):
         return _into_join(r, parts)
+    if isinstance(r, LeftJoin) and not reads_time(r.on) and any(_drops_nulls(p, set(r.right.names)) for p in parts):
+        return _into_join(Join(r.left, r.right, r.on), parts)
     if isinstance(r, LeftJoin | Semi):
         down = [p for p in parts if columns(p) <= set(r.left.names)]
         rest = [p for p in parts if p not in down]
@@ -75,6 +82,23 @@ def _into_join(r: Join, parts: list[Scalar]) -> Relation:
     right = [p for p in every if columns(p) and columns(p) <= set(r.right.names) and _safe(p)]
     rest = [p for p in every if p not in left and p not in right]
     return Join(_place(r.left, left), _place(r.right, right), conj(rest))
+
+
+def _drops_nulls(p: Scalar, names: set[str]) -> bool:
+    """Whether the condition cannot hold where these columns are NULL."""
+    if not isinstance(p, Call):
+        return False
+    if p.fn == "not":
+        inner = p.args[0]
+        return isinstance(inner, Call) and inner.fn == "is_null" and _is_null_with(inner.args[0], names)
+    return p.fn in COMPARISONS and any(_is_null_with(a, names) for a in p.args)
+
+
+def _is_null_with(e: Scalar, names: set[str]) -> bool:
+    """Whether the value is NULL where these columns are."""
+    if isinstance(e, Col):
+        return e.name in names
+    return isinstance(e, Call) and e.fn in ("+", "-", "*", "cast") and any(_is_null_with(a, names) for a in e.args)
 
 
 def _safe(p: Scalar) -> bool:
