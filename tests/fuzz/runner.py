@@ -70,7 +70,7 @@ def plain(v: object) -> object:
 def coarse(v: object) -> tuple[int, str]:
     """A sort key that numbers equal up to rounding nearly always share."""
     if isinstance(v, float):
-        return (1, "nan") if math.isnan(v) else (1, f"{v:.5e}" if v else "0")
+        return (1, "nan") if math.isnan(v) else (1, f"{v:.5e}" if abs(v) > 1e-9 else "0")
     if isinstance(v, tuple):
         return (3, repr([coarse(x) for x in v]))
     return (0, "") if v is None else (2, str(v))
