@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 from compiler.delta.recursive import apart
 from compiler.ir import types
+from compiler.ir.parts import of_a_round
 from compiler.ir.relation import (
     Agg,
     Aggregate,
     Filter,
     Fixpoint,
     Project,
-    Recur,
     Relation,
     Scan,
     State,
@@ -152,12 +152,6 @@ def _timed_top(r: Relation, settled: Callable[[Relation, str], Relation], view: 
         return settled(n, f"{_slug([view])}_rows")
 
     return cut(r)
-
-
-def of_a_round(r: Relation) -> bool:
-    """Whether the rows are those of one round of a recursion around it."""
-    nodes = list(walk(r))
-    return bool({n.name for n in nodes if isinstance(n, Recur)} - {n.name for n in nodes if isinstance(n, Fixpoint)})
 
 
 def readable(r: Relation) -> bool:

@@ -1,4 +1,4 @@
-"""The scalar expressions that one relation is made with."""
+"""What one relation is made with, and what it is part of."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from compiler.ir.relation import (
     Aggregate,
     Binary,
     Filter,
+    Fixpoint,
     Keys,
     Project,
+    Recur,
     Relation,
     TopK,
     Unnest,
     Values,
     Weigh,
     Window,
+    walk,
 )
 from compiler.ir.scalar import Scalar
 
@@ -40,3 +43,9 @@ def scalars(n: Relation) -> list[Scalar]:
     if isinstance(n, Values):
         return [x for row in n.rows for x in row]
     return []
+
+
+def of_a_round(r: Relation) -> bool:
+    """Whether the rows are those of one round of a recursion around it."""
+    nodes = list(walk(r))
+    return bool({n.name for n in nodes if isinstance(n, Recur)} - {n.name for n in nodes if isinstance(n, Fixpoint)})

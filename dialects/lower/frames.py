@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from compiler.errors import CompilerBug
+from compiler.ir.parts import of_a_round
 from compiler.ir.relation import (
     Filter,
     Net,
@@ -176,7 +177,8 @@ class Frames:
             if (r, form) in self.memo and not self.inline:
                 name, weighted = self.memo[(r, form)]
                 return self.reuse(name, r.names, weighted)
-        f = self.consolidated(r) if positive and signed(r) else self.build(r, positive)
+        apart = positive and signed(r) and not of_a_round(r)  # within a recursion rows are added up outside the rounds
+        f = self.consolidated(r) if apart else self.build(r, positive)
         if self.refs[r] > 1 and not self.inline and not leaf(r):
             if not (f.bare and isinstance(f.source, exp.Table) and f.source.args.get("db") is None
                     and f.source.args.get("alias") is None and all(f.cols[n].name == n for n in r.names)):
