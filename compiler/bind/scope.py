@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass, field
 
 from compiler.catalog import Catalog, Table
-from compiler.errors import InvalidSql
+from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Agg, Order, Relation
 from compiler.ir.scalar import Col, Outer, Scalar, transform
 
@@ -85,12 +85,15 @@ class Scope:
     def has_source(self, alias: str) -> bool:
         return any(s.alias == alias for s in self.sources) or (self.parent is not None and self.parent.has_source(alias))
 
-    def _unknown(self, table: str | None, name: str) -> InvalidSql:
+    def _unknown(self, table: str | None, name: str) -> InvalidSql | UnsupportedSql:
         if table is not None and not self.has_source(table):
             return InvalidSql(f'missing FROM-clause entry for table "{table}"', code="undefined_table")
         if any(s.table is not None and name in s.table.generated for s in self.sources if table in (None, s.alias)):
             return InvalidSql(f'column "{name}" is generated, and Postgres does not replicate it', code="generated_column",
                               hint="Write the column's expression in the view.")
+        if table is None and self.has_source(name):
+            return UnsupportedSql(f'the whole row of "{name}" as a value is not supported here', code="unsupported_syntax",
+                                  hint=f"Name its columns, or take it as to_jsonb({name}).")
         known = [n for s in self.sources if table in (None, s.alias) for n, _ in s.columns]
         near = difflib.get_close_matches(name, known, 1)
         full = f"{table}.{name}" if table else name

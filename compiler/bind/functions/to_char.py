@@ -29,7 +29,7 @@ def to_char(value: Scalar, pattern: Scalar) -> Scalar:
         return _number(value, pattern.value)
     if value.type.name not in ("date", "timestamp", "timestamptz"):
         raise UnsupportedSql(f"to_char of {value.type} is not supported", code="unsupported_function",
-                             hint="Cast it to numeric or timestamp first.")
+                             hint="Cast it to numeric or timestamp first, or to text; of an interval, take parts with extract.")
     return joined([_piece(value, p) for p in _pieces(pattern.value)])
 
 
