@@ -48,8 +48,13 @@ def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
 
 
 def exported(name: str, t: Type) -> str:
-    """A column as files can hold it: Parquet's interval has no sign, so intervals are written as seconds."""
+    """A column as files can hold it: Parquet's interval has no sign, so intervals are written as seconds. A real is written as the
+    double of the digits that Postgres shows: 0.1, not 0.10000000149."""
     column = ident(name).sql("duckdb")
+    if t.name == "float4":
+        return f"CAST(CAST({column} AS VARCHAR) AS DOUBLE) AS {column}"
+    if t.name == "array" and t.element is not None and t.element.name == "float4":
+        return f"CAST(CAST({column} AS VARCHAR[]) AS DOUBLE[]) AS {column}"
     if t.name != "interval":
         return column
     months = f"(datepart('year', {column}) * 12 + datepart('month', {column}))"

@@ -44,6 +44,11 @@ def collected(f: Any) -> str:
         return interval_of(f.name)
     return intervals_of(f.name) if is_interval(getattr(f.dataType, "elementType", None)) else quoted(f.name)
 
+EXPORTED = {  # Parquet's interval has no sign: seconds; a real is the double of the digits that Postgres shows
+    "interval": "CAST((`{0}`.months * CAST(30 AS BIGINT) + `{0}`.days) * 86400000000 + `{0}`.micros AS DOUBLE) / 1000000 AS `{0}`",
+    "real": "CAST(CAST(`{0}` AS STRING) AS DOUBLE) AS `{0}`",
+    "real[]": "CAST(CAST(`{0}` AS ARRAY<STRING>) AS ARRAY<DOUBLE>) AS `{0}`"}
+
 
 class SparkEngine(Batches):
     """Delta tables under one folder, maintained by one Spark session."""
@@ -140,9 +145,8 @@ class SparkEngine(Batches):
     def export(self, plan: ViewPlan, path: Path, fmt: str) -> None:
         frame = self.frame(plan)
         types = [c.type for _, c in plan.outputs]
-        if any(t.name == "interval" for t in types):  # as seconds: Parquet's interval has no sign
-            length = ("CAST((`{0}`.months * CAST(30 AS BIGINT) + `{0}`.days) * 86400000000 + `{0}`.micros AS DOUBLE) / 1000000 AS `{0}`")
-            frame = frame.selectExpr(*((length if t.name == "interval" else "`{0}`").format(n.replace("`", "``"))
+        if any(str(t) in EXPORTED for t in types):
+            frame = frame.selectExpr(*(EXPORTED.get(str(t), "`{0}`").format(n.replace("`", "``"))
                                        for (n, _), t in zip(plan.outputs, types, strict=True)))
         if fmt == "parquet" and any(map(is_json, types)):
             frame = frame.persist()  # read twice

@@ -1,14 +1,16 @@
-"""JSON in exported files keeps its digits."""
+"""What files hold for types they have no words for."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 from compiler.ir import types
 from compiler.ir.types import Type
+from connectors.duckdb.values import exported
 from connectors.exported import converted, known, packed_shapes, shape, shapes, shared, unpacked_shapes
 
 
@@ -42,3 +44,11 @@ def test_a_column_has_the_type_its_values_share(texts: list[str | None], written
         assert shared(kind, other) == kind
     assert unpacked_shapes([packed_shapes(batch.slice(i, 1)).column(0)[0].as_py() for i in range(len(texts))], 1) == [kind]
     assert converted(column, kind).to_pylist() == written
+
+
+@pytest.mark.parametrize(("t", "value", "written"), [
+    (types.FLOAT4, "0.1::FLOAT", 0.1), (types.FLOAT4, "12.34::FLOAT", 12.34), (types.FLOAT4, "'-inf'::FLOAT", float("-inf")),
+    (types.FLOAT4, "NULL::FLOAT", None), (types.array(types.FLOAT4), "[0.1, NULL]::FLOAT[]", [0.1, None])])
+def test_a_real_has_the_digits_that_are_shown(t: Type, value: str, written: object) -> None:
+    got = duckdb.sql(f"SELECT {exported('x', t)} FROM (SELECT {value} AS x)").fetchone()
+    assert got == (written,)
