@@ -13,8 +13,6 @@ from compiler.differences import differences
 from compiler.normalize import normalize
 from compiler.state import ViewPlan, plan
 
-VERSION = 1
-
 
 def compile_view(name: str, query: exp.Expr, catalog: Catalog,
                  views: Mapping[str, exp.Expr] | None = None) -> ViewPlan:
