@@ -85,7 +85,7 @@ def plan(view: str, rel: Relation, outputs: list[tuple[str, Col]], warnings: lis
     tables = frozenset(n.table for n in walk(rel) if isinstance(n, Scan))
 
     def keep(n: Relation) -> Relation:
-        if of_a_round(n):
+        if not isinstance(n, Aggregate | Window | Fixpoint) or of_a_round(n):
             return n
         if isinstance(n, Aggregate):
             d = group_state(Aggregate(transform(n.input, ordered), n.keys, n.aggs))

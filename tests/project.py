@@ -46,6 +46,11 @@ class Project:
             for s in statements:
                 c.execute(s)
 
+    def play(self, script: Path) -> None:
+        """A file of statements, as psql -f would."""
+        with psycopg.connect(self.dsn, autocommit=True) as c:
+            c.execute(script.read_text().encode())
+
     def deploy(self, keep_going: bool = False) -> Deployed:
         return deploy(self.config, keep_going)
 
@@ -62,9 +67,20 @@ class Project:
         wrong = [r.line() for r in results if not r.equal]
         assert not wrong, "\n".join(wrong)
 
+    def follow(self, batches: Path) -> None:
+        """Every view equals the source's own answer, now and after each file of the folder."""
+        self.assert_equal()
+        for batch in sorted(batches.glob("*.sql")):
+            self.play(batch)
+            self.assert_equal()
+
     def command(self, *args: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([sys.executable, "-m", "pipelines.cli", *args], cwd=self.home, capture_output=True, text=True)
 
     @property
     def deployed(self) -> deployment.Deployment:
         return deployment.require(self.config.warehouse_path)
+
+    @property
+    def maintenance(self) -> dict[str, str]:
+        return {v.name: v.maintenance for v in self.deployed.views}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -12,7 +12,7 @@ from compiler.bind.functions.regexes import every_match
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Apply, Filter, LeftJoin, Project, Relation, Unnest, Values
-from compiler.ir.scalar import TRUE, Call, Col, Lit, Outer, Scalar, case, cast, columns, transform
+from compiler.ir.scalar import TRUE, Call, Col, Lit, Outer, Scalar, case, cast, columns, conj, transform
 from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, JSONB, TEXT, TIMESTAMP, TIMESTAMPTZ, Type
 
 Out = list[tuple[str, Type]]
@@ -37,7 +37,7 @@ class SetFunction:
     args: tuple[Scalar, ...]
     columns: Out
     raw: Out
-    make: Callable[[list[Col]], list[Scalar]] | None = None
+    make: Callable[[Sequence[Scalar]], list[Scalar]] | None = None
 
 
 def _plain(fn: str, args: tuple[Scalar, ...], columns: Out) -> SetFunction:
@@ -85,7 +85,7 @@ def _unnest(args: list[Scalar]) -> SetFunction:
         return _plain("unnest", (args[0],), out)
     sizes = tuple(Call("cardinality", (a,), INT4) for a in args)
 
-    def make(raw: list[Col]) -> list[Scalar]:
+    def make(raw: Sequence[Scalar]) -> list[Scalar]:
         return [Call("array_get", (a, raw[0]), t) for a, (_, t) in zip(args, out, strict=True)]
 
     return SetFunction("series", (Lit(1, INT4), Call("greatest", sizes, INT4), Lit(1, INT4)), out, [("i", INT4)], make)
@@ -152,7 +152,7 @@ def _numeric_series(args: list[Scalar]) -> SetFunction:
     def whole(a: Scalar) -> Scalar:
         return cast(Call("*", (cast(a, unit), Lit(10**scale, INT8)), unit), INT8)
 
-    def make(raw: list[Col]) -> list[Scalar]:
+    def make(raw: Sequence[Scalar]) -> list[Scalar]:
         return [cast(Call("*", (cast(raw[0], types.numeric(19, 0)), Lit(f"{Decimal(1).scaleb(-scale):f}", types.numeric(scale + 1, scale))),
                           types.numeric(19 + scale, scale)), t)]
 
@@ -164,7 +164,7 @@ def lockstep(functions: list[SetFunction]) -> SetFunction:
     """Several functions of one SELECT list: row by row together, NULL where one has no more; raises UnsupportedSql."""
     sizes = tuple(map(_size, functions))
 
-    def make(raw: list[Col]) -> list[Scalar]:
+    def make(raw: Sequence[Scalar]) -> list[Scalar]:
         return [_nth(f, n, raw[0]) for f, n in zip(functions, sizes, strict=True)]
 
     return SetFunction("series", (Lit(1, INT4), Call("greatest", sizes, INT4), Lit(1, INT4)), [f.columns[0] for f in functions],
@@ -175,10 +175,10 @@ def _size(f: SetFunction) -> Scalar:
     if f.fn == "unnest":
         return Call("cardinality", f.args, INT4)
     if f.fn == "series":
-        start, stop, step = (cast(a, INT4) for a in f.args)
-        steps = Call("/", (Call("-", (stop, start), INT4), step), INT4)
-        beyond = Call("<", (Call("*", (Call("-", (stop, start), INT4), step), INT4), Lit(0, INT4)), BOOL)
-        return case([(beyond, Lit(0, INT4))], Call("+", (steps, Lit(1, INT4)), INT4), INT4)
+        start, stop, step = (cast(a, INT8) for a in f.args)
+        steps = Call("+", (Call("/", (Call("-", (stop, start), INT8), step), INT8), Lit(1, INT8)), INT8)
+        away = [conj([Call(a, (step, Lit(0, INT8)), BOOL), Call(b, (stop, start), BOOL)]) for a, b in (("<", ">"), (">", "<"))]
+        return case([(x, Lit(0, INT4)) for x in away], cast(steps, INT4), INT4)
     raise UnsupportedSql("these set-returning functions are not supported together in one SELECT list", code="unsupported_syntax",
                          hint="Call them in FROM, with LATERAL.")
 
@@ -187,9 +187,9 @@ def _nth(f: SetFunction, size: Scalar, i: Scalar) -> Scalar:
     t = f.columns[0][1]
     if f.fn == "unnest":
         return Call("array_get", (f.args[0], i), t)
-    start, _, step = f.args
-    value = Call("+", (start, Call("*", (Call("-", (i, Lit(1, INT4)), INT4), step), t)), t)
-    return case([(Call("<=", (i, size), BOOL), value)], Lit(None, t), t)
+    (start, _, step), counted = f.args, f.raw[0][1]
+    value: Scalar = Call("+", (start, Call("*", (Call("-", (i, Lit(1, INT4)), INT4), step), counted)), counted)
+    return case([(Call("<=", (i, size), BOOL), f.make([value])[0] if f.make else value)], Lit(None, t), t)
 
 
 def sets_joined(left: Relation, rel: Relation, on: Scalar, side: str) -> Relation:

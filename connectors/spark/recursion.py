@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from compiler.ir.relation import Aggregate, Fixpoint, LeftJoin, Project, Recur, Relation, Semi, Temp, TopK, Window, transform, walk
 from compiler.ir.scalar import Col, conj, same
@@ -16,7 +16,7 @@ from connectors.spark.store import Store
 NUMBERS = count(1)
 
 
-def _by_rounds(n: Relation) -> bool:
+def _by_rounds(n: Relation) -> TypeGuard[Fixpoint]:
     """A recursion with UNION, or whose step reads the round before in an aggregate, a window, a limit or an outer side."""
     if not isinstance(n, Fixpoint):
         return False
@@ -34,7 +34,7 @@ class Recursion(Store):
         found: dict[Relation, Relation] = {}
 
         def rows(n: Relation) -> Relation:
-            if not (isinstance(n, Fixpoint) and _by_rounds(n)) or any(isinstance(x, Recur) and x.name != n.name for x in walk(n)):
+            if not _by_rounds(n) or any(isinstance(x, Recur) and x.name != n.name for x in walk(n)):
                 return n  # what is inside another recursion is found in each of its rounds
             if n not in found:
                 found[n] = self._rounds(n, folder, session)

@@ -6,6 +6,9 @@ from sqlglot import exp
 
 from dialects.lower.trees import all_of
 
+EQUALITIES = (exp.EQ, exp.NullSafeEQ)
+COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
+
 
 def tables_of(*sources: exp.Expr) -> set[str]:
     """The names that columns of these sources, or of joins with them, are qualified by."""
@@ -37,14 +40,28 @@ def _told(condition: exp.Expr, seen: set[str]) -> bool:
 
 
 def unjoined(j: exp.Expr) -> exp.Expr:
-    """An inner join whose ON has <> beside other conditions, with it as a filter of what these leave."""
+    """An inner join whose ON has <> or compares what it computes, beside other conditions, with it as a filter of what these leave."""
     on = j.args.get("on") if isinstance(j, exp.Join) and not j.side and j.kind in ("", "INNER") else None
     if not isinstance(on, exp.And) or not isinstance(j, exp.Join):
         return j
-    return exp.Join(this=j.this, kind=j.kind or None, on=all_of(filtering(list(on.flatten()))))
+    parts = list(on.flatten())
+    if any(isinstance(c, EQUALITIES) and _tables(c) > 1 for c in parts):  # or it computes them for every row of the larger side
+        parts = [_filter(c) if isinstance(c, COMPARISONS) and _tables(c) > 1 and not _plain(c) else c for c in parts]
+    return exp.Join(this=j.this, kind=j.kind or None, on=all_of(filtering(parts)))
+
+
+def _tables(condition: exp.Expr) -> int:
+    return len({x.table for x in condition.find_all(exp.Column)})
+
+
+def _plain(comparison: exp.Expr) -> bool:
+    return isinstance(comparison.this, exp.Column) and isinstance(comparison.expression, exp.Column)
+
+
+def _filter(condition: exp.Expr) -> exp.Expr:
+    return exp.Is(this=exp.Paren(this=condition), expression=exp.true())
 
 
 def filtering(conditions: list[exp.Expr]) -> list[exp.Expr]:
     """Conditions, of which those that two tables are unequal cannot be taken for edges between them."""
-    return [exp.Is(this=exp.Paren(this=c), expression=exp.true()) if isinstance(c, exp.NEQ) and len({x.table for x in c.find_all(exp.Column)}) > 1
-            else c for c in conditions]
+    return [_filter(c) if isinstance(c, exp.NEQ) and _tables(c) > 1 else c for c in conditions]

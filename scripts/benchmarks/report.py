@@ -120,6 +120,7 @@ def _refresh(r: dict[str, Any]) -> list[str]:
 
 def _limits(r: dict[str, Any], by: dict[tuple[str, int], dict[str, Any]], sizes: list[int]) -> list[str]:
     """Where a batch's time goes: landing, the statements that take longest, and compaction beside it."""
+    found = {int(s): _ms(v) for s, v in r.get("look_up", {}).items()}
     rows = []
     for s in sizes:
         c, alone = by.get((ALL, s)), by.get((LANDING, s))
@@ -127,14 +128,19 @@ def _limits(r: dict[str, Any], by: dict[tuple[str, int], dict[str, Any]], sizes:
             continue
         longest = sorted(c["spent"].items(), key=lambda x: -x[1])[:4]
         rest = c["refresh"] - sum(c["spent"].values())
-        look_up = r.get("look_up", {}).get(str(s))
-        rows.append([f"{s:,}", _ms(c["refresh"]), _ms(look_up) if look_up else "", _ms(alone["refresh"]) if alone else "",
-                     _ms(rest) if c["spent"] else "", _ms(c["folding"]), ", ".join(f"`{k}` {_ms(v)}" for k, v in longest)])
-    return ["### What limits it", "", "Milliseconds of a batch through all six views; on Spark, compaction runs after a batch when the "
-            "log has grown past its share of the base, and is given per batch on average. *One look-up* finds as many random keys in "
-            "`lineitem` and reads one column: the engine has no index that pays (connectors/README.md), so it scans all rows. A batch looks up "
-            "old images in both tables, and each view but the first and the last looks up what its changes join.", "",
-            *_grid(("rows", "refresh", "one look-up", "landing alone", "landing and commit within", "compaction", "longest statements"), rows)]
+        told = {"rows": f"{s:,}", "refresh": _ms(c["refresh"]), "one look-up": found.get(s, ""),
+                "landing alone": _ms(alone["refresh"]) if alone else "", "landing and commit within": _ms(rest) if c["spent"] else "",
+                "compaction": _ms(c["folding"]), "longest statements": ", ".join(f"`{k}` {_ms(v)}" for k, v in longest)}
+        rows.append(told)
+    measured = [k for k in (rows[0] if rows else {}) if any(row[k] for row in rows)]
+    text = ["Milliseconds of a batch through all six views."]
+    if r["engine"] == "spark":
+        text.append("Compaction runs after a batch when the log has grown past its share of the base, and is given per batch on average.")
+    if found:
+        text.append("*One look-up* finds as many random keys in `lineitem` and reads one column: the engine has no index that pays "
+                    "(connectors/README.md), so it scans all rows. A batch looks up old images in both tables, and each view but the first and "
+                    "the last looks up what its changes join.")
+    return ["### What limits it", "", " ".join(text), "", *_grid(measured, [[row[k] for k in measured] for row in rows])]
 
 
 def _capture(c: dict[str, Any]) -> list[str]:

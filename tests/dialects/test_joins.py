@@ -25,6 +25,7 @@ UNEQUAL = """SELECT o.id, h.kind AS a, g.kind AS b FROM orders o JOIN household 
     JOIN household g ON g.id = c.household WHERE h.kind <> g.kind AND h.size < g.size"""
 
 
+AVERAGE = "SELECT o.id FROM orders o JOIN customer c ON c.id = o.customer WHERE o.n * 2 < c.household + 1 AND o.n < c.address"
 OWN = "SELECT o.id, o.n >= ALL (SELECT x.n FROM orders x WHERE x.customer = o.customer) AS top FROM orders o"
 
 
@@ -45,6 +46,13 @@ def test_tables_are_not_joined_by_being_unequal() -> None:
     unequal = re.compile(r"\(\s*\S*kind\S* <> \S*kind\S*\s*\) IS TRUE")
     assert unequal.search(printed(UNEQUAL, DUCKDB)), printed(UNEQUAL, DUCKDB)
     assert "IS TRUE" not in printed(UNEQUAL, SPARK)
+
+
+def test_what_is_computed_is_compared_after_the_join() -> None:
+    """In the join's condition DuckDB computes both sides for all rows of the larger table, before it looks for their keys."""
+    text = " ".join(printed(AVERAGE, DUCKDB).split())
+    assert re.search(r"n \* 2\s*\) < \(\s*\S+household \+ 1\s*\)\s*\) IS TRUE", text), text
+    assert re.search(r"AND \S+n < \S+address", text), text
 
 
 def test_numbers_written_out_are_bound_once() -> None:

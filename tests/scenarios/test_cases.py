@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from tests.project import Project
@@ -25,17 +24,10 @@ ENGINES = ["duckdb", pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
 def test_every_view_is_the_sources_after_every_batch(case: Path, engine: str, database: str, tmp_path: Path) -> None:
     """On Spark, views with a function it has no counterpart for are refused, and the others compared."""
-    def play(script: Path) -> None:
-        with psycopg.connect(database, autocommit=True) as c:
-            c.execute(script.read_text().encode())
-
     p = Project.create(tmp_path, database, views(case), engine)
-    play(case / "schema.sql")
-    play(case / "load.sql")
+    p.play(case / "schema.sql")
+    p.play(case / "load.sql")
     told = p.deploy(keep_going=engine == "spark").views
     refused = [v.name for v in told if v.error is not None]
     assert len(refused) <= len(told) // 20, refused
-    p.assert_equal()
-    for batch in sorted((case / "batches").glob("*.sql")):
-        play(batch)
-        p.assert_equal()
+    p.follow(case / "batches")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipelines import deployment as store
+import pytest
+
 from tests.project import Project
+from tests.scenarios.test_cases import ENGINES
 
 VIEWS = {
     "vwap": "SELECT sum(b1.price * b1.volume) AS vwap FROM bids b1 WHERE 0.25 * (SELECT sum(b3.volume) FROM bids b3) > "
@@ -24,12 +26,13 @@ VIEWS = {
 ROWS = ("INSERT INTO {0} SELECT i, i % 10, (i * 7919) % 300 * 10, 100 + (i * 104729) % 20000 FROM generate_series({1}, {2}) i")
 
 
-def test_every_query_is_maintained(database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, VIEWS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_query_is_maintained(engine: str, database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, VIEWS, engine)
     p.source(*(f"CREATE TABLE {t} (id int PRIMARY KEY, broker_id int, volume numeric(12,2), price numeric(12,2))" for t in ("bids", "asks")),
              ROWS.format("bids", 1, 120), ROWS.format("asks", 1, 100))
     p.deploy()
-    told = {v.name: v.maintenance for v in store.require(p.config.warehouse_path).views}
+    told = p.maintenance
     assert set(told.values()) <= {"incremental", "keyed"}, told
     p.assert_equal()
     p.source(ROWS.format("bids", 200, 230), ROWS.format("asks", 200, 240))

@@ -16,3 +16,7 @@ SELECT id, (SELECT string_agg(ch, '' ORDER BY o DESC) FROM regexp_split_to_table
 SELECT id, x FROM t, LATERAL generate_series(b, a) AS g(x) WHERE n > 2;
 -- view: between_two
 SELECT id, x FROM t, LATERAL generate_series(n, 3, 0.5) AS g(x) WHERE x > n ORDER BY id, x;
+-- view: beside_another_list
+SELECT id, generate_series(1, 2, 0.5) AS x, unnest(ARRAY['p', 'q']) AS y, (regexp_matches(s, '(a)(b)'))[2] AS z, regexp_matches(s, '([a-c])', 'g') AS m FROM t;
+-- view: two_series
+SELECT id, generate_series(a, a + 1, 0.3) AS x, generate_series(n, n + 1) AS y FROM t;
