@@ -10,9 +10,11 @@ import duckdb
 import psycopg
 import pyarrow as pa
 from psycopg import sql
+from sqlglot import exp
 
+from compiler.bind.query import Binder
+from compiler.catalog import Column, Table
 from compiler.ir.types import Type
-from compiler.parse import parse_view
 from compiler.state import ViewPlan
 from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
@@ -154,28 +156,26 @@ def _compare(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: st
 
 def _inlined(warehouse: Warehouse, v: DeployedView) -> str:
     """The view's SELECT, with the other views it reads as CTEs."""
-    names = {d.name: parse_view(d.text) for d in warehouse.deployment.views}
-    from compiler.bind.query import Binder
-
-    binder = Binder(warehouse.deployment.to_catalog(), {n: t.query for n, t in names.items() if n != v.name}, (v.name,))
-    binder.view(names[v.name].query.copy())
-    reads = binder.reads_views
-    if not reads:
-        return names[v.name].sql
+    texts = {n: c.text for n, c in warehouse.compiled.items() if c.text is not None}
+    if not any(t.name in texts for t in texts[v.name].query.find_all(exp.Table)):
+        return texts[v.name].sql
+    catalog = warehouse.deployment.to_catalog()
     order: list[str] = []
 
     def visit(n: str) -> None:
-        b = Binder(warehouse.deployment.to_catalog(), {m: t.query for m, t in names.items() if m != n}, (n,))
-        b.view(names[n].query.copy())
+        b = Binder(catalog, {m: t.query for m, t in texts.items() if m != n}, (n,))
+        b.view(texts[n].query.copy())
         for m in sorted(b.reads_views):
             visit(m)
         if n not in order:
             order.append(n)
 
-    for n in sorted(reads):
-        visit(n)
-    ctes = ",\n".join(f'"{n}" AS (\n{names[n].sql}\n)' for n in order)
-    return f"WITH {ctes} SELECT * FROM (\n{names[v.name].sql}\n) AS whole"
+    visit(v.name)
+    *read, _ = order
+    if not read:
+        return texts[v.name].sql
+    ctes = ",\n".join(f'"{n}" AS (\n{texts[n].sql}\n)' for n in read)
+    return f"WITH {ctes} SELECT * FROM (\n{texts[v.name].sql}\n) AS whole"
 
 
 def difference(view: str, plan: ViewPlan, chunks: list[pa.Table], ours: pa.Table) -> Verified:
@@ -184,8 +184,6 @@ def difference(view: str, plan: ViewPlan, chunks: list[pa.Table], ours: pa.Table
     types = [c.type for _, c in plan.outputs]
     names = [f"c{i}" for i in range(len(types))]
     empty = pa.table({n: pa.array([], type=pa.large_string()) for n in names})
-    from compiler.catalog import Column, Table
-
     shape = Table("", "", tuple(Column(n, t) for n, t in zip(names, types, strict=True)))
     con.register("source_text", typed(pa.concat_tables(chunks) if chunks else empty, shape))
     con.register("ours_raw", ours.rename_columns(names))
