@@ -212,6 +212,8 @@ def _comparable(e: str, t: Type) -> str:
         return f"list_transform({e}, x -> rtrim(x, ' '))"
     if t.name in ("float4", "float8") or (t.name == "numeric" and (t.scale or 0) > 12):
         return f"CAST({e} AS DOUBLE)"
+    if t.name == "interval":  # of equal ones in several forms, which is shown is open
+        return f"EPOCH_US({e})"
     if t.name == "numeric":
         return f"CAST({e} AS DECIMAL(38,{t.scale}))"
     return e

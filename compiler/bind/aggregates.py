@@ -10,7 +10,7 @@ from sqlglot import exp
 from compiler.bind import json_values
 from compiler.bind.coerce import coerce, guarded, joined, normal, padded
 from compiler.bind.functions.texts import nullable
-from compiler.bind.operators import label, ordinal
+from compiler.bind.operators import label, of, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order
@@ -162,9 +162,11 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
     elif fn in ("min", "max"):
         if args[0].type.name in ("bool", "json", "jsonb", "uuid", "bytea"):
             raise InvalidSql(f"function {name}({args[0].type}) does not exist", code="undefined_function")
-        args = [ordinal(coerce(args[0], TEXT))]
+        args = [_single(name, coerce(args[0], TEXT))]
     else:
         args = [coerce(a, TEXT) for a in args]
+    if fn in ("percentile_disc", "mode") and isinstance(order[0].expr, Call) and order[0].expr.fn == "enum_ordinals":
+        raise UnsupportedSql(f"{name} of arrays of enums is not supported", code="unsupported_function")
     if fn in ("percentile_cont", "percentile_disc"):
         if args[0].type.name == "array":
             raise UnsupportedSql(f"{name} of an array of fractions that are not listed is not supported",
@@ -188,6 +190,13 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
     if distinct and fn in ("min", "max", "bool_and", "bool_or", "bit_and", "bit_or"):
         distinct = False
     return Agg(fn, tuple(args), t, keep, distinct, order if fn not in ("count", "sum", "avg", "min", "max") else ())
+
+
+def _single(name: str, e: Scalar) -> Scalar:
+    """What values are ordered by; of an array of enums, there is no way back."""
+    if e.type.name == "array" and of(e.type).name == "enum":
+        raise UnsupportedSql(f"{name} of {e.type} is not supported", code="unsupported_function")
+    return ordinal(e)
 
 
 def _object(fn: str, args: list[Scalar], keep: Scalar | None, order: tuple[Order, ...]) -> Agg:

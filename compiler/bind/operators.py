@@ -53,16 +53,29 @@ def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
     elif types.is_string(x) and x.name != y.name and "bpchar" in (x.name, y.name):
         t = Type("bpchar") if {x.name, y.name} == {"bpchar", "varchar"} else TEXT  # blanks at the end of a varchar count no more
         a, b = (v if v.type.name == t.name else cast(v, t) for v in (a, b))
-    if x.name == "enum" and y.name == "enum" and op not in ("=", "<>"):
-        a, b = ordinal(a), ordinal(b)
+    if x.name == "array" and "jsonb" in (of(x).name, of(y).name):
+        raise UnsupportedSql(f"{op} of jsonb[] is not supported", code="unsupported_operator", hint="Compare to_jsonb(x), which is one value.")
+    if op not in ("=", "<>"):
+        kind = x if of(x).name == "enum" else y
+        a, b = ordinal(a, kind), ordinal(b, kind)
     return Call(op, (a, b), BOOL)
 
 
-def ordinal(e: Scalar) -> Scalar:
-    """An enum's place in its declared order; other types order by themselves."""
-    if e.type.name != "enum":
+def of(t: Type) -> Type:
+    """The type itself, or that of an array's elements."""
+    return t.element if t.name == "array" and t.element is not None else t
+
+
+def ordinal(e: Scalar, kind: Type | None = None) -> Scalar:
+    """An enum's place in its declared order, or those of an array's enums; other types order by themselves."""
+    t = kind or e.type
+    if t.name == "array" and of(t).name in ("jsonb", "interval"):
+        raise UnsupportedSql(f"the order of {t} is not supported", code="unsupported_operator")
+    if of(t).name != "enum":
         return e
-    labels = tuple(Lit(x, TEXT) for x in e.type.labels)
+    labels = tuple(Lit(x, TEXT) for x in of(t).labels)
+    if e.type.name == "array":
+        return Call("enum_ordinals", (e, *labels), types.array(INT4))
     return Call("enum_ordinal", (e, *labels), INT4)
 
 

@@ -164,7 +164,7 @@ class _Select(Grouping):
 
 def _label_of(x: Scalar) -> Scalar:
     """An enum's place in an order back to the value, until it is known which column that is."""
-    return x.args[0] if isinstance(x, Call) and x.fn == "enum_ordinal" else x
+    return x.args[0] if isinstance(x, Call) and x.fn in ("enum_ordinal", "enum_ordinals") else x
 
 
 def _output_name(item: exp.Expr) -> str:

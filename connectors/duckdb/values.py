@@ -55,8 +55,12 @@ def exported(name: str, t: Type) -> str:
         return f"CAST(CAST({column} AS VARCHAR) AS DOUBLE) AS {column}"
     if t.name == "array" and t.element is not None and t.element.name == "float4":
         return f"CAST(CAST({column} AS VARCHAR[]) AS DOUBLE[]) AS {column}"
-    if t.name != "interval":
-        return column
-    months = f"(datepart('year', {column}) * 12 + datepart('month', {column}))"
-    days = f"(({months} // 12) * 365 + ({months} % 12) * 30 + datepart('day', {column}))"
-    return f"CAST({days} * 86400 AS DOUBLE) + pg.micros_of({column}) / 1000000.0 AS {column}"
+    if t.name == "array" and t.element is not None and t.element.name == "interval":
+        return f"list_transform({column}, lambda v: {_seconds('v')}) AS {column}"
+    return f"{_seconds(column)} AS {column}" if t.name == "interval" else column
+
+
+def _seconds(interval: str) -> str:
+    months = f"(datepart('year', {interval}) * 12 + datepart('month', {interval}))"
+    days = f"(({months} // 12) * 365 + ({months} % 12) * 30 + datepart('day', {interval}))"
+    return f"CAST({days} * 86400 AS DOUBLE) + pg.micros_of({interval}) / 1000000.0"

@@ -22,6 +22,7 @@ DUCKDB = Dialect(
     sqlglot="duckdb",
     types=type_name,
     storage=storage,
+    sort_keys={"interval": "EPOCH_US($1)"},
     filters_below_limits=True,
     hashes_comparisons=True,
     joins_unequal=True,

@@ -36,14 +36,17 @@ def _array_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 def _percentile_cont(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """Between two neighbours as Postgres counts, lo + (hi - lo) * part, so that equal ones give themselves."""
-    o = a[1]
-    last = exp.Ordered(this=o.this.copy(), desc=o.args.get("desc"), nulls_first=False)
-    values = exp.Anonymous(this="list", expressions=[exp.Order(this=o.this.copy(), expressions=[last])])
-    return tree(d, "pg.percentile($1, $2)", values, _fraction(e))
+    return tree(d, "pg.percentile($1, $2)", _values(a[1]), _fraction(e))
 
 
 def _percentile_disc(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    return exp.Anonymous(this="quantile_disc", expressions=[a[1].this.copy(), exp.Order(this=_fraction(e), expressions=[a[1]])])
+    return tree(d, "pg.discrete($1, $2)", _values(a[1]), _fraction(e))
+
+
+def _values(o: exp.Expr) -> exp.Expr:
+    """What a group is ordered by, in that order, NULLs last."""
+    last = exp.Ordered(this=o.this.copy(), desc=o.args.get("desc"), nulls_first=False)
+    return exp.Anonymous(this="list", expressions=[exp.Order(this=o.this.copy(), expressions=[last])])
 
 
 def _fraction(e: Call) -> exp.Expr:
@@ -53,9 +56,23 @@ def _fraction(e: Call) -> exp.Expr:
     return exp.Literal.number(str(fraction.value))
 
 
+def _extremum(name: str) -> Emit:
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        if e.args[0].type.name == "interval":
+            return tree(d, f"ARG_{name.upper()}($1, EPOCH_US($1))", a[0])
+        return (exp.Min if name == "min" else exp.Max)(this=a[0])
+
+    return emit
+
+
 def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """The most frequent value; of several, Postgres takes the first in the order."""
-    return exp.Anonymous(this="mode", expressions=[exp.Order(this=a[0].this.copy(), expressions=[a[0]])])
+    by = a[0].this
+    most = exp.Anonymous(this="mode", expressions=[exp.Order(this=by.copy(), expressions=[a[0]])])
+    if e.type.name != "interval":
+        return most
+    spans = exp.Anonymous(this="list", expressions=[(by.expressions or [by.this])[0].copy()])
+    return tree(d, "pg.of_length($1, $2)", spans, most)
 
 
 def _sum(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -94,7 +111,7 @@ def _regression(name: str) -> Emit:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
-    "agg:min": "MIN($1)", "agg:max": "MAX($1)", "agg:bool_and": "BOOL_AND($1)", "agg:bool_or": "BOOL_OR($1)",
+    "agg:min": _extremum("min"), "agg:max": _extremum("max"), "agg:bool_and": "BOOL_AND($1)", "agg:bool_or": "BOOL_OR($1)",
     "agg:bit_and": "BIT_AND($1)", "agg:bit_or": "BIT_OR($1)", "agg:bit_xor": "BIT_XOR($1)", "agg:sum": _sum,
     "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
     "agg:stddev_samp": typed("STDDEV_SAMP(CAST($1 AS DOUBLE))"), "agg:stddev_pop": typed("STDDEV_POP(CAST($1 AS DOUBLE))"),

@@ -24,7 +24,7 @@ def _step(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 def _path(d: Dialect, key: exp.Expr) -> exp.Expr:
     if isinstance(key, exp.Literal) and key.is_string:
-        return exp.Literal.string("/" if not key.this else '$."' + key.this.replace('"', '\\"') + '"')
+        return exp.Literal.string("/" + key.this if key.this in ("", "*") else '$."' + key.this.replace('"', '\\"') + '"')
     return tree(d, "pg.json_key($1)", key)
 
 

@@ -83,6 +83,8 @@ MACROS = {
     "bytes_from(s, a)": "CASE WHEN a IS NOT NULL THEN s[greatest(a, 1):] END",
     "bytes_for(s, a, n)": "CASE WHEN a + n <= greatest(a, 1) THEN CASE WHEN s IS NOT NULL THEN ''::BLOB END "
     "WHEN a + n IS NOT NULL THEN s[greatest(a, 1):a + n - 1] END",
+    "of_length(l, n)": "list_filter(l, lambda i: epoch_us(i) = n)[1]",
+    "discrete(l, p)": "l[greatest(CAST(ceil(CAST(p AS DOUBLE) * list_count(l)) AS BIGINT), 1)]",  # in doubles, as Postgres counts
     "percentile(l, p)": "pg.percentile_at(l, p * (list_count(l) - 1))",
     "percentile_at(l, i)": "CASE WHEN list_count(l) > 0 THEN l[CAST(floor(i) AS BIGINT) + 1] + (i - floor(i)) * "
     "(l[CAST(ceil(i) AS BIGINT) + 1] - l[CAST(floor(i) AS BIGINT) + 1]) END",
@@ -132,7 +134,7 @@ MACROS = {
     "json_unmarked(t)": "regexp_replace(t, '\"\\\\u0001([^\"]*)\"', '\\1', 'g')",
     "json_at(x, p)": "pg.spaced(pg.json_unmarked(CAST(json_extract(pg.json_marked(x), p) AS VARCHAR)))",
     "json_text_at(x, p)": "pg.json_shown(json_extract(pg.json_marked(x), p))",
-    "json_key(k)": "CASE WHEN k = '' THEN '/' ELSE '$.\"' || replace(k, '\"', '\\\"') || '\"' END",
+    "json_key(k)": "CASE WHEN k IN ('', '*') THEN '/' || k ELSE '$.\"' || replace(k, '\"', '\\\"') || '\"' END",
 }
 
 

@@ -105,6 +105,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "concat": lambda d, e, a: exp.Anonymous(this="concat", expressions=a),
     "concat_ws": lambda d, e, a: exp.Anonymous(this="concat_ws", expressions=a),
     "num_nulls": lambda d, e, a: _count_nulls(d, a, True), "num_nonnulls": lambda d, e, a: _count_nulls(d, a, False),
+    "enum_ordinals": lambda d, e, a: tree(d, "LIST_TRANSFORM($2, lambda v: CASE WHEN v IS NOT NULL THEN LIST_POSITION($1, v) END)",
+                                          exp.Array(expressions=a[1:]), a[0]),
     "enum_ordinal": lambda d, e, a: tree(d, "LIST_POSITION($1, $2)", exp.Array(expressions=a[1:]), a[0]),
     "encode_hex": "LOWER(HEX($1))", "encode_base64": "pg.base64($1)", "decode_hex": "UNHEX($1)", "decode_base64": "FROM_BASE64($1)",
     "sha256": "UNHEX(SHA256($1))", "utf8_bytes": "ENCODE($1)", "utf8_text": "DECODE($1)",

@@ -52,7 +52,18 @@ def _round_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return tree(d, f"pg.round_timestamp($1, {step})", a[0])
 
 
+def _in_lengths(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    first, *rest = (tree(d, "EPOCH_US($1)", x) for x in a)
+    return exp.In(this=first, expressions=rest)
+
+
+# by length, as Postgres: DuckDB takes 1 day -15:00:00 for more than 20:00:00
+LENGTHS: dict[str, str | Emit] = {
+    **{f"{op}:interval": f"EPOCH_US($1) {op} EPOCH_US($2)" for op in ("=", "<>", "<", "<=", ">", ">=")},
+    "same:interval": "EPOCH_US($1) IS NOT DISTINCT FROM EPOCH_US($2)", "in:interval": _in_lengths,
+}
 FUNCTIONS: dict[str, str | Emit] = {
+    **LENGTHS,
     "extract": _extract, "date_trunc": _date_trunc, "at_zone": _at_zone, "now": "pg.now()", "age": "pg.age($1, $2)",
     "make_date": "MAKE_DATE($1, $2, $3)", "make_time": "MAKE_TIME($1, $2, CAST($3 AS DOUBLE))",
     "make_timestamp": "MAKE_TIMESTAMP($1, $2, $3, $4, $5, CAST($6 AS DOUBLE))", "to_timestamp": "TO_TIMESTAMP($1)",

@@ -42,7 +42,7 @@ class Aggregates(Relations):
         elif a.fn in SIGNED_SAFE:
             kind, way = a.fn.split("_")
             side = (exp.GT if way == "in" else exp.LT)(this=paren(self.weight(f)), expression=exp.Literal.number(0))
-            fn = exp.Min(this=args[0]) if kind == "min" else exp.Max(this=args[0])
+            fn = self.scalars.aggregate(Agg(kind, a.args, a.type), args, [])
             out = exp.Filter(this=fn, expression=exp.Where(this=all_of([side, *([keep] if keep is not None else [])])))
         else:
             out = self.scalars.aggregate(a, args, self.orders(a.order, f.cols))

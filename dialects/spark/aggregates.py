@@ -82,7 +82,7 @@ def _percentile_disc(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     order = exp.Ordered(this=a[1].this, desc=a[1].args.get("desc"))
     every = _sorted(d, _collected(d, a[1].this, [order], False), [order])
     values = exp.Anonymous(this="filter", expressions=[every, _lambda(d, "y -> y IS NOT NULL")])
-    place = f"GREATEST(CAST(CEIL(CAST({fraction.value} AS DECIMAL(38,18)) * SIZE($1)) AS INT), 1) - 1"
+    place = f"GREATEST(CAST(CEIL(CAST({fraction.value} AS DOUBLE) * SIZE($1)) AS INT), 1) - 1"
     return tree(d, f"GET($1, {place})", values)
 
 

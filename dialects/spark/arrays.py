@@ -57,6 +57,8 @@ def _to_string(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
+    "enum_ordinals": lambda d, e, a: exp.Anonymous(this="transform", expressions=[
+        a[0], lambda_of("_v", tree(d, "ARRAY_POSITION($1, _v)", exp.Anonymous(this="array", expressions=a[1:])))]),
     "array": lambda d, e, a: d.cast(exp.Anonymous(this="array", expressions=a), e.type),
     "array_get": lambda d, e, a: exp.Anonymous(this="get", expressions=[a[0], exp.Sub(this=exp.Paren(this=a[1]), expression=exp.Literal.number(1))]),
     "array_has": _over("exists", "_v = $2"), "array_any": _compared("exists"), "array_all": _compared("forall"),

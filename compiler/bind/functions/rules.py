@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from compiler.bind.coerce import coerce, unify
-from compiler.bind.operators import label, ordinal
+from compiler.bind.operators import label, of, ordinal
 from compiler.errors import UnsupportedSql
 from compiler.ir.scalar import Call, Scalar
 from compiler.ir.types import FLOAT8, INT4, TEXT, Type
@@ -44,6 +44,8 @@ def variadic(fn: str) -> Rule:
         if fn != "coalesce" and any(a.type.name == "jsonb" for a in args):
             raise UnsupportedSql(f"{fn} of jsonb is not supported", code="unsupported_function")
         got, t = unify(args, fn.upper())
+        if fn != "coalesce" and t.name == "array" and of(t).name in ("enum", "interval", "jsonb"):
+            raise UnsupportedSql(f"{fn} of {t} is not supported", code="unsupported_function")
         if fn != "coalesce" and t.name == "enum" and len(got) > 1:
             return label(Call(fn, tuple(ordinal(a) for a in got), INT4), t)
         return got[0] if len(got) == 1 else Call(fn, tuple(got), t)
