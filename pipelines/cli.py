@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import psycopg
 
 from compiler.errors import TidemarkError
 
@@ -28,6 +29,14 @@ class Cli(click.Group):
             ctx.exit(e.exit_code)
         except KeyboardInterrupt:
             ctx.exit(130)
+        except (OSError, UnicodeError, psycopg.Error) as e:
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+            where = f" {e.filename}" if isinstance(e, OSError) and e.filename else ""
+            what = "a file cannot be used" if isinstance(e, OSError) else "a file is not text in UTF-8" if isinstance(e, UnicodeError) else (
+                "the source refused a statement")
+            click.echo(f"error: {what}{where}\ndetail: {str(e).strip().splitlines()[0]}\nhint: tidemark --debug shows where.", err=True)
+            ctx.exit(1)
 
 
 @click.group(cls=Cli, context_settings={"help_option_names": ["-h", "--help"]})

@@ -16,6 +16,8 @@ def _only_reads(sql: str) -> None:
         kinds = [s.type for s in duckdb.extract_statements(sql)]
     except duckdb.Error as e:
         raise InvalidSql("the query does not parse", detail=str(e).split("\n")[0], code="syntax_error") from e
+    if not kinds:
+        raise InvalidSql("the query is empty", code="syntax_error")
     if any(k not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN) for k in kinds):
         raise InvalidSql("only queries can be run", detail="A warehouse is written by its pipeline alone.", code="read_only",
                          hint="tidemark export writes a view to files.")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 
+from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from compiler.state import ViewPlan
+from connectors.changed import AGAIN
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines import deployment as store
 from pipelines.building import build, catalog_tables, check_copied, drop_others, needed, plans, records
@@ -18,13 +21,23 @@ from pipelines.initial_copy import Progress, copy_tables
 from pipelines.project import Compiled
 from pipelines.run import catch_up, limits
 from pipelines.source_objects import publish
-from pipelines.warehouse import Warehouse
+from pipelines.unaltered import check_source
+from pipelines.warehouse import DUCKDB_FILE, Warehouse
 
 
 def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Catalog, progress: Progress,
              say: Callable[[str], None], keep_going: bool) -> None:
     """Bring what is deployed in line with the views; where that fails, it is as it was."""
+    if "duckdb" in old.tables and not (config.warehouse_path / DUCKDB_FILE).exists():
+        raise TidemarkError(f"the DuckDB file of the warehouse {config.warehouse_path} is gone", code="warehouse_gone", hint=AGAIN)
+    _check_columns(old, views, catalog)
+    if (refused := next((v for v in views if v.error is not None), None)) is not None and refused.error is not None and not keep_going:
+        refused.error.view = refused.name  # type: ignore[attr-defined]
+        raise refused.error
+    views = [v for v in views if v.error is None]
     wanted = needed(views)
+    kept = {t for ts in wanted.values() for t in ts}
+    check_source(config.source.dsn, replace(old, catalog=[t for t in old.catalog if f"{t.schema}.{t.name}" in kept]))
     d = Deployment(old.slot, old.publication, "live", dict(old.tables), list(old.catalog), old.views)
     new: dict[str, list[str]] = {e: [t for t in ts if t not in old.tables.get(e, [])] for e, ts in wanted.items()}
     new = {e: ts for e, ts in new.items() if ts}
@@ -55,7 +68,7 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
             raise
         store.save(config.warehouse_path, d)
         for name, engine in previous.items():
-            if not any(v.name == name and v.engine == engine for v in d.views):
+            if not any(v.name.lower() == name.lower() and v.engine == engine for v in d.views):  # which engines take for one name
                 warehouse.engine(engine).drop_view(name)
         drop_others(warehouse, plans(warehouse))
         for e, ts in gone.items():
@@ -68,6 +81,25 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
     finally:
         warehouse.close()
     publish(config.source.dsn, d.publication, d.catalog, alter=True)
+
+
+def _check_columns(old: Deployment, views: list[Compiled], catalog: Catalog) -> None:
+    """Give views an error that read columns which their tables had not when they were copied."""
+    copied = {(t.schema, t.name): t for t in old.catalog}
+    grown = {f"{t.schema}.{t.name}" for k, t in catalog.tables.items()
+             if k in copied and {c.name for c in t.columns} - {c.name for c in copied[k].columns}}
+    before = replace(catalog, tables={**catalog.tables, **copied})
+    queries = {v.name: v.text.query for v in views if v.text is not None}
+    for v in views:
+        if v.plan is None or not v.plan.tables & grown:
+            continue
+        try:
+            same = [n for n, _ in compile_view(v.name, queries[v.name], before, queries).outputs] == [n for n, _ in v.plan.outputs]
+        except TidemarkError:
+            same = False
+        if not same:
+            v.error = TidemarkError(f"it reads a column of {min(v.plan.tables & grown)} that was added after the table was copied",
+                                    code="column_added", hint=AGAIN)
 
 
 def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import signal
 import threading
 
-from connectors.postgres.altered import check_tables
-from connectors.postgres.connection import connect
 from connectors.postgres.stream import Limits
 from pipelines import deployment as store
 from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
+from pipelines.unaltered import Watch, check_source
 from pipelines.warehouse import Warehouse
 
 
@@ -26,8 +25,7 @@ def run(config: Config, once: bool) -> None:
             if not warehouse.used_engines():
                 return
             warehouse.check_states()
-            with connect(config.source.dsn) as conn:
-                check_tables(conn, warehouse.deployment.catalog)
+            check_source(config.source.dsn, warehouse.deployment)
             if once:
                 catch_up(config, warehouse)
             else:
@@ -53,12 +51,13 @@ def _forever(config: Config, warehouse: Warehouse) -> None:
     for s in (signal.SIGTERM, signal.SIGINT):
         signal.signal(s, lambda *_: stop.set())
     capture = Capture(warehouse, limits(config))
-    server = Server(config, warehouse, capture)
+    server, watch = Server(config, warehouse, capture), Watch(config.source.dsn, warehouse.deployment)
     server.start()
     try:
         while not stop.is_set():
             capture.step(0.2)
             server.between_batches()
+            watch.look()
     finally:
         server.stop()
         capture.close()

@@ -27,6 +27,7 @@ from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
 from pipelines.deployment import DeployedView
 from pipelines.run import limits
+from pipelines.unaltered import check_source
 from pipelines.warehouse import Warehouse
 
 TRIES = 5  # with tables that are truncated or rewritten while they are compared
@@ -70,6 +71,7 @@ def verify(config: Config, views: list[str], repair: bool = False) -> list[Verif
     with store.locked(config.warehouse_path):
         warehouse = Warehouse(config, store.require(config.warehouse_path))
         try:
+            check_source(config.source.dsn, warehouse.deployment)
             capture = Capture(warehouse, limits(config))
             try:
                 return verify_with(config, warehouse, capture, views, repair)
@@ -87,6 +89,8 @@ def verify_with(config: Config, warehouse: Warehouse, capture: Capture, views: l
         left = _verify_at_once(config, warehouse, capture, left, repair, done)
         if not left:
             break
+    for v in left:
+        done[v.name] = Verified(v.name, 0, 0, 0, error="a table it reads was truncated or rewritten each time it was compared")
     return [done[v.name] for v in chosen]
 
 

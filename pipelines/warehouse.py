@@ -21,6 +21,7 @@ from pipelines.deployment import DeployedView, Deployment
 from pipelines.project import Compiled, compile_project
 
 log = logging.getLogger("tidemark")
+DUCKDB_FILE = "tidemark.duckdb"
 
 
 class Warehouse:
@@ -48,7 +49,7 @@ class Warehouse:
             if name == "duckdb":
                 from connectors.duckdb.engine import DuckDBEngine
 
-                self.engines[name] = DuckDBEngine(self.path / "tidemark.duckdb", Printer(DUCKDB), self.read_only)
+                self.engines[name] = DuckDBEngine(self.path / DUCKDB_FILE, Printer(DUCKDB), self.read_only)
             else:
                 from connectors.spark.engine import SparkEngine
 

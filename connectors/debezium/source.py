@@ -61,7 +61,7 @@ class Source:
         while (detail := self._unavailable()) and ("in use" in detail and time.monotonic() < deadline):
             time.sleep(0.1)
         if detail:
-            hint = "Another tidemark run holds it; stop that one first." if "in use" in detail else "Run: tidemark deploy"
+            hint = "Another tidemark run holds it; stop that one first." if "in use" in detail else AGAIN
             raise SlotUnavailable(f'replication slot "{self.slot}" cannot be read', detail=detail, hint=hint, code="slot_unavailable")
 
     def _unavailable(self) -> str:

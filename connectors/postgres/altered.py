@@ -6,13 +6,13 @@ import psycopg
 
 from compiler.catalog import Table
 from connectors.changed import AGAIN, TableChanged, replaced, retyped, same_type
-from connectors.postgres.catalog import Found, altered_enum, enums_of, find_tables
+from connectors.postgres.catalog import Found, altered_enum, find_tables
 
 
 def check_tables(conn: psycopg.Connection, deployed: list[Table]) -> dict[tuple[str, str], Found]:
     """The tables as they are. Raises TableChanged for one replaced, a key or a column's type altered, and an enum with other labels."""
     now = find_tables(conn, deployed)
-    enum = altered_enum(conn, enums_of(deployed))
+    enum = altered_enum(conn, deployed)
     if enum:
         raise TableChanged(f'the enum "{enum}" has other labels than when it was deployed', code="table_changed",
                            detail="Its order, and the text of its values, are part of what is kept.", hint=AGAIN)
@@ -24,8 +24,34 @@ def check_tables(conn: psycopg.Connection, deployed: list[Table]) -> dict[tuple[
     return now
 
 
+def check_publication(conn: psycopg.Connection, name: str, deployed: list[Table]) -> None:
+    """Raises where the publication is not as it was made: changes that it left out are not in the stream."""
+    row = conn.execute("SELECT pubinsert AND pubupdate AND pubdelete AND pubtruncate, pubviaroot FROM pg_publication WHERE pubname = %s",
+                       (name,)).fetchone()
+    sent = conn.execute("SELECT schemaname, tablename, to_jsonb(p) ->> 'rowfilter' FROM pg_publication_tables p WHERE pubname = %s",
+                        (name,)).fetchall()
+    missing = {(t.schema, t.name) for t in deployed} - {(schema, table) for schema, table, rows in sent if rows is None}
+    if row is None:
+        what = "is gone"
+    elif not all(row):
+        what = "no longer sends every kind of change, or sends partitions under their own names"
+    elif missing:
+        what = 'does not send all of "{}.{}"'.format(*min(missing))
+    else:
+        return
+    raise TableChanged(f'the publication "{name}" {what}', code="publication_changed", detail="Changes that it left out cannot be had any more.",
+                       hint=AGAIN)
+
+
 def _check(was: Table, found: Found) -> None:
     name = f'"{was.schema}.{was.name}"'
+    if found.inherited:
+        raise TableChanged(f"a table inherits from {name} now", code="table_changed",
+                           detail="Its rows are in the views' answers too, and Postgres sends them under their own name.",
+                           hint="Let no table inherit from it, or take it out of the views.")
+    if was.oid and was.deferrable != found.deferrable:
+        raise TableChanged(f"the primary key of {name} was made {'deferrable' if found.deferrable else 'immediate'}", code="table_changed",
+                           detail="Old images are looked up in another way.", hint=AGAIN)
     if was.key and set(found.key) != set(was.key):
         raise TableChanged(f"the primary key of {name} was altered", code="table_changed",
                            detail=f"It was ({', '.join(was.key)}), and is ({', '.join(found.key)}).", hint=AGAIN)

@@ -45,7 +45,9 @@ FIND = """
 SELECT w.schema, w.name, c.oid::bigint,
        coalesce((SELECT array_agg(k.attname::text) FROM pg_index i JOIN pg_attribute k ON k.attrelid = i.indexrelid AND k.attnum <= i.indnkeyatts
                  WHERE i.indrelid = c.oid AND i.indisprimary), '{}'),
-       a.attname, a.attnum, a.atttypid::bigint, a.atttypmod, a.attnotnull, c.relreplident::text
+       a.attname, a.attnum, a.atttypid::bigint, a.atttypmod, a.attnotnull, c.relreplident::text,
+       EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND NOT i.indimmediate),
+       c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid)
 FROM unnest(%s::text[], %s::text[]) w (schema, name) JOIN pg_namespace n ON n.nspname = w.schema
 JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind IN ('r', 'p') AND NOT coalesce(c.relispartition, false)
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -56,18 +58,26 @@ SELECT trim('"' FROM format_type(t.oid, NULL)), array_agg(e.enumlabel::text ORDE
 FROM pg_enum e JOIN pg_type t ON t.oid = e.enumtypid GROUP BY t.oid
 """
 
+LABELS = """
+WITH RECURSIVE of (oid, base) AS (
+  SELECT o, o FROM unnest(%s::oid[]) o
+  UNION
+  SELECT of.oid, CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.typelem END FROM of JOIN pg_type t ON t.oid = of.base
+  WHERE t.typtype = 'd' OR t.typcategory = 'A' AND t.typelem <> 0)
+SELECT of.oid::bigint, array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM of JOIN pg_enum e ON e.enumtypid = of.base GROUP BY of.oid
+"""
+
 IDENTITY = {"d": "default", "f": "full", "i": "index", "n": "nothing"}
 
 
-def enums_of(tables: list[Table]) -> dict[str, tuple[str, ...]]:
-    """The labels of the enums of the tables' columns, by name."""
-    return {c.source_type: c.type.labels for t in tables for c in t.columns if c.type.name == "enum"}
-
-
-def altered_enum(conn: psycopg.Connection, known: dict[str, tuple[str, ...]]) -> str:
-    """The name of an enum whose labels are no longer those that are known; '' when there is none."""
-    now = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
-    return next((n for n, labels in known.items() if now.get(n, labels) != labels), "")
+def altered_enum(conn: psycopg.Connection, tables: list[Table]) -> str:
+    """The name of an enum, an array or a domain of one, whose labels are no longer those of the tables' columns; '' when there is none."""
+    known = {c.oid: (c.source_type, kind.labels) for t in tables for c in t.columns
+             for kind in [c.type.element if c.type.name == "array" and c.type.element is not None else c.type] if kind.name == "enum"}
+    if not known:
+        return ""
+    now = {oid: tuple(labels) for oid, labels in conn.execute(LABELS, (list(known),)).fetchall()}
+    return next((name for oid, (name, labels) in known.items() if now.get(oid, labels) != labels), "")
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,8 @@ class Found:
     oid: int
     key: tuple[str, ...]
     identity: str
+    deferrable: bool
+    inherited: bool
     columns: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     not_null: set[str] = field(default_factory=set)
 
@@ -85,8 +97,8 @@ def find_tables(conn: psycopg.Connection, tables: list[Table]) -> dict[tuple[str
     """Those of the tables that there are, by (schema, name)."""
     out: dict[tuple[str, str], Found] = {}
     rows = conn.execute(FIND, ([t.schema for t in tables], [t.name for t in tables])).fetchall()
-    for schema, name, oid, key, column, place, of, modifier, not_null, identity in rows:
-        found = out.setdefault((schema, name), Found(oid, tuple(key), IDENTITY[identity]))
+    for schema, name, oid, key, column, place, of, modifier, not_null, identity, deferrable, inherited in rows:
+        found = out.setdefault((schema, name), Found(oid, tuple(key), IDENTITY[identity], deferrable, inherited))
         found.columns[column] = (place, of, modifier)
         if not_null:
             found.not_null.add(column)

@@ -10,6 +10,8 @@ from compiler.errors import TidemarkError
 SETTINGS = {
     "TimeZone": "UTC", "DateStyle": "ISO", "IntervalStyle": "postgres", "extra_float_digits": "3",
     "bytea_output": "hex", "client_encoding": "UTF8",
+    "row_security": "off",  # a table whose rows a policy hides is an error, not fewer rows than the stream has
+    "statement_timeout": "0", "lock_timeout": "0", "idle_in_transaction_session_timeout": "0",  # a first copy takes its time
 }
 
 
@@ -28,13 +30,16 @@ def _with_settings(dsn: str, **extra: str) -> str:
 
 def describe(dsn: str) -> str:
     """The source without its password, for messages."""
-    d = conninfo.conninfo_to_dict(dsn)
+    try:
+        d = conninfo.conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError:
+        return "whose dsn cannot be read"
     return f"{d.get('user', '')}@{d.get('host', 'localhost')}:{d.get('port', 5432)}/{d.get('dbname', '')}"
 
 
 def _unreachable(dsn: str, e: Exception) -> SourceUnreachable:
     return SourceUnreachable(f"cannot connect to the source {describe(dsn)}", code="source_unreachable",
-                             detail=str(e).strip().split("\n")[0],
+                             detail=str(e).strip().split("\n")[0] if isinstance(e, psycopg.OperationalError) else "",  # it may quote a password
                              hint="Check [source] dsn in tidemark.toml, and that Postgres accepts the connection.")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from psycopg import OperationalError, pq
 
 from compiler.errors import TidemarkError
+from connectors.changed import AGAIN
 from connectors.postgres.connection import SourceUnreachable, describe, format_lsn, replication_dsn
 
 BUSY = 2000  # changes after which a batch waits for more, instead of leaving at once
@@ -65,7 +66,7 @@ class Stream:
             detail = result.get_error_message()
             self.close()
             hint = "Another tidemark run holds it; stop that one first." if "is active" in detail else (
-                "Run: tidemark deploy" if "does not exist" in detail else "")
+                AGAIN if "does not exist" in detail else "")
             raise SlotUnavailable(f'replication slot "{slot}" cannot be read', detail=detail, hint=hint,
                                   code="slot_unavailable")
         self.received = start
@@ -172,7 +173,8 @@ class Stream:
                         return out
                 continue
             if n == -1 or n == -2:
-                raise self._broken(self.conn.get_error_message())
+                result = self.conn.get_result()
+                raise self._broken(result.get_error_message() if result is not None else self.conn.get_error_message())
             busy = out.changes > BUSY and now - first < limits.seconds * 10
             if out.frames and not self.open and not busy and (now - first >= limits.seconds or until is None):
                 return out
