@@ -22,7 +22,7 @@ from pipelines.project import Compiled
 from pipelines.run import catch_up, limits
 from pipelines.source_objects import publish
 from pipelines.unaltered import check_source
-from pipelines.warehouse import DUCKDB_FILE, Warehouse
+from pipelines.warehouse import DUCKDB_FILE, UNFINISHED, Warehouse
 
 
 def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Catalog, progress: Progress,
@@ -36,8 +36,8 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
         raise refused.error
     views = [v for v in views if v.error is None]
     wanted = needed(views)
-    kept = {t for ts in wanted.values() for t in ts}
-    check_source(config.source.dsn, replace(old, catalog=[t for t in old.catalog if f"{t.schema}.{t.name}" in kept]))
+    stay = {t for ts in wanted.values() for t in ts}
+    check_source(config.source.dsn, replace(old, catalog=[t for t in old.catalog if f"{t.schema}.{t.name}" in stay]))
     d = Deployment(old.slot, old.publication, "live", dict(old.tables), list(old.catalog), old.views)
     new: dict[str, list[str]] = {e: [t for t in ts if t not in old.tables.get(e, [])] for e, ts in wanted.items()}
     new = {e: ts for e, ts in new.items() if ts}
@@ -53,8 +53,10 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
     maintained = _maintained(config, old)
     d.views = records(views)
     warehouse = Warehouse(config, d)
+    unfinished = config.warehouse_path / UNFINISHED
     try:
         drop_others(warehouse, maintained)  # of views set aside, or left by a deploy that was killed: nothing has maintained them
+        unfinished.touch()
         try:
             build(warehouse, say, views if keep_going else [])
         except BaseException:
@@ -65,8 +67,10 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
             for e, kept in maintained.items():
                 for p in kept:
                     warehouse.engine(e).create_view(p)
+            unfinished.unlink()
             raise
         store.save(config.warehouse_path, d)
+        unfinished.unlink()
         for name, engine in previous.items():
             if not any(v.name.lower() == name.lower() and v.engine == engine for v in d.views):  # which engines take for one name
                 warehouse.engine(engine).drop_view(name)

@@ -25,6 +25,7 @@ def run(config: Config, once: bool) -> None:
             if not warehouse.used_engines():
                 return
             warehouse.check_states()
+            warehouse.finish_deploy()
             check_source(config.source.dsn, warehouse.deployment)
             if once:
                 catch_up(config, warehouse)

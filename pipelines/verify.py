@@ -72,6 +72,7 @@ def verify(config: Config, views: list[str], repair: bool = False) -> list[Verif
         warehouse = Warehouse(config, store.require(config.warehouse_path))
         try:
             check_source(config.source.dsn, warehouse.deployment)
+            warehouse.finish_deploy()
             capture = Capture(warehouse, limits(config))
             try:
                 return verify_with(config, warehouse, capture, views, repair)

@@ -22,6 +22,7 @@ from pipelines.project import Compiled, compile_project
 
 log = logging.getLogger("tidemark")
 DUCKDB_FILE = "tidemark.duckdb"
+UNFINISHED = "unfinished"  # a file that is there while a deploy changes what views read
 
 
 class Warehouse:
@@ -120,6 +121,14 @@ class Warehouse:
                 raise TidemarkError("the warehouse does not have the states that its views need", code="not_deployed",
                                     detail=f'"{min(missing)}" is missing: it was deployed by another version, or a deploy was killed.',
                                     hint="Run: tidemark deploy")
+
+    def finish_deploy(self) -> None:
+        """Of a deploy that was killed half way, views read states that nothing maintains: let them read their own again."""
+        if (self.path / UNFINISHED).exists():
+            for e in self.used_engines():
+                for p in self.plans(e):
+                    self.engine(e).create_view(p)
+            (self.path / UNFINISHED).unlink()
 
     def forget(self, view: str) -> None:
         """Leave a view out of the deployment."""

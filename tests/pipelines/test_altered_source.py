@@ -1,0 +1,130 @@
+"""What is altered in the source after deploy, and is not in the stream."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from compiler.errors import TidemarkError
+from pipelines import unaltered
+from tests.project import Project
+
+T = ("CREATE TABLE t (id int PRIMARY KEY, a int)", "INSERT INTO t VALUES (1, 10), (2, 20)")
+PUBLICATIONS = {"gone": "DROP PUBLICATION {}", "left out": "ALTER PUBLICATION {} DROP TABLE t", "inserts": "ALTER PUBLICATION {} SET (publish = 'insert')",
+                "partitions": "ALTER PUBLICATION {} SET (publish_via_partition_root = false)"}
+KILLED = ("import os, pipelines.deployment as d; d.save = lambda *a: os._exit(9); from pathlib import Path; "
+          "from pipelines.config import load_config; from pipelines.deploy import deploy; deploy(load_config(Path('.')))")
+
+
+def publication(p: Project) -> str:
+    return f'"{p.deployed.publication}"'
+
+
+@pytest.mark.parametrize("change", PUBLICATIONS.values(), ids=PUBLICATIONS)
+def test_a_publication_that_was_altered_stops_run_verify_and_deploy(change: str, database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
+    p.source(*T)
+    p.deploy()
+    p.source(change.format(publication(p)), "INSERT INTO t VALUES (3, 30)")
+    for act in (p.catch_up, p.verify, p.deploy):
+        with pytest.raises(TidemarkError, match="the publication") as e:
+            act()
+        assert "teardown" in e.value.hint
+
+
+def test_a_running_pipeline_looks_again(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
+    p.source(*T)
+    p.deploy()
+    watch = unaltered.Watch(p.dsn, p.deployed)
+    p.source("ALTER TABLE t RENAME TO told", "CREATE TABLE t (id int PRIMARY KEY, a int)")
+    watch.look()
+    watch.looked = time.monotonic() - unaltered.EVERY - 1
+    with pytest.raises(TidemarkError, match="is not the table that was deployed"):
+        watch.look()
+
+
+@pytest.mark.parametrize("column", ["mood[]", "feeling"])
+def test_an_enum_in_an_array_or_a_domain_that_was_altered_stops_the_run(column: str, database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, m FROM t"})
+    p.source("CREATE TYPE mood AS ENUM ('sad', 'ok')", "CREATE DOMAIN feeling AS mood", f"CREATE TABLE t (id int PRIMARY KEY, m {column})")
+    p.deploy()
+    p.source("ALTER TYPE mood RENAME VALUE 'ok' TO 'fine'")
+    with pytest.raises(TidemarkError, match="has other labels"):
+        p.catch_up()
+
+
+@pytest.mark.parametrize(("change", "message"), [("CREATE TABLE kid () INHERITS (t)", "inherits from"),
+                                                 ("ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (id) DEFERRABLE", "deferrable")])
+def test_a_table_of_another_form_stops_the_run(change: str, message: str, database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
+    p.source(*T, "ALTER TABLE t REPLICA IDENTITY FULL")
+    p.deploy()
+    p.source(change)
+    with pytest.raises(TidemarkError, match=message):
+        p.catch_up()
+
+
+def test_views_that_read_a_column_added_later_are_refused_and_others_are_not(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t", "w": "SELECT count(*) AS n FROM t"})
+    p.source(*T)
+    p.deploy()
+    p.source("ALTER TABLE t ADD c int DEFAULT 4", "INSERT INTO t VALUES (3, 30)")
+    p.write({"every": "SELECT * FROM t", "named": "SELECT id, c FROM t", "x": "SELECT max(a) AS a FROM t"})
+    told = {v.name: v.error.code if v.error else None for v in p.deploy(keep_going=True).views}
+    assert told == {"v": None, "w": None, "x": None, "every": "column_added", "named": "column_added"}
+    p.assert_equal()
+
+
+def test_views_of_a_deploy_that_was_killed_are_maintained(database: str, tmp_path: Path) -> None:
+    """Killed when its views are there and it is not yet written down what they are."""
+    p = Project.create(tmp_path, database, {"v": "SELECT a, count(*) AS n FROM t GROUP BY a"})
+    p.source(*T)
+    p.deploy()
+    p.write({"v": "SELECT a, count(*) AS n, max(id) AS m FROM t GROUP BY a"})
+    assert subprocess.run([sys.executable, "-c", KILLED], cwd=p.home).returncode == 9
+    p.source("INSERT INTO t VALUES (3, 10), (4, 40)")
+    p.catch_up()
+    p.assert_equal()
+    p.deploy()
+    p.assert_equal()
+
+
+def test_a_view_renamed_by_capitals_alone_stays(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
+    p.source(*T)
+    p.deploy()
+    (p.home / "views" / "v.sql").unlink()
+    p.write({"V": "SELECT id, a FROM t"})
+    p.deploy()
+    p.assert_equal()
+
+
+def test_a_warehouse_whose_file_is_gone_is_told_of(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
+    p.source(*T)
+    p.deploy()
+    for f in p.config.warehouse_path.glob("tidemark.duckdb*"):
+        f.unlink()
+    done = p.command("deploy")
+    assert done.returncode == 1 and "teardown" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("args", "message"), [(("query", ""), "the query is empty"), (("query", ";"), "the query is empty"),
+                                               (("export", "--to", "views/v.sql"), "a file cannot be used")])
+def test_commands_that_cannot_be_done_say_so(args: tuple[str, ...], message: str, database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
+    p.source(*T)
+    p.deploy()
+    done = p.command(*args)
+    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_a_password_is_not_shown_in_a_dsn_that_cannot_be_read(tmp_path: Path) -> None:
+    p = Project.create(tmp_path, "postgresql://postgres:secret%ZZ@127.0.0.1/x", {"v": "SELECT 1 AS a"})
+    done = p.command("check")
+    assert done.returncode == 3 and "secret" not in done.stderr + done.stdout and "Traceback" not in done.stderr, done.stderr
