@@ -71,4 +71,5 @@ def out_of_range(t: Table, c: Column, rows: pa.Table, at: int, text: str) -> Val
     key = ", ".join(f"{k} = {rows[f'c{names.index(k)}'][at].as_py()}" for k in t.key) or "(no key)"
     return ValueOutOfRange(f'a value of "{t.schema}.{t.name}"."{c.name}" is out of range', code="value_out_of_range",
                            detail=f"Row {key}: {text!s:.60} does not fit {c.type}.",
-                           hint="Correct the value in the source, or leave the column out of the views.")
+                           hint="Correct the value in the source (or give the column a type it fits), then: "
+                                "tidemark teardown --yes and tidemark deploy")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 
 import pyarrow as pa
 
 from compiler.errors import TidemarkError
+from compiler.formats.intervals import interval_text
 from pipelines import deployment as store
 from pipelines.capture import current_lsn
 from pipelines.client import connect_running
@@ -47,7 +49,7 @@ def render(t: pa.Table, fmt: str) -> str:
     names = t.column_names
     rows = [[_text(v) for v in r.values()] for r in t.to_pylist()] if names else []
     if fmt == "json":
-        return "\n".join(json.dumps(r, default=str, ensure_ascii=False) for r in t.to_pylist())
+        return "\n".join(json.dumps({k: _plain(v) for k, v in r.items()}, default=str, ensure_ascii=False) for r in t.to_pylist())
     if fmt == "csv":
         out = io.StringIO()
         w = csv.writer(out, lineterminator="\n")
@@ -62,5 +64,16 @@ def render(t: pa.Table, fmt: str) -> str:
     return "\n".join([*lines, f"({len(rows)} row{'s' if len(rows) != 1 else ''})"])
 
 
+def _plain(v: object) -> object:
+    """Values that Python or JSON would write in ways of their own, as Postgres prints them."""
+    if isinstance(v, pa.MonthDayNano):
+        return interval_text(v[0], v[1], v[2] // 1000)
+    if isinstance(v, bytes):
+        return "\\x" + v.hex()
+    if isinstance(v, float) and not math.isfinite(v):
+        return "NaN" if math.isnan(v) else "Infinity" if v > 0 else "-Infinity"
+    return [_plain(x) for x in v] if isinstance(v, list) else v
+
+
 def _text(v: object) -> str:
-    return "" if v is None else str(v)
+    return "" if v is None else str(_plain(v))

@@ -51,3 +51,19 @@ def parse_interval(text: str) -> tuple[int, int, int]:
     micros += (days - int(days)) * 86400 * 10**6
     sign = -1 if ago else 1
     return sign * int(months), sign * int(days), sign * round(micros)
+
+
+def interval_text(months: int, days: int, micros: int) -> str:
+    """As Postgres prints it: 1 year 2 mons -3 days +04:05:06.7."""
+    years = int(months / 12)
+    out, negative = [], False
+    for n, unit in ((years, "year"), (months - 12 * years, "mon"), (days, "day")):
+        if n:
+            out.append(f"{'+' if negative and n > 0 else ''}{n} {unit}{'s' if n != 1 else ''}")
+            negative = n < 0
+    if micros or not out:
+        seconds, part = divmod(abs(micros), 1_000_000)
+        sign = "-" if micros < 0 else "+" if negative else ""
+        clock = f"{sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        out.append(clock + f".{part:06}".rstrip("0") if part else clock)
+    return " ".join(out)
