@@ -67,7 +67,7 @@ def check(project: Path) -> None:
     """Preflight: what about the source would stop or hurt a deployment."""
     from connectors.postgres.catalog import load_catalog
     from connectors.postgres.connection import connect
-    from connectors.postgres.preflight import preflight
+    from connectors.postgres.preflight import deployed, preflight
     from pipelines import deployment
     from pipelines.config import load_config
     from pipelines.project import compile_project, read_views
@@ -80,6 +80,7 @@ def check(project: Path) -> None:
         tables = {t for v in views if v.plan is not None for t in v.plan.tables}
         found = deployment.load(config.warehouse_path)
         findings = preflight(conn, catalog, tables, found.slot if found else None)
+        findings += deployed(conn, found.publication, found.catalog) if found else []
         check_capture(views, catalog, config.source.capture)
     for f in findings:
         click.echo(f.lines())

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import psycopg
 
-from compiler.catalog import Catalog
+from compiler.catalog import Catalog, Table
+from connectors.changed import TableChanged
+from connectors.postgres.altered import check_publication, check_tables
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,16 @@ class Finding:
         if self.mend:
             out += f"\n  mend: {self.mend}"
         return out
+
+
+def deployed(conn: psycopg.Connection, publication: str, tables: list[Table]) -> list[Finding]:
+    """Whether a deployment's tables and publication are as they were."""
+    try:
+        check_tables(conn, tables)
+        check_publication(conn, publication, tables)
+    except TableChanged as e:
+        return [Finding("error", e.message, e.detail, e.hint.removeprefix("Run: "))]
+    return [Finding("ok", "the publication and its tables are as they were deployed")]
 
 
 def _one(conn: psycopg.Connection, sql: str, *args: object) -> tuple:  # type: ignore[type-arg]

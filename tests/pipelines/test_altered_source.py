@@ -34,6 +34,7 @@ def test_a_publication_that_was_altered_stops_run_verify_and_deploy(change: str,
         with pytest.raises(TidemarkError, match="the publication") as e:
             act()
         assert "teardown" in e.value.hint
+    assert "error: the publication" in p.command("check").stdout
 
 
 def test_a_running_pipeline_looks_again(database: str, tmp_path: Path) -> None:
