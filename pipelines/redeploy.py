@@ -67,10 +67,10 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
             for e, kept in maintained.items():
                 for p in kept:
                     warehouse.engine(e).create_view(p)
-            unfinished.unlink()
+            unfinished.unlink(missing_ok=True)
             raise
         store.save(config.warehouse_path, d)
-        unfinished.unlink()
+        unfinished.unlink(missing_ok=True)
         for name, engine in previous.items():
             if not any(v.name.lower() == name.lower() and v.engine == engine for v in d.views):  # which engines take for one name
                 warehouse.engine(engine).drop_view(name)
