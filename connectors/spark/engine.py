@@ -44,8 +44,10 @@ def collected(f: Any) -> str:
         return interval_of(f.name)
     return intervals_of(f.name) if is_interval(getattr(f.dataType, "elementType", None)) else quoted(f.name)
 
+SECONDS = "CAST(({0}.months DIV 12 * CAST(365 AS BIGINT) + {0}.months % 12 * 30 + {0}.days) * 86400000000 + {0}.micros AS DOUBLE) / 1000000"
 EXPORTED = {  # Parquet's interval has no sign: seconds; a real is the double of the digits that Postgres shows
-    "interval": "CAST((`{0}`.months * CAST(30 AS BIGINT) + `{0}`.days) * 86400000000 + `{0}`.micros AS DOUBLE) / 1000000 AS `{0}`",
+    "interval": f"{SECONDS.format('`{0}`')} AS `{{0}}`",
+    "interval[]": f"TRANSFORM(`{{0}}`, v -> CASE WHEN v IS NOT NULL THEN {SECONDS.format('v')} END) AS `{{0}}`",
     "real": "CAST(CAST(`{0}` AS STRING) AS DOUBLE) AS `{0}`",
     "real[]": "CAST(CAST(`{0}` AS ARRAY<STRING>) AS ARRAY<DOUBLE>) AS `{0}`"}
 

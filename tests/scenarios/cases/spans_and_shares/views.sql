@@ -32,10 +32,14 @@ SELECT a.id, b.id AS o FROM t a JOIN t b ON a.iv < b.iv AND a.g = b.g AND a.id <
 SELECT id, sum(n) OVER (PARTITION BY iv ORDER BY id) AS s, lag(id) OVER (ORDER BY iv, id) AS l FROM t;
 -- view: sums
 SELECT g, rank() OVER (ORDER BY sum(iv)) AS r, sum(iv) AS s, sum(iv) > '0' AS p FROM t GROUP BY g;
--- view: shares_and_mode
-SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY interval '1 day' - (b - a)) AS p, mode() WITHIN GROUP (ORDER BY iv) AS m FROM t GROUP BY g;
+-- view: shares_of_spans
+SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY interval '1 day' - (b - a)) AS p FROM t GROUP BY g;
 -- view: rest_of_shares
 SELECT g, percentile_disc(ARRAY[0, 0.28, 0.55, 1]) WITHIN GROUP (ORDER BY n DESC) AS p FROM t GROUP BY g;
+-- view: lists_of_spans
+SELECT g, array_agg(iv ORDER BY id) AS a, max(iv) + interval '14 months' AS m, min(iv) - interval '25 months' AS n FROM t GROUP BY g;
+-- view: modes
+SELECT g, mode() WITHIN GROUP (ORDER BY iv) AS m FROM t GROUP BY g;
 -- view: odd_keys
 SELECT id, j ->> '*' AS s, j ? '*' AS h, j #>> '{*}' AS q, j ->> 'a*' AS r, j - 'zz' AS w FROM t;
 -- view: each_key
