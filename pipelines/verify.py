@@ -218,7 +218,9 @@ def _comparable(e: str, t: Type) -> str:
     if t.name in ("float4", "float8") or (t.name == "numeric" and (t.scale or 0) > 12):
         return f"CAST({e} AS DOUBLE)"
     if t.name == "interval":  # of equal ones in several forms, which is shown is open
-        return f"EPOCH_US({e})"
+        days = f"datepart('year', {e}) * 360 + datepart('month', {e}) * 30 + datepart('day', {e})"
+        clock = f"datepart('hour', {e}) * 3600000000 + datepart('minute', {e}) * 60000000 + datepart('us', {e})"
+        return f"CAST({days} AS HUGEINT) * 86400000000 + {clock}"
     if t.name == "numeric":
         return f"CAST({e} AS DECIMAL(38,{t.scale}))"
     return e

@@ -30,7 +30,7 @@ def _string_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 def _array_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if e.args[0].type.name == "interval":  # ordered by itself, DuckDB's list compares months, days and the rest one by one
-        a = [exp.Ordered(**{**x.args, "this": tree(d, "EPOCH_US($1)", x.this)}) if isinstance(x, exp.Ordered) and x.this == a[0] else x for x in a]
+        a = [exp.Ordered(**{**x.args, "this": tree(d, "pg.span($1)", x.this)}) if isinstance(x, exp.Ordered) and x.this == a[0] else x for x in a]
     return _ordered("list")(d, e, a)
 
 
@@ -59,7 +59,7 @@ def _fraction(e: Call) -> exp.Expr:
 def _extremum(name: str) -> Emit:
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         if e.args[0].type.name == "interval":
-            return tree(d, f"ARG_{name.upper()}($1, EPOCH_US($1))", a[0])
+            return tree(d, f"ARG_{name.upper()}($1, pg.span($1))", a[0])
         return (exp.Min if name == "min" else exp.Max)(this=a[0])
 
     return emit
@@ -71,7 +71,7 @@ def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     most = exp.Anonymous(this="mode", expressions=[exp.Order(this=by.copy(), expressions=[a[0]])])
     if e.type.name != "interval":
         return most
-    spans = exp.Anonymous(this="list", expressions=[(by.expressions or [by.this])[0].copy()])
+    spans = exp.Anonymous(this="list", expressions=[by.expression.expressions[0].copy()])
     return tree(d, "pg.of_length($1, $2)", spans, most)
 
 

@@ -40,6 +40,7 @@ MACROS = {
     "between(a, b)": "a - b",
     "months_of(i)": "datepart('year', i) * 12 + datepart('month', i)",
     "micros_of(i)": "datepart('hour', i) * 3600000000 + datepart('minute', i) * 60000000 + datepart('microsecond', i)",
+    "span(i)": "CAST(pg.months_of(i) * 30 + datepart('day', i) AS HUGEINT) * 86400000000 + pg.micros_of(i)",  # a month is 30 days, as for Postgres
     "interval_of(m, d, u)": "pg.interval_carried(trunc(m), trunc(d), pg.tsround((m - trunc(m)) * 30), d - trunc(d), u)",
     "interval_times(i, n)": "pg.interval_of(pg.months_of(i) * n, datepart('day', i) * n, pg.micros_of(i) * n)",
     "initcap(x)": "array_to_string(list_transform(regexp_extract_all(lower(x), '[\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+'),"
@@ -83,7 +84,7 @@ MACROS = {
     "bytes_from(s, a)": "CASE WHEN a IS NOT NULL THEN s[greatest(a, 1):] END",
     "bytes_for(s, a, n)": "CASE WHEN a + n <= greatest(a, 1) THEN CASE WHEN s IS NOT NULL THEN ''::BLOB END "
     "WHEN a + n IS NOT NULL THEN s[greatest(a, 1):a + n - 1] END",
-    "of_length(l, n)": "list_filter(l, lambda i: epoch_us(i) = n)[1]",
+    "of_length(l, n)": "list_filter(l, lambda i: pg.span(i) = n)[1]",
     "discrete(l, p)": "l[greatest(CAST(ceil(CAST(p AS DOUBLE) * list_count(l)) AS BIGINT), 1)]",  # in doubles, as Postgres counts
     "percentile(l, p)": "pg.percentile_at(l, p * (list_count(l) - 1))",
     "percentile_at(l, i)": "CASE WHEN list_count(l) > 0 THEN l[CAST(floor(i) AS BIGINT) + 1] + (i - floor(i)) * "

@@ -113,6 +113,6 @@ FUNCTIONS: dict[str, str | Emit] = {
                                       "tanh", "asinh", "acosh", "atanh", "degrees", "radians")},
     "gcd": typed("GCD($1, $2)"), "lcm": typed("LCM($1, $2)"), "to_hex": "LOWER(TO_HEX($1))",
     "greatest": _many("greatest"), "least": _many("least"),
-    "greatest:interval": extreme(">", "EPOCH_US($1)"), "least:interval": extreme("<", "EPOCH_US($1)"),
+    "greatest:interval": extreme(">", "pg.span($1)"), "least:interval": extreme("<", "pg.span($1)"),
     "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "XOR($1, $2)", "shift_left": _shift_left, "shift_right": "$1 >> $2",
 }

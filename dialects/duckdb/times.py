@@ -53,14 +53,14 @@ def _round_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _in_lengths(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    first, *rest = (tree(d, "EPOCH_US($1)", x) for x in a)
+    first, *rest = (tree(d, "pg.span($1)", x) for x in a)
     return exp.In(this=first, expressions=rest)
 
 
 # by length, as Postgres: DuckDB takes 1 day -15:00:00 for more than 20:00:00
 LENGTHS: dict[str, str | Emit] = {
-    **{f"{op}:interval": f"EPOCH_US($1) {op} EPOCH_US($2)" for op in ("=", "<>", "<", "<=", ">", ">=")},
-    "same:interval": "EPOCH_US($1) IS NOT DISTINCT FROM EPOCH_US($2)", "in:interval": _in_lengths,
+    **{f"{op}:interval": f"pg.span($1) {op} pg.span($2)" for op in ("=", "<>", "<", "<=", ">", ">=")},
+    "same:interval": "pg.span($1) IS NOT DISTINCT FROM pg.span($2)", "in:interval": _in_lengths,
 }
 FUNCTIONS: dict[str, str | Emit] = {
     **LENGTHS,
