@@ -85,7 +85,7 @@ def normal(e: Scalar) -> Scalar:
     """A jsonb value in the form that equal ones share, for keys: 1 and 1.0 are equal; other values as they are."""
     if e.type.name == "array" and e.type.element is not None and e.type.element.name == "jsonb":
         raise UnsupportedSql("equal values of jsonb[] are not found", code="unsupported_operator",
-                             hint="Take the array as one value: to_jsonb(x).")
+                             hint="Take its elements apart: unnest(x), or x[1].")
     return Call("json_norm", (e,), e.type) if e.type.name == "jsonb" else e
 
 

@@ -54,7 +54,7 @@ def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
         t = Type("bpchar") if {x.name, y.name} == {"bpchar", "varchar"} else TEXT  # blanks at the end of a varchar count no more
         a, b = (v if v.type.name == t.name else cast(v, t) for v in (a, b))
     if x.name == "array" and "jsonb" in (of(x).name, of(y).name):
-        raise UnsupportedSql(f"{op} of jsonb[] is not supported", code="unsupported_operator", hint="Compare to_jsonb(x), which is one value.")
+        raise UnsupportedSql(f"{op} of jsonb[] is not supported", code="unsupported_operator", hint="Compare its elements: x[1].")
     if op not in ("=", "<>"):
         kind = x if of(x).name == "enum" else y
         a, b = ordinal(a, kind), ordinal(b, kind)

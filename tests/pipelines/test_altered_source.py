@@ -20,15 +20,20 @@ KILLED = ("import os, pipelines.deployment as d; d.save = lambda *a: os._exit(9)
           "from pipelines.config import load_config; from pipelines.deploy import deploy; deploy(load_config(Path('.')))")
 
 
+def deployed(database: str, home: Path) -> Project:
+    p = Project.create(home, database, {"v": "SELECT id, a FROM t"})
+    p.source(*T)
+    p.deploy()
+    return p
+
+
 def publication(p: Project) -> str:
     return f'"{p.deployed.publication}"'
 
 
 @pytest.mark.parametrize("change", PUBLICATIONS.values(), ids=PUBLICATIONS)
 def test_a_publication_that_was_altered_stops_run_verify_and_deploy(change: str, database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
-    p.source(*T)
-    p.deploy()
+    p = deployed(database, tmp_path)
     p.source(change.format(publication(p)), "INSERT INTO t VALUES (3, 30)")
     for act in (p.catch_up, p.verify, p.deploy):
         with pytest.raises(TidemarkError, match="the publication") as e:
@@ -38,9 +43,7 @@ def test_a_publication_that_was_altered_stops_run_verify_and_deploy(change: str,
 
 
 def test_a_running_pipeline_looks_again(database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
-    p.source(*T)
-    p.deploy()
+    p = deployed(database, tmp_path)
     watch = unaltered.Watch(p.dsn, p.deployed)
     p.source("ALTER TABLE t RENAME TO told", "CREATE TABLE t (id int PRIMARY KEY, a int)")
     watch.look()
@@ -96,9 +99,7 @@ def test_views_of_a_deploy_that_was_killed_are_maintained(database: str, tmp_pat
 
 
 def test_a_view_renamed_by_capitals_alone_stays(database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
-    p.source(*T)
-    p.deploy()
+    p = deployed(database, tmp_path)
     (p.home / "views" / "v.sql").unlink()
     p.write({"V": "SELECT id, a FROM t"})
     p.deploy()
@@ -106,9 +107,7 @@ def test_a_view_renamed_by_capitals_alone_stays(database: str, tmp_path: Path) -
 
 
 def test_a_warehouse_whose_file_is_gone_is_told_of(database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
-    p.source(*T)
-    p.deploy()
+    p = deployed(database, tmp_path)
     for f in p.config.warehouse_path.glob("tidemark.duckdb*"):
         f.unlink()
     done = p.command("deploy")
@@ -118,9 +117,7 @@ def test_a_warehouse_whose_file_is_gone_is_told_of(database: str, tmp_path: Path
 @pytest.mark.parametrize(("args", "message"), [(("query", ""), "the query is empty"), (("query", ";"), "the query is empty"),
                                                (("export", "--to", "views/v.sql"), "a file cannot be used")])
 def test_commands_that_cannot_be_done_say_so(args: tuple[str, ...], message: str, database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
-    p.source(*T)
-    p.deploy()
+    p = deployed(database, tmp_path)
     done = p.command(*args)
     assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr, done.stderr
 
