@@ -28,12 +28,6 @@ def _string_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return _ordered("string_agg")(d, e, a)
 
 
-def _array_agg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    if e.args[0].type.name == "interval":  # ordered by itself, DuckDB's list compares months, days and the rest one by one
-        a = [exp.Ordered(**{**x.args, "this": tree(d, "pg.span($1)", x.this)}) if isinstance(x, exp.Ordered) and x.this == a[0] else x for x in a]
-    return _ordered("list")(d, e, a)
-
-
 def _percentile_cont(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """Between two neighbours as Postgres counts, lo + (hi - lo) * part, so that equal ones give themselves."""
     return tree(d, "pg.percentile($1, $2)", _values(a[1]), _fraction(e))
@@ -113,7 +107,7 @@ def _regression(name: str) -> Emit:
 FUNCTIONS: dict[str, str | Emit] = {
     "agg:min": _extremum("min"), "agg:max": _extremum("max"), "agg:bool_and": "BOOL_AND($1)", "agg:bool_or": "BOOL_OR($1)",
     "agg:bit_and": "BIT_AND($1)", "agg:bit_or": "BIT_OR($1)", "agg:bit_xor": "BIT_XOR($1)", "agg:sum": _sum,
-    "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
+    "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _ordered("list"),
     "agg:stddev_samp": typed("STDDEV_SAMP(CAST($1 AS DOUBLE))"), "agg:stddev_pop": typed("STDDEV_POP(CAST($1 AS DOUBLE))"),
     "agg:var_samp": typed("VAR_SAMP(CAST($1 AS DOUBLE))"), "agg:var_pop": typed("VAR_POP(CAST($1 AS DOUBLE))"),
     "agg:percentile_cont": _percentile_cont, "agg:percentile_disc": _percentile_disc,
