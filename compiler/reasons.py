@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from compiler.ir.relation import Aggregate, Fixpoint, LeftJoin, Relation, Semi, TopK, Window, walk
-from compiler.maintenance import maintenance_of
 from compiler.state import ViewPlan
 
 
-def reason_of(plan: ViewPlan) -> dict[str, str] | None:
-    """{code, message, hint} for a view that is keyed or recomputed; None for one with delta rules only."""
-    kind = maintenance_of(plan)
+def reason_of(plan: ViewPlan, kind: str) -> dict[str, str] | None:
+    """{code, message, hint} for a view of that kind (`maintenance_of`), keyed or recompute; None where delta rules do."""
     if kind == "incremental":
         return None
     nodes = [n for s in plan.states for n in walk(s.definition)]

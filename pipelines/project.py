@@ -66,14 +66,16 @@ def read_views(path: Path) -> list[Compiled]:
 OPTIONS = {"engine", "refresh"}
 
 
-def compile_project(views: list[Compiled], catalog: Catalog, default_engine: str = "duckdb") -> list[Compiled]:
-    """Compile each view that parsed; errors stay with their view."""
+def compile_project(views: list[Compiled], catalog: Catalog, default_engine: str = "duckdb", accepted: bool = False) -> list[Compiled]:
+    """Compile each view that parsed; errors stay with their view. How views are maintained is found unless they were `accepted` before."""
     queries: dict[str, exp.Expr] = {v.name: v.text.query for v in views if v.text is not None and v.error is None}
     for v in views:
         if v.text is None or v.error is not None:
             continue
         try:
             _compile_one(v, catalog, queries, default_engine)
+            if not accepted:
+                _judge(v)
         except TidemarkError as e:
             v.error = e
         except RecursionError:
@@ -101,8 +103,12 @@ def _compile_one(v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], de
     v.engine = engine
     v.plan = compile_view(v.name, v.text.query, catalog, queries)
     v.notes += [*v.plan.notes, *v.plan.warnings]
+
+
+def _judge(v: Compiled) -> None:
+    assert v.text is not None and v.plan is not None
     v.maintenance = maintenance_of(v.plan)
-    v.reason = reason_of(v.plan)
+    v.reason = reason_of(v.plan, v.maintenance)
     if v.text.options.get("refresh") == "incremental strict" and v.maintenance == "recompute":
         assert v.reason is not None
         raise UnsupportedSql(f'view "{v.name}" would be recomputed, and it says refresh = \'incremental strict\'',

@@ -39,7 +39,7 @@ class Warehouse:
     def recompile(self) -> None:
         """Plans are made from the views' text by this version of the compiler, never stored."""
         views = [Compiled(v.name, parse_view(v.text), engine=v.engine) for v in self.deployment.views]
-        for v, d in zip(compile_project(views, self.deployment.to_catalog()), self.deployment.views, strict=True):
+        for v, d in zip(compile_project(views, self.deployment.to_catalog(), accepted=True), self.deployment.views, strict=True):
             if v.error is not None:
                 raise v.error
             v.engine = d.engine

@@ -6,9 +6,12 @@ state is read as it was before the batch, and an engine whose tables commit one 
 
 from __future__ import annotations
 
-from compiler.ir.relation import State, walk
+from dataclasses import replace
+
+from compiler.ir.relation import State, Temp, walk
 from compiler.maintenance.builder import Builder
 from compiler.maintenance.program import Merge, Program, Statement, Step, states_of
+from compiler.simplify.prune import prune
 from compiler.state import ViewPlan
 
 __all__ = ["Merge", "Program", "Statement", "Step", "maintenance_of", "program", "rules_of", "states_of"]
@@ -16,6 +19,13 @@ __all__ = ["Merge", "Program", "Statement", "Step", "maintenance_of", "program",
 
 def program(plans: list[ViewPlan], changed: frozenset[str]) -> Program:
     """The statements for a batch that changes the tables `changed` (schema-qualified names)."""
+    p = _built(plans, changed)
+    p.steps = [replace(s, relation=prune(s.relation)) for s in p.steps]
+    p.merges = [replace(m, source=m.source if isinstance(m.source, Temp) else prune(m.source)) for m in p.merges]
+    return p
+
+
+def _built(plans: list[ViewPlan], changed: frozenset[str]) -> Program:
     states = states_of(plans)
     read = {n.name for s in states for n in walk(s.definition) if isinstance(n, State)}
     return Builder(changed, read).build(states)
@@ -30,5 +40,5 @@ def maintenance_of(plan: ViewPlan) -> str:
 
 
 def rules_of(plan: ViewPlan) -> set[str]:
-    p = program([plan], plan.tables)
+    p = _built([plan], plan.tables)
     return {r for rules in p.rules.values() for r in rules}

@@ -14,7 +14,6 @@ from compiler.ir.scalar import Call, conj, same
 from compiler.ir.types import BOOL
 from compiler.maintenance.groups import ZERO, has_extrema, nonzero, recomputed, summed, with_extrema
 from compiler.maintenance.program import Merge, Program, Step
-from compiler.simplify.prune import prune
 from compiler.state import COUNT, StateDef
 
 
@@ -37,8 +36,6 @@ class Builder:
             else:
                 self.groups(s, deltas)
             self.out.rules[s.name] = deltas.used | ({"keyed"} if s.kind == "keyed" or has_extrema(s) else set())
-        self.out.steps = [replace(s, relation=prune(s.relation)) for s in self.out.steps]
-        self.out.merges = [replace(m, source=m.source if isinstance(m.source, Temp) else prune(m.source)) for m in self.out.merges]
         self.out.merges.reverse()  # a change computed while merging reads states that have not taken theirs yet
         return self.out
 
