@@ -183,6 +183,9 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         t = result_type(fn, args)
     if distinct and fn in ("string_agg", "array_agg") and not order and args[0].type.name not in ("json", "jsonb", "array"):
         order = (Order(ordinal(args[0]), False, False),)  # Postgres sorts them to find equal ones
+    if distinct and fn == "array_agg" and args[0].type.name == "jsonb":
+        raise UnsupportedSql(f"{name}(DISTINCT …) of jsonb is not supported", code="unsupported_function",
+                             detail="Postgres gives them in an order of its own.", hint=f"Collect their text: {name}(DISTINCT x::text).")
     if distinct and fn == "count":
         args = [normal(a) for a in args]
     if keep is not None:

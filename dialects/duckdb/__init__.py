@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compiler.ir.relation import WindowCall
 from compiler.spelling.duckdb import storage, type_name
 from dialects.dialect import Dialect
 from dialects.duckdb import aggregates, arrays, casts, jsons, numbers, texts, times
@@ -17,12 +18,21 @@ UNNEST = {
     **jsons.UNNEST,
 }
 
+
+
+def has_frame(c: WindowCall) -> bool:
+    """Intervals are ordered by their length, to which DuckDB adds no interval."""
+    distant = c.frame is not None and c.frame[0] == "range" and any(by for _, by in c.frame[1:3])
+    return not (distant and c.order[0].expr.type.name == "interval")
+
+
 DUCKDB = Dialect(
     name="duckdb",
     sqlglot="duckdb",
     types=type_name,
     storage=storage,
     sort_keys={"interval": "pg.span($1)"},
+    frames=has_frame,
     filters_below_limits=True,
     hashes_comparisons=True,
     joins_unequal=True,

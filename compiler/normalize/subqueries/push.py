@@ -173,7 +173,8 @@ class Push:
             p = Provided({**rp.cols, **lp.cols}, lp.strict | rp.strict)
             joined: Relation = Join(l, r, conj(shared))
             return self.go_filter_bound(joined, p, q.on, rel, here)
-        l, lp = self.ensure(l, lp, [*here, *(Outer(f, c.type) for f, c in rp.cols.items())], rel)
+        known = {o.name for o in here}
+        l, lp = self.ensure(l, lp, [*here, *(Outer(f, c.type) for f, c in rp.cols.items() if f not in known)], rel)
         tie = [same(lp.cols[f], c) for f, c in rp.cols.items()]
         on = conj([*conjuncts(lp.bind(q.on)), *tie])
         return replace(q, left=l, right=r, on=on), lp
@@ -184,7 +185,9 @@ class Push:
         return Filter(joined, conj([p.bind(c) for c in conjuncts(on)])), p
 
     def go_aggregate(self, q: Aggregate, rel: Relation, here: list[Outer]) -> tuple[Relation, Provided]:
-        if not q.keys and q.aggs:
+        if not q.keys and not q.aggs:  # one row whatever there is: HAVING or an empty grouping set alone
+            return self.domain(rel, [o for o in free(q) if o.name in rel.names])
+        if not q.keys:
             grouped, p = self.push_grouped(q, rel)
             d, dp = self.domain(rel, [Outer(f, c.type) for f, c in p.cols.items()])
             on = [same(dp.cols[f], c) for f, c in p.cols.items()]

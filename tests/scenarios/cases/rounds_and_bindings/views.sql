@@ -40,3 +40,19 @@ SELECT o.id, l.no FROM ord o LEFT JOIN line l ON l.ord = o.id AND l.no = 2 WHERE
 SELECT l.ord, l.no, (SELECT count(*) FROM line x WHERE x.amount IS NOT DISTINCT FROM l.amount AND x.no = l.no AND x.ord > l.ord) AS n, l.amount = ANY (SELECT x.amount FROM line x WHERE x.no = l.no AND x.ord < l.ord) AS before FROM line l;
 -- view: pushed_through_groups
 SELECT e.id, (SELECT max(n) FROM (SELECT o.customer, count(*) AS n FROM ord o WHERE o.customer = e.id AND o.total > e.salary / 100 GROUP BY o.customer, o.id % 3) g) AS m, (SELECT string_agg(t::text, ',' ORDER BY t) FROM (SELECT o.total AS t FROM ord o WHERE o.customer = e.id UNION SELECT e.salary) u WHERE t < e.salary) AS s FROM emp e;
+-- view: having_alone_of_nothing
+SELECT e.id FROM emp e WHERE EXISTS (SELECT 1 FROM ord o WHERE o.customer = e.id HAVING true);
+-- view: empty_set_of_nothing
+SELECT e.id, (SELECT count(*) FROM (SELECT o.total FROM ord o WHERE o.customer = e.id GROUP BY ROLLUP (o.total)) t) AS n, (SELECT count(*) FROM (SELECT 1 FROM ord o WHERE o.customer = e.id AND o.total < e.salary GROUP BY ()) t) AS one FROM emp e;
+-- view: sets_by_lateral
+SELECT e.id, l.total, l.month FROM emp e CROSS JOIN LATERAL (SELECT o.total, date_trunc('month', o.placed AT TIME ZONE 'UTC') AS month FROM ord o WHERE o.customer = e.id GROUP BY GROUPING SETS ((1), (2), ())) l;
+-- view: not_in_sets
+SELECT e.id FROM emp e WHERE e.salary NOT IN (SELECT o.total FROM ord o WHERE o.customer = e.id GROUP BY CUBE (o.total));
+-- view: left_join_that_both_sides_tie
+SELECT e.id, (SELECT count(*) FROM ord o LEFT JOIN (SELECT l.no FROM line l WHERE l.ord = e.id) x ON x.no = e.id) AS n FROM emp e;
+-- view: in_beside_an_alternative
+SELECT e.id, (SELECT count(*) FROM ord o WHERE e.manager_id IN (SELECT l.no FROM line l WHERE l.ord = e.manager_id) OR o.total > e.salary / 50) AS n FROM emp e;
+-- view: lateral_that_both_sides_tie
+SELECT e.id, l.id AS ord, l.no FROM emp e LEFT JOIN LATERAL (SELECT o.id, x.no FROM ord o LEFT JOIN (SELECT l.no, l.ord FROM line l WHERE l.no = e.id) x ON x.ord = o.id AND o.customer < e.id WHERE o.id < 9) l ON true;
+-- view: not_in_within_exists
+SELECT e.id FROM emp e WHERE EXISTS (SELECT 1 FROM ord o WHERE e.manager_id NOT IN (SELECT l.no FROM line l WHERE l.ord = o.id AND l.no = e.manager_id) GROUP BY o.customer HAVING count(*) > 1);

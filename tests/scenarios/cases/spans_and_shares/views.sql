@@ -44,3 +44,5 @@ SELECT g, mode() WITHIN GROUP (ORDER BY iv) AS m FROM t GROUP BY g;
 SELECT id, j ->> '*' AS s, j ? '*' AS h, j #>> '{*}' AS q, j ->> 'a*' AS r, j - 'zz' AS w FROM t;
 -- view: each_key
 SELECT t.id, e.key, e.value FROM t, jsonb_each(t.j) AS e;
+-- view: frames_of_spans
+SELECT t.id, count(*) OVER (PARTITION BY g ORDER BY iv RANGE BETWEEN interval '1 day' PRECEDING AND interval '30 hours' FOLLOWING) AS n, sum(t.n) OVER (ORDER BY iv DESC RANGE interval '1 month' PRECEDING) AS s FROM t;
