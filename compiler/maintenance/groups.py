@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from compiler.delta.restrict import keys_of, restrict
 from compiler.delta.times import after
+from compiler.ir.naming import companions, fresh
 from compiler.ir.relation import Agg, Aggregate, Filter, LeftJoin, Net, Project, Relation, State
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, conj, negate, same
 from compiler.ir.types import BOOL, INT4, INT8
@@ -27,10 +28,11 @@ def nonzero(r: Relation) -> Relation:
     return Filter(r, some[0] if len(some) == 1 else Call("or", tuple(some), BOOL))
 
 
-def before(s: StateDef) -> tuple[Relation, dict[str, Col]]:
-    """The state before the batch under other column names, and those names."""
+def before(s: StateDef, others: Collection[str] = ()) -> tuple[Relation, dict[str, Col]]:
+    """The state before the batch under other column names, not `others` either, and those names."""
     cols = s.definition.schema
-    names = {c.name: Col(f"old_{c.name}", c.type) for c in cols}
+    old = companions("old{n}_{x}", s.definition.names, others)
+    names = {c.name: Col(old(c.name), c.type) for c in cols}
     state = State(s.name, cols, s.key, "before")
     return Project(state, tuple((names[c.name].name, c) for c in cols)), names
 
@@ -58,45 +60,47 @@ def with_extrema(s: StateDef, q: Aggregate, change: Relation, resolve: Resolve) 
         inputs.setdefault(x, f"in_{len(inputs)}")
         return Col(inputs[x], x.type)
 
+    came, went = companions("{x}_in{n}", q.names), companions("{x}_out{n}", q.names)
     keys = tuple((k, put(e)) for k, e in q.keys)
     aggs: list[tuple[str, Agg]] = []
     for n, a in q.aggs:
         args, keep = tuple(put(x) for x in a.args), put(a.filter) if a.filter is not None else None
         if a.fn in ("min", "max"):
-            aggs += [(f"{n}_in", Agg(f"{a.fn}_in", args, a.type, keep)),
-                     (f"{n}_out", Agg(f"{a.fn}_out", args, a.type, keep))]
+            aggs += [(came(n), Agg(f"{a.fn}_in", args, a.type, keep)),
+                     (went(n), Agg(f"{a.fn}_out", args, a.type, keep))]
         else:
             aggs.append((n, Agg(a.fn, args, a.type, keep)))
     net = Net(Project(change, tuple((name, x) for x, name in inputs.items())))
     added = Aggregate(net, keys, tuple(aggs))
-    old, names = before(s)
+    old, names = before(s, added.names)
     joined: Relation = LeftJoin(added, old, conj([same(added.col(k), names[k]) for k in s.key]))
     found = [(n, a) for n, a in q.aggs if a.fn in ("min", "max")]
-    left = [gone(n, a, names[n]) for n, a in found]
-    lost = left[0] if len(left) == 1 else Call("or", tuple(left), BOOL)
-    marked = Project(joined, (*((c.name, c) for c in joined.schema), ("lost", Call("is_true", (lost,), BOOL))))
-    renewed = again(q, Filter(marked, Col("lost", BOOL)), found, resolve)
-    on = conj([same(marked.col(k), Col(f"again_{k}", e.type)) for k, e in q.keys]) if q.keys else Col("lost", BOOL)
+    left = [gone(a, names[n], Col(came(n), a.type), Col(went(n), a.type)) for n, a in found]
+    either = left[0] if len(left) == 1 else Call("or", tuple(left), BOOL)
+    lost = Col(fresh("lost", joined.names), BOOL)
+    marked = Project(joined, (*((c.name, c) for c in joined.schema), (lost.name, Call("is_true", (either,), BOOL))))
+    anew = companions("again{n}_{x}", q.names, marked.names)
+    renewed = again(q, Filter(marked, lost), found, anew, resolve)
+    on = conj([same(marked.col(k), Col(anew(k), e.type)) for k, e in q.keys]) if q.keys else lost
     whole = LeftJoin(marked, renewed, on)
     exprs: list[tuple[str, Scalar]] = [(k, Col(k, e.type)) for k, e in q.keys]
     for n, a in q.aggs:
         if a.fn in ("min", "max"):
-            kept = Call("least" if a.fn == "min" else "greatest", (names[n], Col(f"{n}_in", a.type)), a.type)
-            exprs.append((n, case([(Col("lost", BOOL), Col(f"again_{n}", a.type))], kept, a.type)))
+            kept = Call("least" if a.fn == "min" else "greatest", (names[n], Col(came(n), a.type)), a.type)
+            exprs.append((n, case([(lost, Col(anew(n), a.type))], kept, a.type)))
         else:
             exprs.append((n, plus(names[n], Col(n, a.type))))
     return Project(whole, tuple(exprs))
 
 
-def gone(n: str, a: Agg, old: Col) -> Scalar:
+def gone(a: Agg, old: Col, new: Col, out: Col) -> Scalar:
     """Whether the old extremum was deleted and nothing as extreme was inserted."""
-    out, new = Col(f"{n}_out", a.type), Col(f"{n}_in", a.type)
     beyond = "<=" if a.fn == "min" else ">="
     kept = Call("is_true", (Call(beyond, (new, old), BOOL),), BOOL)
     return conj([Call("is_true", (Call(beyond, (out, old), BOOL),), BOOL), negate(kept)])
 
 
-def again(q: Aggregate, lost: Relation, found: list[tuple[str, Agg]], resolve: Resolve) -> Relation:
+def again(q: Aggregate, lost: Relation, found: list[tuple[str, Agg]], anew: Callable[[str], str], resolve: Resolve) -> Relation:
     if q.keys:
         keys, cols = keys_of(lost, [Col(k, e.type) for k, e in q.keys])
         pairs: list[tuple[Scalar, Col]] = [(e, c) for (_, e), c in zip(q.keys, cols, strict=True)]
@@ -104,8 +108,7 @@ def again(q: Aggregate, lost: Relation, found: list[tuple[str, Agg]], resolve: R
         keys, cols = keys_of(lost, [Lit(1, INT4)])
         pairs = [(Lit(1, INT4), cols[0])]
     source = resolve(restrict(after(q.input), keys, pairs))
-    return Aggregate(source, tuple((f"again_{k}", e) for k, e in q.keys),
-                     tuple((f"again_{n}", a) for n, a in found))
+    return Aggregate(source, tuple((anew(k), e) for k, e in q.keys), tuple((anew(n), a) for n, a in found))
 
 
 def recomputed(q: Aggregate, change: Relation, resolve: Resolve) -> Relation:
@@ -115,10 +118,11 @@ def recomputed(q: Aggregate, change: Relation, resolve: Resolve) -> Relation:
     new = q.rebuild((source,))
     if not q.keys:
         return new
-    touched = Project(keys, tuple((f"key_{k}", c) for (k, _), c in zip(q.keys, cols, strict=True)))
-    on = conj([same(Col(f"key_{k}", e.type), Col(k, e.type)) for k, e in q.keys])
+    key = companions("key{n}_{x}", q.names)
+    touched = Project(keys, tuple((key(k), c) for (k, _), c in zip(q.keys, cols, strict=True)))
+    on = conj([same(Col(key(k), e.type), Col(k, e.type)) for k, e in q.keys])
     joined = LeftJoin(touched, new, on)
-    exprs: list[tuple[str, Scalar]] = [(k, Col(f"key_{k}", e.type)) for k, e in q.keys]
+    exprs: list[tuple[str, Scalar]] = [(k, Col(key(k), e.type)) for k, e in q.keys]
     exprs += [(n, Call("coalesce", (Col(n, a.type), ZERO), INT8) if n == COUNT else Col(n, a.type))
               for n, a in q.aggs]
     return Project(joined, tuple(exprs))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.ir.relation import Agg, Aggregate, Filter, Project, Relation, Union, transform
-from compiler.ir.scalar import Call, Col, Lit, Scalar, columns, conj
+from compiler.ir.naming import companions, fresh
+from compiler.ir.relation import Agg, Aggregate, Filter, Order, Project, Relation, Union, transform
+from compiler.ir.scalar import Call, Col, Lit, Scalar, columns, conj, substitute
 from compiler.ir.types import BOOL, INT4
 
 ADDITIVE_DISTINCT = {"count", "sum", "avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop", "bit_xor"}
@@ -33,7 +34,8 @@ def _node(n: Relation) -> Relation:
 
 
 def _single(n: Aggregate, args: tuple[Scalar, ...]) -> Relation:
-    values = tuple((f"value_{i}", a) for i, a in enumerate(args))
+    taken = [k for k, _ in n.keys]
+    values = tuple((fresh(f"value_{i}", taken), a) for i, a in enumerate(args))
     distinct = Aggregate(n.input, n.keys + values, ())
     cols = tuple(Col(k, e.type) for k, e in values)
     aggs = tuple((k, replace(a, args=cols, distinct=False)) for k, a in n.aggs)
@@ -41,17 +43,19 @@ def _single(n: Aggregate, args: tuple[Scalar, ...]) -> Relation:
 
 
 def _tagged(n: Aggregate, others: list[tuple[str, Agg]], groups: list) -> Relation:  # type: ignore[type-arg]
-    tag = Col("part", INT4)
+    taken = [k for k, _ in n.keys]
+    tag = Col(fresh("part", taken), INT4)
     keys = tuple(Col(k, e.type) for k, e in n.keys)
     read = sorted(columns(*(s for _, a in others for s in a.scalars)))
-    kept = tuple(Col(f"in_{c}", n.input.col(c).type) for c in read)
+    inner_name = companions("in{n}_{x}", read, taken)
+    kept = tuple(Col(inner_name(c), n.input.col(c).type) for c in read)
     back: dict[str, Scalar] = {c: k for c, k in zip(read, kept, strict=True)}
-    values = [tuple(Col(f"value_{g}_{i}", a.type) for i, a in enumerate(args)) for g, (args, _) in enumerate(groups)]
+    values = [tuple(Col(fresh(f"value_{g}_{i}", taken), a.type) for i, a in enumerate(args)) for g, (args, _) in enumerate(groups)]
 
     def part(src: Relation, key_exprs, mine: dict[str, Scalar], number: int) -> Relation:  # type: ignore[no-untyped-def]
         cols = [*kept, *(c for v in values for c in v)]
         return Project(src, (*key_exprs, *((c.name, mine.get(c.name, Lit(None, c.type))) for c in cols),
-                             ("part", Lit(number, INT4))))
+                             (tag.name, Lit(number, INT4))))
 
     parts = [part(n.input, n.keys, {k.name: n.input.col(c) for c, k in zip(read, kept, strict=True)}, 0)]
     for g, (args, keep) in enumerate(groups):
@@ -61,9 +65,6 @@ def _tagged(n: Aggregate, others: list[tuple[str, Agg]], groups: list) -> Relati
 
     def is_part(number: int) -> Scalar:
         return Call("=", (tag, Lit(number, INT4)), BOOL)
-
-    from compiler.ir.relation import Order
-    from compiler.ir.scalar import substitute
 
     aggs: list[tuple[str, Agg]] = []
     for k, a in n.aggs:
