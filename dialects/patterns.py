@@ -9,8 +9,15 @@ from compiler.errors import UnsupportedSql
 WORD_EDGES = {"y": r"\b", "m": r"\b", "M": r"\b", "A": r"\A", "Z": r"\z"}
 
 
-CLASSES = {"alpha": r"\p{L}", "alnum": r"\p{L}\p{N}", "upper": r"\p{Lu}", "lower": r"\p{Ll}", "digit": "0-9", "space": r"\s"}
-WORD = r"\p{L}\p{N}_"
+LETTERS = r"\p{L}\p{Mc}\p{Nl}"  # and of \p{Mn} a half, which no class tells apart
+ALNUM = rf"{LETTERS}\p{{Nd}}"
+WORD = f"{ALNUM}_"
+SPACE = r"\t-\r \x{1680}\x{2000}-\x{2006}\x{2008}-\x{200A}\x{2028}\x{2029}\x{205F}\x{3000}"  # a space that does not break is none
+SOLID = r"\p{Cf}\p{Co}\x{A0}\x{2007}\x{202F}"
+CLASSES = {"alpha": LETTERS, "alnum": ALNUM, "upper": r"\p{Lu}\p{Lt}", "lower": r"\p{Ll}", "digit": "0-9", "space": SPACE, "cntrl": r"\p{Cc}",
+           "print": r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}\p{Co}", "graph": rf"\p{{L}}\p{{M}}\p{{N}}\p{{P}}\p{{S}}{SOLID}",
+           "punct": rf"\p{{P}}\p{{S}}\p{{No}}\p{{Mn}}\p{{Me}}{SOLID}"}
+SHORT = {"w": WORD, "s": SPACE}
 
 
 def java(pattern: str) -> str:
@@ -32,8 +39,8 @@ def translated(pattern: str, plain: dict[str, str] = NOTHING, bracketed: dict[st
         if inside and (m := re.match(r"\[:(\w+):\]", pattern[at:])):
             out, at = out + CLASSES.get(m[1], m[0]), at + m.end()
             continue
-        if two in (r"\w", r"\W") and not (inside and two == r"\W"):
-            out, at = out + (WORD if inside else f"[{'^' if two[1] == 'W' else ''}{WORD}]"), at + 2
+        if two[0] == "\\" and (of := SHORT.get(two[1:].lower())) is not None and not (inside and two[1].isupper()):
+            out, at = out + (of if inside else f"[{'^' if two[1].isupper() else ''}{of}]"), at + 2
             continue
         if two[0] in "[]" and (two[0] == "[") != inside:
             inside = not inside

@@ -43,15 +43,15 @@ def _get(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 FUNCTIONS: dict[str, str | Emit] = {
     "number_plain": "pg.number_plain($1)",
-    "json_get": _get, "json_text": _get, "json_step": _step, "json_quote": "CAST(TO_JSON($1) AS VARCHAR)",
+    "json_get": _get, "json_text": _get, "json_step": _step, "json_quote": "pg.json_quoted($1)",
     "json_array_length": typed("JSON_ARRAY_LENGTH($1)"), "json_typeof": "pg.json_typeof($1)", "json_equal": "pg.json_equal($1, $2)",
     "json_norm": "pg.json_norm($1)",
     "json_has_key": "pg.json_has_key($1, $2)", "json_has_element": "pg.json_has_element($1, $2)",
     "json_made": "$1",
     "json_members": "pg.json_concat('{}', '{' || ARRAY_TO_STRING($1, ', ') || '}')",
-    "json_concat": "pg.json_concat($1, $2)", "json_pair": "'{' || CAST(TO_JSON($1) AS VARCHAR) || ': ' || $2 || '}'",
+    "json_concat": "pg.json_concat($1, $2)", "json_pair": "'{' || pg.json_quoted($1) || ': ' || $2 || '}'",
     "json_minus": "pg.json_minus($1, $2)", "json_minus_place": "pg.json_minus_place($1, $2)",
-    "json_list": "LIST_TRANSFORM($1, lambda v: CAST(TO_JSON(v) AS VARCHAR))",
+    "json_list": "LIST_TRANSFORM($1, lambda v: pg.json_quoted(v))",
 }
 
 UNNEST = {

@@ -17,7 +17,11 @@ MACROS = {
     # by code points: REVERSE keeps a letter and its accent together
     "reverse(x)": "array_to_string(list_reverse(regexp_extract_all(x, '(?s).')), '')",
     "now()": "coalesce(CAST(getvariable('tidemark_now') AS TIMESTAMPTZ), now())",
-    "spaced(x)": "rtrim(regexp_replace(x, '((?:\"(?:[^\"\\\\]|\\\\.)*\"|[^\",:])+)([,:]|$)', '\\1\\2 ', 'g'), ' ')",
+    "json_quoted(x)": "pg.json_small(CAST(to_json(x) AS VARCHAR))",
+    "json_small(t)": "CASE WHEN contains(t, '\\u00') THEN array_to_string(list_transform(regexp_extract_all(t, '\\\\u00..|\\\\.|[^\\\\]+'), "
+    "lambda p: CASE WHEN p LIKE '\\u%' THEN lower(p) ELSE p END), '') ELSE t END",  # Postgres escapes characters with small letters
+    "spaced(x)": "pg.json_small(pg.json_spaced(x))",
+    "json_spaced(x)": "rtrim(regexp_replace(x, '((?:\"(?:[^\"\\\\]|\\\\.)*\"|[^\",:])+)([,:]|$)', '\\1\\2 ', 'g'), ' ')",
     "array_has(l, x)": "CASE WHEN list_contains(l, x) THEN TRUE WHEN len(l) > 0 AND x IS NULL OR len(l) <> list_count(l) THEN NULL "
                        "WHEN len(l) = 0 THEN FALSE ELSE list_contains(l, x) END",
     "json_size(x)": "CAST(json_array_length(x) AS BIGINT)",
@@ -43,8 +47,8 @@ MACROS = {
     "span(i)": "CAST(pg.months_of(i) * 30 + datepart('day', i) AS HUGEINT) * 86400000000 + pg.micros_of(i)",  # a month is 30 days, as for Postgres
     "interval_of(m, d, u)": "pg.interval_carried(trunc(m), trunc(d), pg.tsround((m - trunc(m)) * 30), d - trunc(d), u)",
     "interval_times(i, n)": "pg.interval_of(pg.months_of(i) * n, datepart('day', i) * n, pg.micros_of(i) * n)",
-    "initcap(x)": "array_to_string(list_transform(regexp_extract_all(lower(x), '[\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+'),"
-    " lambda w: upper(w[1]) || w[2:]), '')",
+    "initcap(x)": "array_to_string(list_transform(regexp_extract_all(x, '[\\p{L}\\p{Mc}\\p{Nl}\\p{Nd}]+|[^\\p{L}\\p{Mc}\\p{Nl}\\p{Nd}]+'),"
+    " lambda w: pg.upper(w[1]) || lower(w[2:])), '')",
     "substring_from(s, a)": "CASE WHEN a IS NOT NULL THEN substring(s, greatest(a, 1)) END",
     "substring_for(s, a, n)": "CASE WHEN a IS NOT NULL AND n IS NOT NULL THEN substring(s, greatest(a, 1), greatest(a + n - greatest(a, 1), 0)) END",
     "pad_left(s, n, f)": "CASE WHEN n IS NULL OR f IS NULL THEN NULL WHEN length(s) >= n OR f = '' "
@@ -103,7 +107,7 @@ MACROS = {
     "json_listed(x)": "CASE WHEN json_type(x) = 'ARRAY' THEN pg.json_elements(x) ELSE [x] END",
     "json_array_of(l)": "'[' || coalesce(array_to_string(l, ', '), '') || ']'",
     "json_sorted(l)": "list_transform(list_sort(list_transform(list_distinct(l), lambda k: {'n': strlen(k), 'k': k})), lambda s: s.k)",
-    "json_object_of(l, a, b)": "'{' || coalesce(array_to_string(list_transform(l, lambda k: CAST(to_json(k) AS VARCHAR) || ': ' || "
+    "json_object_of(l, a, b)": "'{' || coalesce(array_to_string(list_transform(l, lambda k: pg.json_quoted(k) || ': ' || "
     "coalesce(pg.json_at(b, pg.json_key(k)), pg.json_at(a, pg.json_key(k)))), ', '), '') || '}'",
     "json_concat(a, b)": "CASE WHEN a IS NULL OR b IS NULL THEN NULL WHEN json_type(a) = 'OBJECT' AND json_type(b) = 'OBJECT' "
     "THEN pg.json_object_of(pg.json_sorted(list_concat(json_keys(a), json_keys(b))), a, b) "
@@ -111,7 +115,7 @@ MACROS = {
     "json_minus(x, ks)": "CASE WHEN x IS NULL OR ks IS NULL THEN NULL WHEN json_type(x) = 'OBJECT' "
     "THEN pg.json_object_of(list_filter(json_keys(x), lambda k: NOT list_contains(ks, k)), x, x) "
     "ELSE pg.json_array_of(list_filter(pg.json_elements(x), lambda v: "
-    "NOT list_contains(list_transform(ks, lambda k: CAST(to_json(k) AS VARCHAR)), v))) END",
+    "NOT list_contains(list_transform(ks, lambda k: pg.json_quoted(k)), v))) END",
     "json_minus_place(x, i)": "CASE WHEN i IS NULL OR x IS NULL THEN NULL ELSE pg.json_array_of(list_filter(pg.json_elements(x), "
     "lambda v, j: j <> CASE WHEN i >= 0 THEN i + 1 ELSE len(pg.json_elements(x)) + i + 1 END)) END",
     "real_text(x)": "CASE WHEN isnan(x) OR isinf(x) THEN pg.float_text(x) WHEN abs(x) >= 1e6 THEN regexp_replace(CASE WHEN "

@@ -93,8 +93,8 @@ BODIES: dict[str, str] = {
     "REPLACE(LOWER(REPLACE(REPLACE(x, 'İ', 'i'), 'Σ', CHR(1))), CHR(1), 'σ') ELSE LOWER(x) END",  # no final sigma, no dot above
     # before a character that is none of %, _ and itself, a backslash means nothing
     "pg_like_pattern(p)": r"REGEXP_REPLACE(p, '(\\\\[%_\\\\])|\\\\(.)', '$1$2')",
-    "pg_initcap(x)": "ARRAY_JOIN(TRANSFORM(SPLIT(x, ''), (c, i) -> CASE WHEN i > 0 AND SUBSTRING(x, i, 1) RLIKE '[\\\\p{L}\\\\p{N}]' "
-    "THEN LOWER(c) ELSE pg_upper(c) END), '')",
+    "pg_initcap(x)": "ARRAY_JOIN(TRANSFORM(SPLIT(x, ''), (c, i) -> CASE WHEN i > 0 AND "
+    "SUBSTRING(x, i, 1) RLIKE '[\\\\p{L}\\\\p{Mc}\\\\p{Nl}\\\\p{Nd}]' THEN pg_lower(c) ELSE pg_upper(c) END), '')",
     "pg_bool_of(x)": "CASE WHEN x IN ('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1') THEN TRUE "
     "WHEN x IN ('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0') THEN FALSE ELSE CAST(x AS BOOLEAN) END",
     "pg_left(s, n)": "CASE WHEN n >= 0 THEN LEFT(s, n) WHEN n < 0 THEN LEFT(s, GREATEST(LENGTH(s) + n, 0)) END",
@@ -122,7 +122,7 @@ BODIES: dict[str, str] = {
     "pg_json_path(k)": "CONCAT('$[', CHR(39), pg_json_length(k), REPLACE(k, CHR(39), CHR(1)), CHR(39), ']')",
     "pg_json_unmarked(t)": r"""REPLACE(REGEXP_REPLACE(REGEXP_REPLACE(t, '"\\\\u0001([^"]*)"', '$1'), """
     r"""'"[0-9]{6}([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"):', '"$1:'), '\\u0001', CHR(39))""",
-    "pg_json_spaced(t)": r"""RTRIM(REGEXP_REPLACE(t, '((?:"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"|[^",:]++)++)([,:]|$)', '$1$2 '))""",
+    "pg_json_spaced(t)": r"""pg_json_small(RTRIM(REGEXP_REPLACE(t, '((?:"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"|[^",:]++)++)([,:]|$)', '$1$2 ')))""",
     "pg_json_printed(v)": "pg_json_spaced(pg_json_unmarked(TO_JSON(v)))",
     "pg_json_shown(v)": "CASE WHEN IS_VARIANT_NULL(v) THEN NULL WHEN SCHEMA_OF_VARIANT(v) = 'STRING' "
     "THEN LTRIM(CHR(1), CAST(v AS STRING)) ELSE pg_json_printed(v) END",
@@ -141,8 +141,11 @@ BODIES: dict[str, str] = {
     "pg_json_nth(x, n)": "GET(pg_json_elements(x), CASE WHEN n >= 0 THEN n ELSE SIZE(pg_json_elements(x)) + n END)",
     "pg_json_text_nth(x, n)":
     "GET(pg_json_elements_text(x), CASE WHEN n >= 0 THEN n ELSE SIZE(pg_json_elements_text(x)) + n END)",
-    "pg_json_quote(x)": "CASE WHEN x IS NOT NULL THEN SUBSTRING(TO_JSON(NAMED_STRUCT('x', x)), 6, "
-    "LENGTH(TO_JSON(NAMED_STRUCT('x', x))) - 6) END",
+    "pg_json_quote(x)": "CASE WHEN x IS NOT NULL THEN pg_json_small(SUBSTRING(TO_JSON(NAMED_STRUCT('x', x)), 6, "
+    "LENGTH(TO_JSON(NAMED_STRUCT('x', x))) - 6)) END",
+    # Postgres escapes characters with small letters
+    "pg_json_small(t)": r"""CASE WHEN CONTAINS(t, '\\u00') THEN ARRAY_JOIN(TRANSFORM(REGEXP_EXTRACT_ALL(t, '\\\\u00..|\\\\.|[^\\\\]+', 0), """
+    r"""p -> CASE WHEN STARTSWITH(p, '\\u') THEN LOWER(p) ELSE p END), '') ELSE t END""",
     "pg_json_norm(x)": r"""REGEXP_REPLACE(x, '("[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"|-?\\d+(?:\\.\\d*[1-9])?)\\.?0*', '$1')""",
     "pg_json_equal(a, b)":
     "CASE WHEN a IS NOT NULL AND b IS NOT NULL THEN a = b OR pg_json_norm(a) = pg_json_norm(b) END",

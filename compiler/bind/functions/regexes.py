@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from compiler.bind.coerce import coerce, constant_int, constant_text, unsupported
 from compiler.bind.functions.rules import Rule
+from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast
 from compiler.ir.types import BOOL, INT4, TEXT
@@ -22,8 +23,23 @@ def flags(args: list[Scalar], at: int, name: str, known: str = "ic") -> str:
     return got
 
 
+QUANTIFIED = re.compile(r"(?:[*+?]|\{\d+,\d*\})(\??)")
+
+
+def one_greed(pattern: str) -> str:
+    """The pattern; raises UnsupportedSql where it takes both as much and as little as it can: for Postgres the first quantifier decides
+    how long the whole match is, for the engines each for its own part. Between ^ and $ they agree."""
+    plain = re.sub(r"\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]])*\]|\(\?.", "x", pattern)
+    kinds = {m[1] for m in QUANTIFIED.finditer(plain)}
+    if len(kinds) > 1 and not (plain.startswith("^") and plain.endswith("$") and "|" not in plain):
+        raise UnsupportedSql("a regular expression with greedy and lazy quantifiers is not supported here", code="unsupported_function",
+                             detail=f"{pattern} matches more in Postgres, or less, than in the engines.",
+                             hint="Use quantifiers of one kind, [^/]* in the place of .*? before a slash.")
+    return pattern
+
+
 def _subject(args: list[Scalar], name: str) -> tuple[Scalar, Lit]:
-    pattern = constant_text(coerce(args[1], TEXT), f"{name} with a pattern")
+    pattern = one_greed(constant_text(coerce(args[1], TEXT), f"{name} with a pattern"))
     return cast(coerce(args[0], TEXT), TEXT), Lit(pattern, TEXT)
 
 
@@ -63,6 +79,8 @@ def _substr(args: list[Scalar]) -> Scalar:
 
 def first_group(x: Scalar, p: Scalar) -> Scalar:
     """substring(x FROM p): what the first group matched, NULL where it took no part; the whole match where there is none."""
+    if isinstance(p, Lit):
+        one_greed(str(p.value))
     found = Call("regexp_substr", (cast(x, TEXT), cast(p, TEXT)), TEXT)
     if not isinstance(p, Lit) or not _may_be_unmatched(str(p.value)):
         return found
@@ -94,6 +112,7 @@ def _replace(args: list[Scalar]) -> Scalar:
     pattern, new, *options = (str(a.value) if isinstance(a, Lit) else "" for a in args[1:])
     if isinstance(args[1], Lit) and new and "g" in "".join(options) and _empty(pattern) and pattern not in ("^", "$"):
         raise unsupported("regexp_replace of every match of a pattern that may match nothing")
+    one_greed(pattern)
     return Call("regexp_replace", tuple(coerce(a, TEXT) for a in args), TEXT)
 
 

@@ -1,0 +1,1 @@
+UPDATE s SET v = reverse(v) WHERE id % 3 = 0;

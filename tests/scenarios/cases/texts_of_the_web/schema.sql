@@ -1,0 +1,1 @@
+CREATE TABLE s (id int PRIMARY KEY, v text, j jsonb);
