@@ -37,7 +37,7 @@ from compiler.ir.scalar import (
 from compiler.ir.scalar import transform as map_scalar
 from compiler.normalize.outers import free, map_node
 from compiler.normalize.subqueries.attach import Attach
-from compiler.normalize.subqueries.lifting import free_above, peel, pick_like
+from compiler.normalize.subqueries.lifting import free_above, lift, peel, pick_like
 
 
 def unnest(r: Relation) -> Relation:
@@ -144,7 +144,11 @@ class _Unnest(Attach):
             rel = self.node(Project(rel, (*((c.name, c) for c in rel.schema), (met, n.on))))
             return Project(rel, (*((c.name, c) for c in n.left.schema),
                                  *((c.name, case([(rel.col(met), c)], Lit(None, c.type), c.type)) for c in query.schema)))
-        q, p = self.push(query, n.left)
-        on = conj([*conjuncts(n.on), *p.on()])
+        lifted = lift(query, n.left)
+        if lifted is None:
+            pushed, p = self.push(query, n.left)
+            lifted = pushed, p.on()
+        q, ties = lifted
+        on = conj([*conjuncts(n.on), *ties])
         joined: Relation = Join(n.left, q, on) if n.kind == "inner" else LeftJoin(n.left, q, on)
         return pick_like(self.node(joined), n)

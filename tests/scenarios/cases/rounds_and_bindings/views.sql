@@ -56,3 +56,9 @@ SELECT e.id, (SELECT count(*) FROM ord o WHERE e.manager_id IN (SELECT l.no FROM
 SELECT e.id, l.id AS ord, l.no FROM emp e LEFT JOIN LATERAL (SELECT o.id, x.no FROM ord o LEFT JOIN (SELECT l.no, l.ord FROM line l WHERE l.no = e.id) x ON x.ord = o.id AND o.customer < e.id WHERE o.id < 9) l ON true;
 -- view: not_in_within_exists
 SELECT e.id FROM emp e WHERE EXISTS (SELECT 1 FROM ord o WHERE e.manager_id NOT IN (SELECT l.no FROM line l WHERE l.ord = o.id AND l.no = e.manager_id) GROUP BY o.customer HAVING count(*) > 1);
+-- view: filtered_by_lateral
+WITH RECURSIVE a AS (SELECT id, salary, 0 AS d FROM emp WHERE manager_id IS NULL UNION ALL SELECT c.id, c.salary, a.d + 1 FROM a CROSS JOIN LATERAL (SELECT e.id, e.salary FROM emp e WHERE e.manager_id = a.id AND e.salary > a.d) c) SELECT * FROM a;
+-- view: pairs_by_lateral
+SELECT o.id, x.no, x.w FROM ord o JOIN LATERAL (SELECT l.no, l.amount * 2 AS w, l.share FROM line l WHERE l.ord = o.id AND l.amount < o.total) x ON x.no <> o.customer;
+-- view: pairs_or_none_by_lateral
+SELECT o.id, x.no, x.w FROM ord o LEFT JOIN LATERAL (SELECT l.no, l.amount * 2 AS w FROM line l WHERE l.ord = o.id AND l.amount < o.total) x ON x.w > 3;
