@@ -18,8 +18,9 @@ MACROS = {
     "reverse(x)": "array_to_string(list_reverse(regexp_extract_all(x, '(?s).')), '')",
     "now()": "coalesce(CAST(getvariable('tidemark_now') AS TIMESTAMPTZ), now())",
     "json_quoted(x)": "pg.json_small(CAST(to_json(x) AS VARCHAR))",
-    "json_small(t)": "CASE WHEN contains(t, '\\u00') THEN array_to_string(list_transform(regexp_extract_all(t, '\\\\u00..|\\\\.|[^\\\\]+'), "
-    "lambda p: CASE WHEN p LIKE '\\u%' THEN lower(p) ELSE p END), '') ELSE t END",  # Postgres escapes characters with small letters
+    # Postgres escapes characters with small letters; bound once, as it stands in larger expressions
+    "json_small(t)": "list_transform([t], lambda u: CASE WHEN contains(u, '\\u00') THEN array_to_string(list_transform("
+    "regexp_extract_all(u, '\\\\u00..|\\\\.|[^\\\\]+'), lambda p: CASE WHEN p LIKE '\\u%' THEN lower(p) ELSE p END), '') ELSE u END)[1]",
     "spaced(x)": "pg.json_small(pg.json_spaced(x))",
     "json_spaced(x)": "rtrim(regexp_replace(x, '((?:\"(?:[^\"\\\\]|\\\\.)*\"|[^\",:])+)([,:]|$)', '\\1\\2 ', 'g'), ' ')",
     "array_has(l, x)": "CASE WHEN list_contains(l, x) THEN TRUE WHEN len(l) > 0 AND x IS NULL OR len(l) <> list_count(l) THEN NULL "

@@ -143,9 +143,10 @@ BODIES: dict[str, str] = {
     "GET(pg_json_elements_text(x), CASE WHEN n >= 0 THEN n ELSE SIZE(pg_json_elements_text(x)) + n END)",
     "pg_json_quote(x)": "CASE WHEN x IS NOT NULL THEN pg_json_small(SUBSTRING(TO_JSON(NAMED_STRUCT('x', x)), 6, "
     "LENGTH(TO_JSON(NAMED_STRUCT('x', x))) - 6)) END",
-    # Postgres escapes characters with small letters
-    "pg_json_small(t)": r"""CASE WHEN CONTAINS(t, '\\u00') THEN ARRAY_JOIN(TRANSFORM(REGEXP_EXTRACT_ALL(t, '\\\\u00..|\\\\.|[^\\\\]+', 0), """
-    r"""p -> CASE WHEN STARTSWITH(p, '\\u') THEN LOWER(p) ELSE p END), '') ELSE t END""",
+    # Postgres escapes characters with small letters; bound once, as it stands in larger expressions
+    "pg_json_small(t)": r"""GET(TRANSFORM(ARRAY(t), u -> CASE WHEN CONTAINS(u, '\\u00') THEN ARRAY_JOIN(TRANSFORM("""
+    r"""REGEXP_EXTRACT_ALL(u, '\\\\u00..|\\\\.|[^\\\\]+', 0), p -> CASE WHEN STARTSWITH(p, '\\u') THEN LOWER(p) ELSE p END), '') """
+    r"""ELSE u END), 0)""",
     "pg_json_norm(x)": r"""REGEXP_REPLACE(x, '("[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"|-?\\d+(?:\\.\\d*[1-9])?)\\.?0*', '$1')""",
     "pg_json_equal(a, b)":
     "CASE WHEN a IS NOT NULL AND b IS NOT NULL THEN a = b OR pg_json_norm(a) = pg_json_norm(b) END",
