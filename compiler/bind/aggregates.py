@@ -118,7 +118,12 @@ def _row_text(e: exp.Tuple, bind: Bind) -> Scalar:
     """A text that two rows share only when they are equal, NULLs included."""
     parts: list[Scalar] = []
     for x in e.expressions:
-        parts += [Lit(",", TEXT)] * bool(parts) + [nullable(coerce(bind(x), TEXT))]
+        a = normal(coerce(bind(x), TEXT))
+        if of(a.type).name in ("interval", "float4", "float8"):
+            raise UnsupportedSql(f"DISTINCT of rows with {a.type} is not supported", code="unsupported_function",
+                                 detail="Values of this type may be equal and written in two ways.",
+                                 hint="Take SELECT DISTINCT of the columns in a subquery, and count(*) of that.")
+        parts += [Lit(",", TEXT)] * bool(parts) + [nullable(a)]
     return joined(parts)
 
 

@@ -12,7 +12,7 @@ from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
 from compiler.bind.join_tree import ident, known
-from compiler.bind.ordering import limits, order_by
+from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.scope import Bound, Env, Scope, Source
 from compiler.bind.set_operations import set_operation
 from compiler.catalog import Catalog
@@ -24,7 +24,6 @@ from compiler.ir.relation import (
     Recur,
     Relation,
     Scan,
-    TopK,
     Union,
     Values,
 )
@@ -168,13 +167,13 @@ class Binder:
     # -- ORDER BY and LIMIT around a set operation
 
     def ordered(self, e: exp.Expr, bound: Bound, env: Env, parent: Scope | None) -> Bound:
-        limit, skip, ties = limits(e)
-        if limit is None and not skip and not e.args.get("order"):
-            return bound
         binder = Expressions(self, lambda q, s: self.subquery(q, env, s))
+        bounds = limits(e, lambda x: binder.bind(x, Clause(Scope(parent=parent), "LIMIT")))
+        if bounds == (None, 0, False) and not e.args.get("order"):
+            return bound
         scope = Scope([Source("", bound.outputs)], parent)
         order = order_by(e.args.get("order"), bound.outputs, lambda x: binder.bind(x, Clause(scope, "ORDER BY")))
-        rel = bound.rel if limit is None and not skip else TopK(bound.rel, (), order, limit, skip, ties)
+        rel = cut(bound.rel, order, bounds, self.fresh)
         return Bound(rel, bound.outputs, (rel, order) if order else bound.ordered)
 
     # -- names in FROM

@@ -13,7 +13,7 @@ from compiler.bind.coerce import normal
 from compiler.bind.from_clause import bind_from
 from compiler.bind.grouping import Grouping, column_name
 from compiler.bind.operators import ordinal
-from compiler.bind.ordering import limits, order_by
+from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.scope import Bound, Env, Scope
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Aggregate, Filter, Order, Project, Relation, TopK, Window, WindowCall
@@ -129,7 +129,7 @@ class _Select(Grouping):
     def finish(self, rel: Relation, items: list[tuple[str, Scalar]], exprs: list[Scalar], order: list[Order],
                on: list[Scalar]) -> Bound:
         e = self.e
-        limit, skip, ties = limits(e)
+        bounds = limits(e, lambda x: self.expressions.bind(x, Clause(Scope(parent=self.scope.parent), "LIMIT")))
         outputs = [(n, Col(self.binder.fresh(n), x.type)) for (n, _), x in zip(items, exprs, strict=True)]
         visible = tuple((c.name, x) for (_, c), x in zip(outputs, exprs, strict=True))
         by_expr: dict[Scalar, Scalar] = {Col(f"\0{i}", c.type): c for i, (_, c) in enumerate(outputs)}
@@ -145,7 +145,7 @@ class _Select(Grouping):
             by_expr[x] = c
             return c
 
-        wanted = limit is not None or skip or on
+        wanted = bounds[:2] != (None, 0) or on
         sort = tuple(Order(ordinal(place(o.expr)), o.desc, o.nulls_first) for o in order)
         partition = tuple(place(normal(x)) for x in on)
         if e.args.get("distinct") is not None and hidden and not on:
@@ -156,8 +156,7 @@ class _Select(Grouping):
             full = Aggregate(full, tuple((c.name, normal(c)) for c in full.schema), ())
         if on:
             full = TopK(full, partition, tuple(o for o in sort if not columns(o.expr) <= {p.name for p in partition if isinstance(p, Col)}), 1)
-        if limit is not None or skip:
-            full = TopK(full, (), sort, limit, skip, ties)
+        full = cut(full, sort, bounds, self.binder.fresh)
         alone = full if not hidden else Project(full, tuple((c.name, c) for _, c in outputs)) if wanted else Project(rel, visible)
         return Bound(alone, outputs, (full, sort) if sort else None)
 

@@ -23,8 +23,6 @@ PLURALS = {"years": "year", "months": "month", "days": "day", "hours": "hour", "
 def _date_trunc(args: list[Scalar]) -> Scalar:
     unit = constant_text(coerce(args[0], TEXT), "date_trunc with a unit").lower()
     a = coerce(args[1], TIMESTAMPTZ)
-    if unit in ("century", "millennium"):
-        raise UnsupportedSql(f"date_trunc('{unit}') is not supported", code="unsupported_function")
     if a.type.name == "time":
         a = cast(a, INTERVAL)
     t = TIMESTAMPTZ if a.type.name == "date" else a.type
@@ -32,8 +30,20 @@ def _date_trunc(args: list[Scalar]) -> Scalar:
     if len(args) > 2:
         zone = coerce(args[2], TEXT)
         local = Call("at_zone", (a, zone), TIMESTAMP)
-        return Call("at_zone", (Call("date_trunc", (Lit(unit, TEXT), local), TIMESTAMP), zone), TIMESTAMPTZ)
-    return Call("date_trunc", (Lit(unit, TEXT), a), t)
+        return Call("at_zone", (_truncated(unit, local), zone), TIMESTAMPTZ)
+    return _truncated(unit, a)
+
+
+def _truncated(unit: str, a: Scalar) -> Scalar:
+    """date_trunc of an interval or a timestamp. A century begins with its year 1, a decade with its year 0."""
+    years = {"decade": 10, "century": 100, "millennium": 1000}.get(unit)
+    if a.type.name == "interval" and unit in ("century", "millennium"):
+        raise UnsupportedSql(f"date_trunc('{unit}') of an interval is not supported", code="unsupported_function")
+    if years is None or a.type.name == "interval":
+        return Call("date_trunc", (Lit(unit, TEXT), a), a.type)
+    year = cast(extract("year", a), INT4)
+    passed = binary("%", year if unit == "decade" else binary("-", year, Lit(1, INT4)), Lit(years, INT4))
+    return binary("-", Call("date_trunc", (Lit("year", TEXT), a), a.type), make_interval({"years": passed}))
 
 
 def extract(field: str, e: Scalar, as_float: bool = False) -> Scalar:

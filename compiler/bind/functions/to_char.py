@@ -20,6 +20,9 @@ PATTERNS = ("SSSSS", "MONTH", "IYYY", "HH24", "HH12", "SSSS", "YYYY", "A.M.", "P
             "FF5", "FF6", "DD", "DY", "HH", "ID", "IW", "MI", "MM", "MS", "OF", "RM", "SS", "TZ", "US", "WW", "YY", "AM", "PM", "CC",
             "D", "Q", "W", "Y")
 
+SPANS = {"time": {"HH24", "HH12", "HH", "MI", "SS", "MS", "US", "AM", "PM", "A.M.", "P.M."},
+         "interval": {"YYYY", "MM", "DD", "HH24", "MI", "SS"}}
+
 
 def to_char(value: Scalar, pattern: Scalar) -> Scalar:
     """to_char(value, pattern); raises UnsupportedSql where the pattern is not constant or not one that is known."""
@@ -27,9 +30,11 @@ def to_char(value: Scalar, pattern: Scalar) -> Scalar:
         raise UnsupportedSql("to_char with a pattern that is not a constant is not supported", code="unsupported_function")
     if types.is_exact(value.type):
         return _number(value, pattern.value)
+    if value.type.name in SPANS:
+        return joined([_span(value, p, pattern.value) for p in _pieces(pattern.value)])
     if value.type.name not in ("date", "timestamp", "timestamptz"):
         raise UnsupportedSql(f"to_char of {value.type} is not supported", code="unsupported_function",
-                             hint="Cast it to numeric or timestamp first, or to text; of an interval, take parts with extract.")
+                             hint="Cast it to numeric or timestamp first, or to text.")
     return joined([_piece(value, p) for p in _pieces(pattern.value)])
 
 
@@ -74,6 +79,19 @@ def _piece(value: Scalar, piece: tuple[str, bool, str]) -> Scalar:
     n, width = _field(value, key)
     out: Scalar = cast(n, TEXT) if bare or width == 1 else _at_least(cast(n, TEXT), width, "lpad")
     return Call("||", (out, _ordinal(n, suffix.islower())), TEXT) if suffix else out
+
+
+def _span(value: Scalar, piece: tuple[str, bool, str], pattern: str) -> Scalar:
+    """A piece of a time or an interval, whose hours go on past 24; a minus stands before the padded digits (of days, among them)."""
+    text, bare, suffix = piece
+    if suffix != "'" and (suffix or text.upper() not in SPANS[value.type.name]):
+        raise _unknown(pattern)
+    if suffix == "'" or value.type.name == "time" or text.upper() == "DD":
+        return _piece(value, piece)
+    n, width = _field(value, text.upper())
+    size = cast(Call("abs", (n,), INT4), TEXT)
+    minus = case([(Call("<", (n, Lit(0, INT4)), BOOL), Lit("-", TEXT))], Lit("", TEXT), TEXT)
+    return joined([minus, size if bare else _at_least(size, width, "lpad")])
 
 
 def _field(value: Scalar, key: str) -> tuple[Scalar, int]:

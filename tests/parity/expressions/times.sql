@@ -285,6 +285,7 @@ a < '12:00'
 a = '23:59:59.999999'
 a BETWEEN '08:00' AND '17:00'
 to_char(a, 'HH24:MI')
+to_char(a, 'FMHH12:MI:SS.US am')
 date_trunc('hour', a)
 date '2020-01-01' + a
 coalesce(a, '00:00')
@@ -335,6 +336,7 @@ justify_interval(a)
 isfinite(a)
 a::time
 to_char(a, 'HH24:MI:SS')
+to_char(a, 'YYYY MM DD HH24 FMMI:SS')
 to_char(a, 'DD "days"')
 greatest(a, interval '1 day')
 coalesce(a, interval '0')

@@ -39,3 +39,13 @@ SELECT count(*) AS n, max(id) AS m FROM t GROUP BY j;
 SELECT count(*) AS n, (SELECT count(DISTINCT j) FROM t) AS d FROM (SELECT DISTINCT j FROM t) q;
 -- view: jsonb_partition
 SELECT id, count(*) OVER (PARTITION BY j) AS n FROM t;
+-- view: the_first_half
+SELECT count(*) AS n, max(id) AS m FROM (SELECT id FROM t ORDER BY b DESC NULLS LAST, id LIMIT (SELECT (count(*) + 1) / 2 FROM t)) x;
+-- view: all_but_the_first_of_another
+SELECT id, b FROM t ORDER BY id OFFSET (SELECT count(*) / 3 FROM u) LIMIT 1 + 2;
+-- view: as_many_of_each_as_it_says
+SELECT u.id, x.id AS t FROM u, LATERAL (SELECT t.id FROM t WHERE t.a = u.a ORDER BY t.id LIMIT (u.b + 1)) x;
+-- view: no_limit
+SELECT id FROM u UNION SELECT id FROM t ORDER BY 1 LIMIT (SELECT max(b) FROM t WHERE id < 0);
+-- view: rows_told_apart
+SELECT k, count(DISTINCT (a, b)) AS n, count(DISTINCT (j, a)) AS m FROM t GROUP BY k;

@@ -46,3 +46,5 @@ SELECT id, j ->> '*' AS s, j ? '*' AS h, j #>> '{*}' AS q, j ->> 'a*' AS r, j - 
 SELECT t.id, e.key, e.value FROM t, jsonb_each(t.j) AS e;
 -- view: frames_of_spans
 SELECT t.id, count(*) OVER (PARTITION BY g ORDER BY iv RANGE BETWEEN interval '1 day' PRECEDING AND interval '30 hours' FOLLOWING) AS n, sum(t.n) OVER (ORDER BY iv DESC RANGE interval '1 month' PRECEDING) AS s FROM t;
+-- view: spans_as_text
+SELECT id, to_char(iv, 'DD "d" HH24:MI:SS') AS s, to_char(b - a, 'HH24:MI') AS l, to_char(a::time, 'HH12:MI:SS am') AS t, date_trunc('century', a) AS c, date_trunc('decade', b) AS d FROM t;
