@@ -40,7 +40,7 @@ class Batches(Recursion):
         if not staged:
             self.set_frontier(end)
             return 0
-        session = self.spark
+        session = self.paced(self.spark)
         folder = self.path / "pending" / str(end)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -181,7 +181,7 @@ class Batches(Recursion):
 
     def _tagged(self, text: str, application: str, lsn: int) -> None:
         """One Delta commit that carries (application, LSN): Delta skips it when that LSN is already there."""
-        session = self._sessions.pop() if self._sessions else self.spark.newSession()
+        session = self.paced(self._sessions.pop() if self._sessions else self.spark.newSession())
         try:
             session.conf.set("spark.databricks.delta.write.txnAppId", f"tidemark/{application}")
             session.conf.set("spark.databricks.delta.write.txnVersion", str(lsn))

@@ -21,10 +21,8 @@ from compiler.state import StateDef, ViewPlan
 from connectors.duckdb.session import scratch
 from connectors.exported import NOTHING, export_batch, fits, is_json, known, packed_shapes, settled, unpacked_shapes
 from connectors.spark import mirror
-from connectors.spark.batches import Batches
 from connectors.spark.landing import interval_of, intervals_of, quoted, typed_base
-
-COMPACT_FILES = 40
+from connectors.spark.upkeep import Upkeep
 
 
 def column(name: str) -> Any:
@@ -52,7 +50,7 @@ EXPORTED = {  # Parquet's interval has no sign: seconds; a real is the double of
     "real[]": "CAST(CAST(`{0}` AS ARRAY<STRING>) AS ARRAY<DOUBLE>) AS `{0}`"}
 
 
-class SparkEngine(Batches):
+class SparkEngine(Upkeep):
     """Delta tables under one folder, maintained by one Spark session."""
 
     name = "spark"
@@ -87,7 +85,7 @@ class SparkEngine(Batches):
     def create_state(self, s: StateDef) -> None:
         path = self.path / "state" / s.name
         shutil.rmtree(path, ignore_errors=True)
-        session = self.spark
+        session = self.paced(self.spark)
         self._views([s.definition], {}, session)
         rounds = self.path / "loading" / s.name
         s = replace(s, definition=self.unrolled(s.definition, rounds, session))
@@ -109,22 +107,8 @@ class SparkEngine(Batches):
     def drop_view(self, name: str) -> None:
         return None
 
-    def compact(self, tables: list[Table], force: bool = False) -> list[str]:
-        """Rewrite mirrors whose log has grown into many files; one Delta commit each."""
-        done = []
-        for t in tables:
-            log = list((self._mirror(t) / "_log=true").glob("*.parquet"))
-            if not force and len(log) < COMPACT_FILES:
-                continue
-            lsn = int(self._file("frontier.json", {"lsn": 0})["lsn"])
-            frame = self.sql(mirror.compacted(t, self._mirror(t), lsn))
-            frame.write.format("delta").mode("overwrite").partitionBy("_log").save(str(self._mirror(t)))
-            self.sql(f"VACUUM {mirror.path_name(self._mirror(t))}")
-            done.append(t.mirror)
-        return done
-
     def frame(self, plan: ViewPlan, now: str | None = None) -> Any:
-        top = self.unrolled(plan.top, self.scratch, self.spark)
+        top = self.unrolled(plan.top, self.scratch, self.paced(self.spark))
         return self.sql(self.printer.view(replace(plan, top=top), now))
 
     def read(self, plan: ViewPlan, now: str | None = None) -> pa.Table:

@@ -24,6 +24,10 @@ OF_A_STATE = ("ArithmeticException", "DateTimeException", "NumberFormatException
               "ParseException", "[DIVIDE_BY_ZERO]", "[NUMERIC_VALUE_OUT_OF_RANGE", "[CAST_", "[ARITHMETIC_OVERFLOW]")
 
 
+LIGHT = 16 << 20  # bytes of mirrors up to which it takes longer to compile a plan to Java than to interpret it
+CODEGEN = {"spark.sql.codegen.wholeStage": ("true", "false"), "spark.sql.codegen.factoryMode": ("FALLBACK", "NO_CODEGEN")}
+
+
 class Store:
     """A session and its folder."""
 
@@ -36,6 +40,7 @@ class Store:
         self.tables: dict[str, Table] = {}
         self.plans: dict[str, ViewPlan] = {}
         self.timings: dict[str, float] = {}  # state → seconds of its jobs in the last batch that touched it
+        self.vacuumed: dict[Path, float] = {}  # table → when files of its earlier versions were last deleted
         self.pool = ThreadPoolExecutor(4)
         self.scratch = self.path / f"scratch-{os.getpid()}"  # what a query keeps while it is read
         self.lock = Lock()  # of the small files, where several threads fill states
@@ -46,6 +51,18 @@ class Store:
         if self._session is None:
             self._session = start(self.master, self.jars, self.settings)
         return self._session
+
+    def paced(self, session: Any) -> Any:
+        """The session, set to interpret expressions where there is little to read, and else to compile them."""
+        size, light = 0, True
+        for f in (self.path / "mirror").rglob("*.parquet"):
+            size += f.stat().st_size
+            if not (light := size <= LIGHT):
+                break
+        for key, values in CODEGEN.items():
+            if key not in self.settings:
+                session.conf.set(key, values[light])
+        return session
 
     def _finish_pending(self) -> None:
         """Finish the batch that a crash left between its phases."""

@@ -107,8 +107,8 @@ class Parity:
     def _arguments(self, example: str, name: str) -> str:
         """The arguments of the row in an example `… {'c0': k, …`."""
         k = example.partition("'c0': ")[2].partition(",")[0]
-        row = self.source.conn.execute(f"SELECT * FROM {name} WHERE k = {k}".encode()).fetchone() if k.isdigit() else None
-        return f"of {row[1:]}" if row else ""
+        row = self.source.conn.execute(f"SELECT {name}::text FROM {name} WHERE k = {k}".encode()).fetchone() if k.isdigit() else None
+        return f"of {row[0]}" if row else ""
 
 
 def _same_type(ours: str, theirs: str) -> bool:

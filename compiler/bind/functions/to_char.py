@@ -140,7 +140,10 @@ def _name(value: Scalar, text: str, bare: bool) -> Scalar | None:
         am, pm = ("A.M.", "P.M.") if "." in key else ("AM", "PM")
         if text.islower():
             am, pm = am.lower(), pm.lower()
-        early = Call("<", (_int(value, "hour"), Lit(12, INT4)), BOOL)
+        hour = _int(value, "hour")
+        if value.type.name == "time":  # the day's last may be 24:00
+            hour = _binary("%", hour, Lit(24, INT4))
+        early = Call("<", (hour, Lit(12, INT4)), BOOL)
         known = Call("not", (Call("is_null", (value,), BOOL),), BOOL)
         return case([(early, Lit(am, TEXT)), (known, Lit(pm, TEXT))], Lit(None, TEXT), TEXT)
     if key in ("TZ", "OF"):
