@@ -14,6 +14,7 @@ from compiler.state import ViewPlan
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.spark.engine import SparkEngine
 from connectors.spark.landing import typed_base
+from connectors.spark.store import CODEGEN
 from dialects import maintain
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
@@ -49,8 +50,8 @@ class OnSpark:
 
     name = "spark"
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, interpreted: bool = False) -> None:
+        self.folder, self.interpreted = folder, interpreted
         self.engine = SparkEngine(folder / "spark", SparkPrinter(folder / "spark"), "local[2]")
         self.seen = 0
 
@@ -62,6 +63,8 @@ class OnSpark:
             typed_base(table, chunk, arrived / f"{i}.parquet")
         casts = ", ".join(f"CAST(`{c.name}` AS {SPARK.type_sql(c.type)}) AS `{c.name}`" for c in table.columns)
         spark = self.engine.spark
+        for key, values in CODEGEN.items():
+            spark.conf.set(key, values[self.interpreted])
         for time in ("after", "after_rows"):
             spark.sql(f"CREATE OR REPLACE TEMP VIEW `{time}__{table.mirror}` AS SELECT {casts} FROM parquet.`{arrived}`")
         for s in plan.states:

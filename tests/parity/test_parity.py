@@ -34,8 +34,9 @@ def test_duckdb_evaluates_as_the_page_says(database: str, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.spark
-def test_spark_evaluates_as_the_page_says(database: str, tmp_path: Path) -> None:
-    check(database, OnSpark(tmp_path), 1)
+@pytest.mark.parametrize("interpreted", [False, True], ids=["compiled", "interpreted"])
+def test_spark_evaluates_as_the_page_says(database: str, tmp_path: Path, interpreted: bool) -> None:
+    check(database, OnSpark(tmp_path, interpreted), 1)
 
 
 def test_no_difference_is_without_a_reason() -> None:
