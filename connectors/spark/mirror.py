@@ -44,9 +44,17 @@ def create(t: Table, path: Path) -> str:
             "PARTITIONED BY (_log)")
 
 
+def size(file: Path) -> int:
+    """Bytes of a file; none where another process has deleted it since it was seen."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def log_size(path: Path) -> int:
     """Bytes of the log's files."""
-    return sum(f.stat().st_size for f in (path / "_log=true").glob("*.parquet"))
+    return sum(map(size, (path / "_log=true").glob("*.parquet")))
 
 
 def views(t: Table, path: Path, batch: str | None) -> dict[str, str]:

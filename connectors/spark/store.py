@@ -56,7 +56,7 @@ class Store:
         """The session, set to interpret expressions where there is little to read, and else to compile them."""
         size, light = 0, True
         for f in (self.path / "mirror").rglob("*.parquet"):
-            size += f.stat().st_size
+            size += mirror.size(f)
             if not (light := size <= LIGHT):
                 break
         for key, values in CODEGEN.items():
