@@ -18,7 +18,7 @@ def limits(config: Config) -> Limits:
 
 
 def run(config: Config, once: bool) -> None:
-    """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand."""
+    """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand, a second one in it."""
     with store.locked(config.warehouse_path):
         warehouse = Warehouse(config, store.require(config.warehouse_path))
         try:
@@ -49,8 +49,14 @@ def _forever(config: Config, warehouse: Warehouse) -> None:
     from pipelines.server import Server
 
     stop = threading.Event()
+
+    def ask(*_: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt  # what the batch has written is undone, or finished, when the warehouse is opened next
+        stop.set()
+
     for s in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(s, lambda *_: stop.set())
+        signal.signal(s, ask)
     capture = Capture(warehouse, limits(config))
     server, watch = Server(config, warehouse, capture), Watch(config.source.dsn, warehouse.deployment)
     server.start()

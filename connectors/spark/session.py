@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,8 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
     builder = SparkSession.builder.appName("tidemark").master(master)
     for k, v in {**SETTINGS, **extra}.items():
         builder = builder.config(k, v)
+    # Spark's own handler ends whatever runs; what an interrupt means is for the command to say
+    asked = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
     found = jars or ",".join(map(str, cached_jars()))
     try:
         builder = builder.config("spark.jars", found) if found else configure_spark_with_delta_pip(builder)
@@ -77,5 +81,8 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
         raise TidemarkError("Spark did not start", detail=str(e).strip().split("\n")[0], code="spark_failed",
                             hint="The Delta jars come from Maven Central; scripts/fetch-delta fetches them once. "
                             "[spark] jars in tidemark.toml names them directly.") from e
+    finally:
+        if asked is not None:
+            signal.signal(signal.SIGINT, asked)
     session.sparkContext.setLogLevel("ERROR")
     return session

@@ -69,7 +69,7 @@ class Store:
         raise NotImplementedError
 
     def close(self) -> None:
-        self.pool.shutdown(wait=True)
+        self.pool.shutdown(wait=True, cancel_futures=True)
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def stop(self) -> None:

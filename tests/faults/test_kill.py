@@ -102,10 +102,11 @@ def kill_and_restart(p: Project, times: int, longest: float, ready: float) -> No
             process.communicate()
             assert process.returncode == -signal.SIGKILL
             until(lambda began=began: load.transactions > began or load.error is not None, "the workload goes on")  # type: ignore[misc]
-        with running(p) as last:
+        with running(p, ready, signal.SIGINT) as last:
             deadline = time.monotonic() + longest
             until(lambda: load.transactions > 50 and time.monotonic() > deadline, "the workload and the pipeline overlap", 30 + longest)
             assert last.poll() is None
+        assert last.returncode == 0
     assert load.error is None, load.error
     p.assert_equal()
 

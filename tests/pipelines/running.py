@@ -36,17 +36,17 @@ def listening(p: Project, process: subprocess.Popen[str]) -> bool:
 
 
 @contextmanager
-def running(p: Project) -> Iterator[subprocess.Popen[str]]:
-    """A pipeline that answers; stopped at the end if it still runs."""
+def running(p: Project, batch: float = 20, how: signal.Signals = signal.SIGTERM) -> Iterator[subprocess.Popen[str]]:
+    """A pipeline that answers; stopped at the end if it still runs. `batch`: the seconds that one may take."""
     process = start(p)
     try:
         until(lambda: listening(p, process), "run starts")
         yield process
     finally:
         if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(how)
         try:
-            process.communicate(timeout=20)
+            process.communicate(timeout=batch)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()

@@ -121,6 +121,18 @@ def test_a_signal_stops_it_cleanly(project: Project, how: signal.Signals) -> Non
     project.assert_equal()
 
 
+def test_a_second_signal_abandons_the_batch(project: Project) -> None:
+    with running(project) as process:
+        project.source("INSERT INTO t SELECT g, g % 1000, g FROM generate_series(1000, 1500000) g")
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)  # another one: two of a kind that wait are one
+        out, err = process.communicate(timeout=15)
+    assert (process.returncode, err) == (130, "")
+    assert not (project.config.warehouse_path / "run.json").exists()
+    project.assert_equal()
+
+
 def test_run_stops_with_3_and_a_hint_when_the_source_goes_away(project: Project) -> None:
     with running(project) as process:
         project.source("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = current_database()")

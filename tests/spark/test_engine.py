@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ def test_views_equal_the_source_after_every_commit(database: str, tmp_path: Path
     for commit in COMMITS:
         project.source(commit)
         project.assert_equal()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, "not Spark's, which would end a run in its batch"
 
 
 @pytest.mark.parametrize("phase", ["_compute", "_tagged"])
