@@ -37,7 +37,8 @@ def test_views_equal_the_source_after_every_commit(database: str, tmp_path: Path
     for commit in COMMITS:
         project.source(commit)
         project.assert_equal()
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, "not Spark's, which would end a run in its batch"
+    spark_s = getattr(signal.getsignal(signal.SIGINT), "__module__", "").startswith("pyspark")
+    assert not spark_s, "an interrupt would end a run in the midst of its batch"
 
 
 @pytest.mark.parametrize("phase", ["_compute", "_tagged"])
