@@ -43,6 +43,10 @@ class Capture:
         slower = [e for e in self.engines if e != "duckdb"] if len(self.engines) > 1 else []
         self.workers = {e: Worker(functools.partial(self._apply_later, e, decoder())) for e in slower}
 
+    def abandon(self) -> None:
+        """Do not wait for the workers' batches: the next command undoes or finishes them."""
+        self.workers.clear()
+
     def close(self) -> None:
         for w in self.workers.values():
             w.stop()

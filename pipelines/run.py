@@ -18,7 +18,7 @@ def limits(config: Config) -> Limits:
 
 
 def run(config: Config, once: bool) -> None:
-    """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand, a second one in it."""
+    """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand, a second signal in it."""
     with store.locked(config.warehouse_path):
         warehouse = Warehouse(config, store.require(config.warehouse_path))
         try:
@@ -65,6 +65,9 @@ def _forever(config: Config, warehouse: Warehouse) -> None:
             capture.step(0.2)
             server.between_batches()
             watch.look()
+    except KeyboardInterrupt:
+        capture.abandon()
+        raise
     finally:
         server.stop()
         capture.close()

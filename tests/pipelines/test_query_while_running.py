@@ -122,14 +122,21 @@ def test_a_signal_stops_it_cleanly(project: Project, how: signal.Signals) -> Non
 
 
 def test_a_second_signal_abandons_the_batch(project: Project) -> None:
-    with running(project) as process:
+    with running(project) as process, psycopg.connect(project.dsn, autocommit=True) as c:
         project.source("INSERT INTO t SELECT g, g % 1000, g FROM generate_series(1000, 1500000) g")
-        time.sleep(1)
+
+        def sent() -> bool:
+            row = c.execute("SELECT bool_and(sent_lsn >= pg_current_wal_lsn() AND flush_lsn < sent_lsn) FROM pg_stat_replication r "
+                            "JOIN pg_replication_slots s ON s.active_pid = r.pid WHERE s.database = current_database()").fetchone()
+            return row is not None and bool(row[0])
+
+        until(sent, "the batch is sent and not yet acknowledged")
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGINT)  # another one: two of a kind that wait are one
         out, err = process.communicate(timeout=15)
     assert (process.returncode, err) == (130, "")
     assert not (project.config.warehouse_path / "run.json").exists()
+    assert total(project) == 465  # nothing of the batch is there
     project.assert_equal()
 
 
