@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from connectors.engine import Engine, EngineFailure
 from connectors.postgres.connection import connect, parse_lsn
@@ -15,6 +15,9 @@ from connectors.staging import Staged, stage
 from pipelines.changes import ChangeDecoder, open_changes
 from pipelines.warehouse import Warehouse
 from pipelines.worker import Worker
+
+COLLECT = 0.1  # of the seconds that the last batch took, the next one is collected for
+COLLECT_AT_MOST = 2.0  # seconds, in which a pipeline does not notice that it is to stop
 
 
 @dataclass
@@ -38,6 +41,7 @@ class Capture:
         self.stream, decoder = open_changes(warehouse.config.source, d, min(self.frontiers.values(), default=0))
         self.decoder = decoder()
         self.tables = {e: {(t.schema, t.name): t for t in map(d.table, d.tables[e])} for e in self.engines}
+        self.took = 10.0 if self.engines == ["spark"] else 0.0  # seconds of the last batch; a new session's first takes that at least
         self.acknowledged = 0
         self.fresh_at = dict.fromkeys(self.engines, time.time())  # engine → when it was last known to hold all there was
         slower = [e for e in self.engines if e != "duckdb"] if len(self.engines) > 1 else []
@@ -58,7 +62,7 @@ class Capture:
 
     def step(self, wait: float, until: int | None = None, before: int | None = None) -> BatchDone | None:
         """One batch; None when nothing arrived within `wait` seconds."""
-        got = self.stream.receive(self.limits, wait, until, before)
+        got = self.stream.receive(replace(self.limits, collect=min(COLLECT * self.took, COLLECT_AT_MOST)), wait, until, before)
         start = time.perf_counter()
         if not got.frames:
             self._idle(got)
@@ -73,7 +77,8 @@ class Capture:
             else:
                 rows += self._apply(e, self.decoder, decoded, got.end)
         self.stream.acknowledge(self.frontier)
-        return BatchDone(got.changes, rows, time.perf_counter() - start, got.end)
+        self.took = time.perf_counter() - start
+        return BatchDone(got.changes, rows, self.took, got.end)
 
     def _apply(self, engine: str, decoder: ChangeDecoder, decoded: Decoded, end: int) -> int:
         target, tables, begun = self.warehouse.engine(engine), self.tables[engine], time.time()

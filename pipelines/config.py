@@ -38,7 +38,7 @@ class Warehouse(_Section):
 
 
 class Batch(_Section):
-    """When a batch closes: rows, bytes, or seconds since its first change."""
+    """When a batch closes: rows, bytes, or seconds since its first change (longer where batches take long to apply: `capture`)."""
 
     rows: int = Field(default=200_000, gt=0)
     bytes: int = Field(default=128 << 20, gt=0)

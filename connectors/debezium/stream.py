@@ -102,7 +102,7 @@ class DebeziumStream:
             first = time.monotonic()
         while True:
             now = time.monotonic()
-            got = self._next(max(0.0, (first + limits.seconds if first else deadline) - now))
+            got = self._next(max(0.0, (first + limits.span if first else deadline) - now))
             if got is None:
                 if out.frames or now >= deadline or (until is not None and self.server_end >= until):
                     return out

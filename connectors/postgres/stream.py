@@ -28,11 +28,19 @@ class SlotUnavailable(TidemarkError):
 
 @dataclass
 class Limits:
-    """When a batch closes, always between transactions: rows, bytes, or seconds since its first one."""
+    """When a batch closes, always between transactions: rows, bytes, or seconds since its first one.
+
+    `collect`: seconds that it is worth waiting for more, where applying a batch takes far longer than that.
+    """
 
     rows: int = 200_000
     bytes: int = 128 << 20
     seconds: float = 0.02
+    collect: float = 0.0
+
+    @property
+    def span(self) -> float:
+        return max(self.seconds, self.collect)
 
 
 @dataclass
@@ -127,6 +135,7 @@ class Stream:
     def _receive(self, limits: Limits, wait: float, until: int | None, before: int | None) -> Received:
         out = Received()
         size, first, deadline = 0, 0.0, time.monotonic() + wait
+        patience = limits.span if until is not None or limits.collect > limits.seconds else 0.0  # while nothing arrives
         if self.carry is not None:
             frames, lsn, end = self.carry
             if before is not None and lsn >= before:
@@ -159,7 +168,7 @@ class Stream:
                         first = first or time.monotonic()
                         if out.changes >= limits.rows or size >= limits.bytes:
                             return out
-                        if time.monotonic() - first >= limits.seconds:
+                        if time.monotonic() - first >= limits.span:
                             return out
                 elif kind == 0x6B:  # k: keepalive
                     end = int.from_bytes(data[1:9], "big")
@@ -176,14 +185,14 @@ class Stream:
                 result = self.conn.get_result()
                 raise self._broken(result.get_error_message() if result is not None else self.conn.get_error_message())
             busy = out.changes > BUSY and now - first < limits.seconds * 10
-            if out.frames and not self.open and not busy and (now - first >= limits.seconds or until is None):
+            if out.frames and not self.open and not busy and now - first >= patience:
                 return out
             if until is not None and self.server_end >= until and not self.open:
                 return out
             left = deadline - now
-            if left <= 0 and not self.open:
+            if left <= 0 and not self.open and not out.frames:
                 return out
-            pause = min(max(left, 0.001), limits.seconds if out.frames else 1.0)
+            pause = max(0.001, limits.seconds if out.frames else min(left, 1.0))
             ready, _, _ = select.select([self.conn.socket], [], [], pause)
             if ready:
                 self.conn.consume_input()

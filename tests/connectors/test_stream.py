@@ -11,7 +11,8 @@ import pytest
 from connectors.postgres import stream
 from connectors.postgres.connection import SourceUnreachable, connect
 from connectors.postgres.snapshot import ExportedSnapshot
-from connectors.postgres.stream import Limits, SlotUnavailable, Stream
+from connectors.postgres.stream import Limits, Received, SlotUnavailable, Stream
+from pipelines.capture import current_lsn
 
 SLOT = "stream_test"
 
@@ -47,6 +48,31 @@ def test_a_reader_that_is_busy_for_long_is_not_cut_off(slot: str, monkeypatch: p
     time.sleep(2.5)
     assert s.receive(Limits(), 0.2).frames == []
     s.close()
+
+
+def inserts(got: Received) -> int:
+    return sum(frame[25:26] == b"I" for frame in got.frames)
+
+
+def test_where_batches_are_slow_to_apply_more_is_collected_for_one(slot: str) -> None:
+    def write(*ids: int) -> None:
+        with connect(slot) as c:
+            for i in ids:
+                c.execute("INSERT INTO t VALUES (%s)", (i,))
+
+    with connect(slot) as c:
+        c.execute("CREATE TABLE t (id int PRIMARY KEY)")
+        c.execute("ALTER PUBLICATION stream_test ADD TABLE t")
+    write(*range(30))
+    target = current_lsn(slot)
+    for limits, until, want in ((Limits(seconds=0), target, 1), (Limits(seconds=0, collect=60), target, 30), (Limits(collect=2), None, 31)):
+        s = Stream(slot, SLOT, SLOT)
+        later = threading.Timer(0.5, write, [100])
+        if until is None:
+            later.start()
+        assert inserts(s.receive(limits, 0.1 if until is None else 20, until)) == want
+        s.close()
+    later.join()
 
 
 def test_a_connection_that_breaks_is_told(slot: str) -> None:
