@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,10 @@ def _docker_runs() -> bool:
     if docker is None:
         return False
     return subprocess.run([docker, "info"], capture_output=True).returncode == 0
+
+
+def pytest_configure() -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as an interrupt: what was started is stopped
 
 
 @pytest.fixture(scope="session")
