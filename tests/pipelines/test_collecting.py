@@ -1,0 +1,51 @@
+"""What a running pipeline takes as one batch."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines import capture as module
+from pipelines.capture import Capture, current_lsn
+from pipelines.run import limits
+from pipelines.warehouse import Warehouse
+from tests.project import Project
+
+
+def test_after_a_slow_batch_commits_are_collected_for_the_next(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine's own work, made slower: before it two commits are two batches, after it one."""
+    p = Project.create(tmp_path, database, {"total": "SELECT count(*) AS n, sum(id) AS total FROM t"})
+    p.source("CREATE TABLE t (id int PRIMARY KEY)")
+    p.deploy()
+    monkeypatch.setattr(module, "COLLECT", 1.0)
+    warehouse = Warehouse(p.config, p.deployed)
+    engine = warehouse.engine("duckdb")
+    real = engine.apply
+
+    def slow(*args: Any) -> int:
+        time.sleep(2)
+        return real(*args)
+
+    def rows(capture: Capture, *ids: int) -> int:
+        later = threading.Timer(0.5, p.source, [f"INSERT INTO t VALUES ({ids[1]})"])
+        p.source(f"INSERT INTO t VALUES ({ids[0]})")
+        later.start()
+        done = capture.step(20)
+        later.join()
+        assert done is not None
+        return done.rows
+
+    capture = Capture(warehouse, limits(p.config))
+    try:
+        assert rows(capture, 1, 2) == 1
+        monkeypatch.setattr(engine, "apply", slow)
+        capture.catch_up(current_lsn(p.dsn))
+        assert rows(capture, 3, 4) == 2
+    finally:
+        capture.close()
+        warehouse.close()
+    p.assert_equal()
