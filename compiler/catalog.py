@@ -42,7 +42,7 @@ def parse_type(text: str, enums: dict[str, tuple[str, ...]] | None = None) -> Ty
             return types.numeric()
         return types.numeric(arguments[0], scale)
     if name == "bpchar":
-        return Type("bpchar", arguments[0] if arguments else 1)
+        return Type("bpchar", arguments[0] if arguments else None if base == "bpchar" else 1)
     if name == "varchar":
         return Type("varchar", arguments[0] if arguments else None)
     if name:

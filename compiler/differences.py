@@ -14,6 +14,8 @@ ALTERNATIVES = "of the alternatives of a pattern (a|b) it takes the first that m
 MADE = "it casts text to jsonb, which stays as it is written: keys in their order, equal ones twice, blanks and digits as they are"
 JSON_PARTS = "it reads parts of json (not jsonb): blanks within a part are not kept, and of equal keys the first is read"
 JSON_KEYS = "a jsonb value that rows are grouped by, or told apart by, is shown with its numbers in one form: 12.50 as 12.5"
+INTERVAL_KEYS = ("an interval that rows are grouped by, told apart by or that is the least or greatest keeps its spelling "
+                 "where it is changed to an equal one: 1 day to 24:00")
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
 BEYOND_ZERO: dict[str, Callable[[float], bool]] = {"<>": lambda x: x == 0, ">": lambda x: x >= 0, ">=": lambda x: x > 0,
@@ -29,7 +31,13 @@ def differences(bound: Relation) -> list[str]:
     out = [DIVISION.format(_named(d)) for d in divisors if d not in safe]
     calls = [s for r in parts for e in scalars(r) for s in walk(e) if isinstance(s, Call)]
     known = ((_part_of_json, JSON_PARTS), (_made, MADE), (lambda e: e.fn == "json_norm", JSON_KEYS), (_alternatives, ALTERNATIVES))
-    return list(dict.fromkeys(out)) + [text for test, text in known if any(map(test, calls))]
+    spelled = [INTERVAL_KEYS] if any(isinstance(r, Aggregate) and _by_interval(r) for r in parts) else []
+    return list(dict.fromkeys(out)) + [text for test, text in known if any(map(test, calls))] + spelled
+
+
+def _by_interval(r: Aggregate) -> bool:
+    shown = [e.type for _, e in r.keys] + [a.type for _, a in r.aggs if a.fn in ("min", "max")]
+    return any((t.element or t).name == "interval" for t in shown)
 
 
 def _made(e: Call) -> bool:

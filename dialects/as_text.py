@@ -47,6 +47,6 @@ def to_text(d: Dialect, e: Call, x: exp.Expr, shown: Mapping[str, str], elements
 def element_text(d: Dialect, of: types.Type, v: exp.Expr, shown: Mapping[str, str], elements: Elements) -> exp.Expr:
     """An element of an array as its text has it: a boolean is t or f there."""
     inner = to_text(d, Call("cast", (Col("v", of),), types.TEXT), v, shown, elements)
-    if of.name == "bpchar" and of.precision:
+    if types.is_padded(of):
         return tree(d, f"RPAD($1, {of.precision}, ' ')", inner)
     return tree(d, "LEFT($1, 1)", inner) if of.name == "bool" else inner

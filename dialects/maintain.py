@@ -7,7 +7,7 @@ from sqlglot import exp
 from compiler.catalog import mirror_name
 from compiler.ir.relation import Net, Project, Relation, Scan, State, Temp, walk
 from compiler.ir.scalar import Call, Col, Lit, Scalar
-from compiler.ir.types import INT4, TEXT
+from compiler.ir.types import INT4, TEXT, is_padded
 from compiler.maintenance import Merge, Program, Statement, Step
 from compiler.state import COUNT, StateDef
 from dialects.dialect import Dialect, ident
@@ -63,8 +63,10 @@ def read_tree(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> exp.
     exprs: list[tuple[str, Scalar]] = []
     for name, c in outputs:
         e: Scalar = c
-        if e.type.name == "bpchar" and e.type.precision:
+        if is_padded(e.type):
             e = Call("rpad", (Call("cast", (e,), TEXT), Lit(e.type.precision, INT4), Lit(" ", TEXT)), TEXT)
+        elif e.type.element is not None and is_padded(e.type.element):
+            e = Call("array_padded", (e,), e.type)
         exprs.append((name, e))
     return Lower(d).query(Project(top, tuple(exprs)), weight=False)
 

@@ -16,7 +16,7 @@ from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, TopK
 from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, case, cast, conj, negate, substitute
-from compiler.ir.types import BOOL, INT4, JSONB, TEXT
+from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
 EVERY = 2**31 - 1  # rows
 
@@ -69,6 +69,8 @@ def bracket(x: Binding, e: Any, c: Clause) -> Scalar:
         return slice_of(v, low, high)
     i = coerce(x.bind(e.expressions[0], c), INT4)
     got = Call("array_get", (v, i), v.type.element or TEXT)
+    if isinstance(i, Lit) and i.value is None:
+        return Lit(None, got.type)
     if isinstance(i, Lit) and int(str(i.value)) > 0:
         return got
     return case([(Call(">", (i, Lit(0, INT4)), BOOL), got)], Lit(None, got.type), got.type)
@@ -93,7 +95,7 @@ def overlaps(x: Binding, e: Any, c: Clause) -> Scalar:
 def compared(x: Binding, op: str, every: bool, left: Scalar, arr: Scalar) -> Scalar:
     """left op ANY (arr), or ALL of it."""
     if arr.type.name == "unknown":
-        arr = cast(arr, types.array(left.type))
+        arr = cast(arr, types.array(types.unlimited(left.type)))
     if isinstance(arr, Call) and arr.fn == "array" and op == "=" and not every:
         return in_values(left, list(arr.args))
     if isinstance(arr, Call) and arr.fn == "array":
@@ -102,7 +104,10 @@ def compared(x: Binding, op: str, every: bool, left: Scalar, arr: Scalar) -> Sca
             return Lit(every, BOOL)
         return conj(parts) if every else Call("or", parts, BOOL) if len(parts) > 1 else parts[0]
     element = arr.type.element or TEXT
-    left = coerce(left, element)
+    left = coerce(left, types.unlimited(element))
+    if {left.type.name, element.name} == {"bpchar", "varchar"}:  # blanks at the end count on neither side
+        left, arr = cast(left, Type("bpchar")), cast(arr, types.array(Type("bpchar")))
+        element = Type("bpchar")
     if op == "=" and not every:
         return Call("array_has", (arr, left), BOOL)
     if op == "<>" and every:

@@ -68,7 +68,7 @@ def in_order(parts: list[Scalar]) -> Scalar:
 
 def padded(e: Scalar) -> Scalar:
     """A char(n) with the blanks that LIKE and output see; other values as they are."""
-    if e.type.name != "bpchar" or not e.type.precision:
+    if not types.is_padded(e.type):
         return e
     return Call("rpad", (Call("cast", (e,), TEXT), Lit(e.type.precision, INT4), Lit(" ", TEXT)), TEXT)
 

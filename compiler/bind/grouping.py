@@ -27,13 +27,27 @@ class Grouping:
 
     def __init__(self, binder: Binder, e: exp.Select, env: Env, parent: Scope | None) -> None:
         self.binder, self.e, self.env = binder, e, env
-        self.expressions = Expressions(binder, lambda q, s: binder.subquery(q, env, s))
+        self.expressions = Expressions(binder, self.subquery)
         self.scope = Scope(parent=parent)
         self.aggs: dict[Agg, Col] = {}
         self.windows: dict[tuple[tuple[Scalar, ...], WindowCall], Col] = {}
         self.srfs: list[tuple[SetFunction, Col]] = []
         self.grouping_calls: dict[Col, list[Scalar]] = {}
         self.by_item: dict[Scalar, set[int]] = {}  # keys that are SELECT items, by their places
+        self.subqueries: list[tuple[exp.Expr, Relation]] | None = None
+
+    def subquery(self, q: exp.Expr, scope: Scope) -> Relation:
+        """A subquery's relation; where expressions of this SELECT are told apart, one that is written twice is bound once."""
+        if self.subqueries is None:
+            return self.binder.subquery(q, self.env, scope)
+        for known, rel in self.subqueries:
+            if known == q:
+                return rel
+        written, aggs = q.copy(), len(self.aggs)
+        rel = self.binder.subquery(q, self.env, scope)
+        if len(self.aggs) == aggs:
+            self.subqueries.append((written, rel))
+        return rel
 
     def grouping(self, args: list[Scalar]) -> Scalar:
         for col, known in self.grouping_calls.items():
@@ -54,6 +68,10 @@ class Grouping:
             raise UnsupportedSql("grouping sets over two SELECT items that are the same expression are not supported",
                                  code="unsupported_syntax", detail="Postgres keeps them apart.", hint="Group by one of them.")
         every = [_resolve(x, items) for x in every]
+        if not plain and any(k in _walk(x) for k in keys if any(isinstance(n, Sub) for n in _walk(k)) for x in every if x not in keys):
+            raise UnsupportedSql("a grouping set's subquery within another expression is not supported", code="unsupported_subquery",
+                                 detail="Postgres gives its value where the set leaves it out, from some row (version 18: NULL).",
+                                 hint="Compute it in a subquery in FROM, and group by its column.")
         if plain:
             keys += [k for k in self.dependent(keys, every) if k not in keys]
         rel = self.expand(rel, [(f, c) for f, c in self.srfs if any(c.name in columns(k) for k in keys)])
@@ -166,20 +184,11 @@ class Grouping:
             i = next(i for i, (n, _) in enumerate(items) if n == column_name(x))
             got = items[i][1]
             self.by_item.setdefault(got, set()).add(i)
-        elif x.find(exp.Query) and (same := self.item_like(x, items)) is not None:
-            got = same
         else:
             got = self.expressions.bind(x, Clause(self.scope, "GROUP BY"))
         if any(isinstance(n, Col) and n in self.aggs.values() for n in _walk(got)):
             raise InvalidSql("aggregate functions are not allowed in GROUP BY", code="grouping_error")
         return cast(got, TEXT) if got.type.name == "unknown" else got
-
-    def item_like(self, x: exp.Expr, items: list[tuple[str, Scalar]]) -> Scalar | None:
-        """The SELECT item written as `x` is; a subquery in GROUP BY is then bound once."""
-        if any(i.find(exp.Star) for i in self.e.expressions if isinstance(i, (exp.Star, exp.Column))):
-            return None
-        bodies = [i.this if isinstance(i, exp.Alias) else i for i in self.e.expressions]
-        return next((s for b, (_, s) in zip(bodies, items, strict=True) if b.unnest() == x.unnest()), None)
 
     def union_of_sets(self, rel: Relation, sets: list[list[Scalar]], keys: list[Scalar], names: dict[Scalar, str],
                       aggs: tuple[tuple[str, Agg], ...]) -> Relation:

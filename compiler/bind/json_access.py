@@ -11,6 +11,7 @@ from compiler.bind import json_edit, json_values
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import coerce
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.formats.arrays import parse_array
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
@@ -48,6 +49,8 @@ def exists(x: Binding, e: Any, c: Clause) -> Scalar:
     if isinstance(e, exp.JSONBContainsTopKey | exp.JSONBContains):
         return json_edit.has_key(v, cast(x.bind(e.expression, c), TEXT))
     keys = e.expression.unnest()
+    if isinstance(keys, exp.Literal) and keys.is_string:
+        keys = exp.Array(expressions=[exp.Null() if k is None else exp.Literal.string(k) for k in parse_array(str(keys.this))])
     if not isinstance(keys, exp.Array) or not keys.expressions:
         raise UnsupportedSql("?| and ?& with keys that are not listed", code="unsupported_syntax")
     parts = tuple(json_edit.has_key(v, cast(x.bind(k, c), TEXT)) for k in keys.expressions)

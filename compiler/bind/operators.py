@@ -27,7 +27,7 @@ def _literal(e: Scalar, t: Type) -> Scalar:
         return number(e.value)
     if t.name in ("varchar", "bpchar"):
         return cast(e, TEXT) if t.name == "varchar" else cast(e, Type("bpchar"))
-    return cast(e, t)
+    return cast(e, types.unlimited(t))
 
 
 def compare(op: str, a: Scalar, b: Scalar) -> Scalar:

@@ -37,6 +37,8 @@ class _Select(Grouping):
         rel = bind_from(self.binder, self.expressions, e, self.env, self.scope)
         if (where := e.args.get("where")) is not None:
             rel = Filter(rel, self.expressions.condition(where.this, Clause(self.scope, "WHERE")))
+        if e.args.get("group") is not None or e.find(exp.Distinct) is not None:
+            self.subqueries = []
         named = {str(w.this.name).lower(): w for w in e.args.get("windows") or []}
         clause = Clause(self.scope, "SELECT", self.aggs, self.windows, named, self.grouping, self.srfs)
         items = self.select_items(clause)

@@ -106,6 +106,18 @@ def is_string(t: Type) -> bool:
     return t.name in STRINGS
 
 
+def is_padded(t: Type) -> bool:
+    """A char(n): kept without the blanks at its end, shown with them."""
+    return t.name == "bpchar" and bool(t.precision)
+
+
+def unlimited(t: Type) -> Type:
+    """The type that an untyped literal has beside `t`: char(n) and varchar(n) without their length, in arrays too."""
+    if t.name == "array" and t.element is not None:
+        return array(unlimited(t.element))
+    return Type(t.name) if t.name in ("bpchar", "varchar") else t
+
+
 def as_numeric(t: Type) -> Type:
     """The numeric type that holds every value of an exact type."""
     if is_integer(t):

@@ -25,6 +25,6 @@ def from_text(column: str, t: Type, strict: bool = True) -> str:
         return column  # already read: connectors.typed
     if t.name == "array":
         element = t.element or TEXT
-        inner = "x" if element.name == "bpchar" else from_text("x", element, strict)  # already a list of text: connectors.typed
+        inner = from_text("x", element, strict)  # already a list of text: connectors.typed
         return f"CAST(list_transform({column}, lambda x: {inner}) AS {type_name(t)})"
     return f"{cast}({column} AS {type_name(t)})"

@@ -9,7 +9,7 @@ from sqlglot import exp
 from compiler.formats.intervals import parse_interval
 from compiler.formats.times import parse_timestamp, parse_timestamptz
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit
+from compiler.ir.scalar import Call, Col, Lit
 from dialects.as_text import to_text
 from dialects.dialect import Dialect, Emit, tree
 from dialects.literals import literal_bytea, literal_json
@@ -49,8 +49,26 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if t.name == "interval" and types.is_string(s):
         return tree(d, "CAST($1 AS INTERVAL)", x)
     if t.name == "array" and types.is_string(s):
-        return d.cast(tree(d, "pg.array_text($1)", x), t)
+        return _read(d, x, t)
+    if t.name == "array":
+        return _elements(d, x, s.element or types.TEXT, t)
     return d.cast(x, t)
+
+
+def _read(d: Dialect, x: exp.Expr, t: types.Type) -> exp.Expr:
+    """An array type's value from Postgres' text of it."""
+    texts = tree(d, "pg.array_text($1)", x)
+    plain = d.cast(texts, t)
+    read = _elements(d, d.cast(texts, types.array(types.TEXT)), types.TEXT, t)
+    return plain if isinstance(read, exp.Cast) and isinstance(read.this, exp.Cast) else read
+
+
+def _elements(d: Dialect, x: exp.Expr, of: types.Type, t: types.Type) -> exp.Expr:
+    """A list cast to an array type: each element as a value of its own is."""
+    v, to = exp.column("v"), t.element or types.TEXT
+    one = v if of == to or to.name == "array" else _cast(d, Call("cast", (Col("v", of),), to), [v])
+    plain = one in (v, d.cast(v, to))
+    return d.cast(x if plain else tree(d, "LIST_TRANSFORM($1, lambda v: $2)", x, one), t)
 
 
 SHOWN = {
@@ -89,7 +107,7 @@ def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    return d.cast(tree(d, "pg.array_text($1)", a[0]), e.type)
+    return _read(d, a[0], e.type)
 
 
 FUNCTIONS: dict[str, str | Emit] = {

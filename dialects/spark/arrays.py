@@ -50,10 +50,15 @@ def _positions(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 def _to_string(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     of = e.args[0].type.element or types.TEXT
-    if not types.is_string(of):
+    if not types.is_string(of) or types.is_padded(of):
         one = element_text(d, of, exp.column("_v"), SHOWN, elements_text)
         a = [exp.Anonymous(this="transform", expressions=[a[0], lambda_of("_v", one)]), *a[1:]]
     return exp.Anonymous(this="array_join", expressions=a)
+
+
+def _padded(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    one = element_text(d, e.type.element or types.TEXT, exp.column("_v"), SHOWN, elements_text)
+    return exp.Anonymous(this="transform", expressions=[a[0], lambda_of("_v", one)])
 
 
 FUNCTIONS: dict[str, str | Emit] = {
@@ -69,7 +74,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "array_replace": _over("transform", "CASE WHEN _v <=> $2 THEN $3 ELSE _v END"),
     "array_slice": "CASE WHEN $3 < GREATEST($2, 1) THEN SLICE($1, 1, 0) WHEN $2 IS NOT NULL THEN "
                    "SLICE($1, GREATEST($2, 1), $3 - GREATEST($2, 1) + 1) END",
-    "array_to_string": _to_string,
+    "array_to_string": _to_string, "array_padded": _padded,
     "string_to_array": "CASE WHEN $1 = '' THEN CAST(ARRAY() AS ARRAY<STRING>) ELSE SPLIT($1, CONCAT('\\\\Q', $2, '\\\\E')) END",
     "characters": "CASE WHEN $1 = '' THEN CAST(ARRAY() AS ARRAY<STRING>) ELSE SPLIT($1, '') END",
     "array_contains_all": "CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN SIZE(ARRAY_EXCEPT($2, $1)) = 0 AND NOT EXISTS($2, _v -> _v IS NULL) END",

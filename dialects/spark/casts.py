@@ -13,7 +13,7 @@ from compiler.formats.arrays import parse_array
 from compiler.formats.intervals import parse_interval
 from compiler.formats.times import parse_timestamp, parse_timestamptz
 from compiler.ir import types
-from compiler.ir.scalar import Call
+from compiler.ir.scalar import Call, Col, Lit
 from dialects.as_text import to_text
 from dialects.dialect import Dialect, Emit, tree
 from dialects.literals import literal_bytea, literal_json
@@ -52,7 +52,17 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         raise no(f"a cast from {s} to {t}")
     if t.name == "array" and types.is_string(s):
         raise no("a cast from text to an array")
+    if t.name == "array":
+        return _elements(d, x, s.element or types.TEXT, t)
     return d.cast(x, t)
+
+
+def _elements(d: Dialect, x: exp.Expr, of: types.Type, t: types.Type) -> exp.Expr:
+    """An array cast to another type: each element as a value of its own is."""
+    v, to = exp.column("_v"), t.element or types.TEXT
+    one = v if of == to or to.name == "array" else _cast(d, Call("cast", (Col("_v", of),), to), [v])
+    plain = one in (v, d.cast(v, to))
+    return d.cast(x if plain else exp.Anonymous(this="transform", expressions=[x, lambda_of("_v", one)]), t)
 
 
 SHOWN = {
@@ -96,8 +106,15 @@ def _literal_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     items = parse_array(str(e.args[0].value))  # type: ignore[attr-defined]
     element = e.type.element or types.TEXT
-    made = [exp.Null() if i is None else d.cast(exp.Literal.string(i), element) for i in items]
+    made = [exp.Null() if i is None else _literal(d, i, element) for i in items]
     return d.cast(exp.Anonymous(this="array", expressions=made), e.type)
+
+
+def _literal(d: Dialect, text: str, t: types.Type) -> exp.Expr:
+    emit = FUNCTIONS.get(f"literal:{t.name}")
+    if callable(emit):
+        return emit(d, Call("literal", (Lit(text, t),), t), [exp.Literal.string(text)])
+    return _cast(d, Call("cast", (Lit(text, types.TEXT),), t), [exp.Literal.string(text)])
 
 
 def _literal_uuid(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:

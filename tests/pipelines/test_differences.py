@@ -1,4 +1,4 @@
-"""What deploy warns of: divisions, and keys of jsonb."""
+"""What deploy warns of: divisions, and keys of jsonb and intervals."""
 
 from __future__ import annotations
 
@@ -37,3 +37,15 @@ def test_divisors_that_may_be_zero_are_named(sql: str, divisors: list[str]) -> N
 def test_keys_of_jsonb_are_warned_of(sql: str, warned: bool) -> None:
     warnings = compile_view("v", parse_query(sql), read_schema("CREATE TABLE d (k int PRIMARY KEY, j jsonb);")).warnings
     assert any("12.50 as 12.5" in w for w in warnings) == warned
+
+
+@pytest.mark.parametrize(("sql", "warned"), [
+    ("SELECT i, count(*) AS n FROM d GROUP BY i", True),
+    ("SELECT l FROM d EXCEPT SELECT l FROM d WHERE k > 3", True),
+    ("SELECT max(i) AS i FROM d", True),
+    ("SELECT k, sum(i) AS i FROM d GROUP BY k", False),
+    ("SELECT i, l FROM d", False),
+])
+def test_keys_of_intervals_are_warned_of(sql: str, warned: bool) -> None:
+    schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, i interval, l interval[]);")
+    assert any("1 day to 24:00" in w for w in compile_view("v", parse_query(sql), schema).warnings) == warned

@@ -16,6 +16,7 @@ from compiler.ir.types import BOOL, FLOAT8, INT4, INTERVAL, TEXT, TIME, TIMESTAM
 UNITS = {"years": "year", "months": "mon", "weeks": "week", "days": "day", "hours": "hour", "mins": "minute", "secs": "second"}
 FIELDS = {"year", "month", "day", "hour", "minute", "second", "week", "quarter", "dow", "isodow", "doy", "epoch", "millennium",
           "century", "decade", "isoyear", "milliseconds", "microseconds"}
+CLOCK = ("hour", "minute", "second", "milliseconds", "microseconds")
 PLURALS = {"years": "year", "months": "month", "days": "day", "hours": "hour", "minutes": "minute", "seconds": "second",
            "weeks": "week", "quarters": "quarter"}
 
@@ -30,6 +31,8 @@ def _date_trunc(args: list[Scalar]) -> Scalar:
     if len(args) > 2:
         zone = coerce(args[2], TEXT)
         local = Call("at_zone", (a, zone), TIMESTAMP)
+        if unit in CLOCK:  # an hour that clocks repeat stays the one it is
+            return binary("-", a, binary("-", local, _truncated(unit, local)))
         return Call("at_zone", (_truncated(unit, local), zone), TIMESTAMPTZ)
     return _truncated(unit, a)
 

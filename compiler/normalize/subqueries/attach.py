@@ -40,8 +40,18 @@ from compiler.normalize.subqueries.unique import unique
 class Attach(Push):
     """Attaches subqueries of conditions and expressions."""
 
-    def replace(self, s: Scalar, box: list[Relation]) -> Scalar:
-        return map_scalar(s, lambda x: self.attach(x, box) if isinstance(x, Sub) else None)
+    def replace(self, s: Scalar, box: list[Relation], attached: dict[Sub, Scalar] | None = None) -> Scalar:
+        """The expression with its subqueries' values; one that is bound once (`attached`) is attached once."""
+        known = {} if attached is None else attached
+
+        def put(x: Scalar) -> Scalar | None:
+            if not isinstance(x, Sub):
+                return None
+            if x not in known:
+                known[x] = self.attach(x, box)
+            return known[x]
+
+        return map_scalar(s, put)
 
     def condition(self, rel: Relation, s: Sub, positive: bool) -> Relation:
         """EXISTS and IN that a row must satisfy: semi joins; negated: anti joins, exact under NULLs."""

@@ -26,6 +26,7 @@ from compiler.ir.scalar import (
     TRUE,
     Call,
     Lit,
+    Scalar,
     Sub,
     case,
     columns,
@@ -63,8 +64,8 @@ class _Unnest(Attach):
         if isinstance(n, Semi):
             return self.met(n.left, self.pairs(n), n.anti)
         if isinstance(n, Unnest | Project | Aggregate | Window | TopK | Weigh):
-            box = [n.input]
-            new = {s: self.replace(s, box) for s in scalars(n)}
+            box, attached = [n.input], dict[Sub, Scalar]()
+            new = {s: self.replace(s, box, attached) for s in scalars(n)}
             out = map_node(n.rebuild((box[0],)), lambda s: new[s])
             return out if not isinstance(n, Window | TopK | Weigh | Unnest) else Project(
                 out, tuple((c.name, c) for c in n.schema))

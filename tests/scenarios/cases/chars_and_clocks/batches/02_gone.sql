@@ -1,0 +1,2 @@
+DELETE FROM codes;
+DELETE FROM seen WHERE id > 8;

@@ -1,0 +1,2 @@
+DELETE FROM customer;
+DELETE FROM orders WHERE status = 'paid';
