@@ -23,6 +23,7 @@ PLURALS = {"years": "year", "months": "month", "days": "day", "hours": "hour", "
 
 def _date_trunc(args: list[Scalar]) -> Scalar:
     unit = constant_text(coerce(args[0], TEXT), "date_trunc with a unit").lower()
+    unit = PLURALS.get(unit, unit)
     a = coerce(args[1], TIMESTAMPTZ)
     if a.type.name == "time":
         a = cast(a, INTERVAL)

@@ -28,6 +28,8 @@ SELECT id, ta[NULL] AS a, ta[NULL::int] AS b FROM codes;
 SELECT id, doc ?| '{a,z}' AS a, doc ?& '{k,z}' AS b, doc ?| ARRAY['k'] AS c FROM codes;
 -- view: clocks_that_repeat
 SELECT id, date_trunc('hour', z, 'Europe/Oslo') AS h, date_trunc('minute', z, 'Europe/Oslo') AS m, date_trunc('second', z, 'Europe/Oslo') AS s, date_trunc('milliseconds', z, 'America/New_York') AS ms, date_trunc('microseconds', z, 'Europe/Oslo') AS us FROM seen;
+-- view: units_in_the_plural
+SELECT id, date_trunc('hours', z, 'Europe/Oslo') AS h, date_trunc('days', z) AS d, date_trunc('minutes', i) AS m FROM seen;
 -- view: hours_that_repeat
 SELECT date_trunc('hour', z, 'Europe/Oslo') AS h, count(*) AS n FROM seen GROUP BY 1;
 -- view: hours_apart
