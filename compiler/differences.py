@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from compiler.bind.operators import of
 from compiler.ir import types
 from compiler.ir.parts import scalars
 from compiler.ir.relation import Aggregate, Filter, Relation
@@ -37,7 +38,7 @@ def differences(bound: Relation) -> list[str]:
 
 def _by_interval(r: Aggregate) -> bool:
     shown = [e.type for _, e in r.keys] + [a.type for _, a in r.aggs if a.fn in ("min", "max")]
-    return any((t.element or t).name == "interval" for t in shown)
+    return any(of(t).name == "interval" for t in shown)
 
 
 def _made(e: Call) -> bool:

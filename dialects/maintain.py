@@ -65,7 +65,7 @@ def read_tree(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> exp.
         e: Scalar = c
         if is_padded(e.type):
             e = Call("rpad", (Call("cast", (e,), TEXT), Lit(e.type.precision, INT4), Lit(" ", TEXT)), TEXT)
-        elif e.type.element is not None and is_padded(e.type.element):
+        elif e.type.name == "array" and e.type.element is not None and is_padded(e.type.element):
             e = Call("array_padded", (e,), e.type)
         exprs.append((name, e))
     return Lower(d).query(Project(top, tuple(exprs)), weight=False)

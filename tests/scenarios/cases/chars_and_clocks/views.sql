@@ -22,6 +22,8 @@ SELECT x, x || '|' AS shown, count(*) AS n FROM codes, unnest(ca) AS x GROUP BY 
 SELECT w.q, k.id FROM codes k JOIN unnest('{"ab ",x}'::bpchar[]) WITH ORDINALITY AS w (c, q) ON w.c = k.c;
 -- view: elements_collected
 SELECT code, array_agg(c ORDER BY codes.id) AS cs, array_to_string(array_agg(c ORDER BY codes.id), '-') AS s FROM codes JOIN seen ON seen.id = codes.id GROUP BY code;
+-- view: elements_in_json
+SELECT jsonb_agg(c ORDER BY id) AS j, json_agg(c ORDER BY id) FILTER (WHERE id > 1) AS k, array_agg(ca[1] ORDER BY id) AS a FROM codes;
 -- view: element_of_nothing
 SELECT id, ta[NULL] AS a, ta[NULL::int] AS b FROM codes;
 -- view: keys_of_a_literal
