@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
@@ -40,10 +41,10 @@ class Grouping:
         """A subquery's relation; where expressions of this SELECT are told apart, one that is written twice is bound once."""
         if self.subqueries is None:
             return self.binder.subquery(q, self.env, scope)
+        written, aggs = normalize_identifiers(q.copy(), dialect="postgres"), len(self.aggs)
         for known, rel in self.subqueries:
-            if known == q:
+            if known == written:
                 return rel
-        written, aggs = q.copy(), len(self.aggs)
         rel = self.binder.subquery(q, self.env, scope)
         if len(self.aggs) == aggs:
             self.subqueries.append((written, rel))
@@ -122,10 +123,8 @@ class Grouping:
 
     def dependent(self, keys: list[Scalar], every: list[Scalar]) -> list[Scalar]:
         """Columns that a grouped primary key determines."""
-        used = {n for x in every for n in columns(x)} | {n for (p, c) in self.windows
-                                                       for x in (*p, *c.scalars) for n in columns(x)}
-        for x in every:
-            used |= _outer_names(x)
+        read = [*every, *(x for p, c in self.windows for x in (*p, *c.scalars)), *(x for f, _ in self.srfs for x in f.args)]
+        used = columns(*read).union(*map(_outer_names, read))
         out: list[Scalar] = []
         for s in self.scope.sources:
             if s.table is None or not s.table.key:

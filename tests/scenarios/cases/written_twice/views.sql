@@ -38,3 +38,13 @@ SELECT o.status, (SELECT max(balance) FROM customer) AS m, (SELECT max(balance) 
 SELECT o.status, CASE WHEN (SELECT count(*) FROM orders p WHERE p.status = o.status) > 3 THEN (SELECT count(*) FROM orders p WHERE p.status = o.status) ELSE 0 END AS g, sum((SELECT c.balance FROM customer c WHERE c.id = o.customer_id)) AS s, max((SELECT c.balance FROM customer c WHERE c.id = o.customer_id)) FILTER (WHERE (SELECT c.balance FROM customer c WHERE c.id = o.customer_id) > 10) AS b FROM orders o GROUP BY o.status HAVING (SELECT count(*) FROM orders p WHERE p.status = o.status) > 1;
 -- view: nested
 SELECT x.t, x.n FROM (SELECT (SELECT c.tier FROM customer c WHERE c.id = o.customer_id) AS t, count(*) AS n FROM orders o WHERE (SELECT c.tier FROM customer c WHERE c.id = o.customer_id) IS NOT NULL AND (SELECT c.tier FROM customer c WHERE c.id = o.customer_id) <> 'zz' GROUP BY (SELECT c.tier FROM customer c WHERE c.id = o.customer_id) HAVING (SELECT c.tier FROM customer c WHERE c.id = o.customer_id) < 'z') x WHERE x.n > (SELECT min(n) FROM (SELECT (SELECT c.tier FROM customer c WHERE c.id = o.customer_id) AS t, count(*) AS n FROM orders o GROUP BY (SELECT c.tier FROM customer c WHERE c.id = o.customer_id)) y);
+-- view: determined_in_a_window
+SELECT c.id, rank() OVER (ORDER BY (SELECT count(*) FROM customer x WHERE x.city = c.city)) AS r, lag(c.tier) OVER (PARTITION BY c.city ORDER BY c.id) AS l FROM customer c GROUP BY c.id;
+-- view: determined_in_a_partition
+SELECT c.id, count(*) AS n, sum(count(*)) OVER (PARTITION BY (SELECT max(x.tier) FROM customer x WHERE x.city = c.city)) AS r FROM customer c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id;
+-- view: determined_in_a_set
+SELECT c.id, unnest(string_to_array(c.city, 'o')) AS w FROM customer c GROUP BY c.id;
+-- view: determined_in_a_series
+SELECT c.id, generate_series(1, least(4, (SELECT count(*) FROM customer x WHERE x.city = c.city AND x.id < c.id))) AS g, count(o.id) AS n FROM customer c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id;
+-- view: capitals_apart
+SELECT (SELECT Count(*) FROM Line l WHERE L.order_id = o.id) AS k, count(*) AS n FROM orders o GROUP BY (SELECT count(*) FROM line l WHERE l.Order_id = o.id);
