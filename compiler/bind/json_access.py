@@ -50,7 +50,11 @@ def exists(x: Binding, e: Any, c: Clause) -> Scalar:
         return json_edit.has_key(v, cast(x.bind(e.expression, c), TEXT))
     keys = e.expression.unnest()
     if isinstance(keys, exp.Literal) and keys.is_string:
-        keys = exp.Array(expressions=[exp.Null() if k is None else exp.Literal.string(k) for k in parse_array(str(keys.this))])
+        try:
+            listed = parse_array(str(keys.this))
+        except ValueError as error:
+            raise InvalidSql(f'malformed array literal: "{keys.this}"', code="invalid_text") from error
+        keys = exp.Array(expressions=[exp.Null() if k is None else exp.Literal.string(k) for k in listed])
     if not isinstance(keys, exp.Array) or not keys.expressions:
         raise UnsupportedSql("?| and ?& with keys that are not listed", code="unsupported_syntax")
     parts = tuple(json_edit.has_key(v, cast(x.bind(k, c), TEXT)) for k in keys.expressions)

@@ -17,6 +17,7 @@ TABLE = "CREATE TABLE t (id int PRIMARY KEY, a int, b text)"
 GOOD = "SELECT a, count(*) AS n FROM t GROUP BY a"
 
 BAD_SQL = {
+    "malformed-array": ("SELECT '{}'::jsonb ?| 'abc' AS x", 'malformed array literal: "abc"', ""),
     "syntax": ("SELECT a FROM (t", "does not parse", "line"),
     "syntax-after-a-query": ("SELECT a FROM t WHERE a = 1 GIVE UP", "does not parse", "line"),
     "no-query": ("", "query", ""),
