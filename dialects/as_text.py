@@ -36,6 +36,10 @@ def to_text(d: Dialect, e: Call, x: exp.Expr, shown: Mapping[str, str], elements
         out = tree(d, shown[s.name], x)
     else:
         out = x if types.is_string(s) else d.cast(x, types.TEXT)
+    if t == types.BLANKS:
+        return tree(d, f"RPAD($1, {s.precision}, ' ')", out) if types.is_padded(s) else out
+    if s == types.BLANKS:
+        out = tree(d, shown["bpchar trimmed"], out)
     if t.name == "varchar" and t.precision:
         out = tree(d, f"LEFT($1, {t.precision})", out)
     if t.name == "bpchar":
@@ -46,6 +50,8 @@ def to_text(d: Dialect, e: Call, x: exp.Expr, shown: Mapping[str, str], elements
 
 def element_text(d: Dialect, of: types.Type, v: exp.Expr, shown: Mapping[str, str], elements: Elements) -> exp.Expr:
     """An element of an array as its text has it: a boolean is t or f there."""
+    if of == types.BLANKS:
+        return v
     inner = to_text(d, Call("cast", (Col("v", of),), types.TEXT), v, shown, elements)
     if types.is_padded(of):
         return tree(d, f"RPAD($1, {of.precision}, ' ')", inner)

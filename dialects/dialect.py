@@ -40,12 +40,16 @@ class Dialect:
     macros: Macros = field(default_factory=dict)  # put in the place of their calls, for an engine that keeps none
     setup: Callable[[], list[str]] = list  # statements that prepare a warehouse
     sort_keys: Mapping[str, str] = field(default_factory=dict)  # template of what values of a type are ordered by
+    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # templates of what differs between values that the engine finds equal
     frames: Callable[[WindowCall], bool] = lambda c: True  # whether it has words for the frame of a window function
     window_filters: bool = True  # FILTER of window functions
     storage: Callable[[Type], str] = lambda t: ""  # what a stored column says after its type
 
     def type_sql(self, t: Type) -> str:
         return self.types(t)
+
+    def forms_of(self, t: Type) -> tuple[str, ...]:
+        return self.forms.get(str(t), ())
 
     def data_type(self, t: Type) -> exp.DataType:
         return _data_type(self.types(t), self.sqlglot)

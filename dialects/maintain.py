@@ -7,7 +7,7 @@ from sqlglot import exp
 from compiler.catalog import mirror_name
 from compiler.ir.relation import Net, Project, Relation, Scan, State, Temp, walk
 from compiler.ir.scalar import Call, Col, Lit, Scalar
-from compiler.ir.types import INT4, TEXT, is_padded
+from compiler.ir.types import INT4, TEXT, Type, is_padded
 from compiler.maintenance import Merge, Program, Statement, Step
 from compiler.state import COUNT, StateDef
 from dialects.dialect import Dialect, ident
@@ -79,8 +79,8 @@ def merge_sql(d: Dialect, m: Merge, source: str | None = None) -> str:
         source = m.source.name if isinstance(m.source, Temp) else (
             f"(\n{d.sql(Lower(d).query(m.source, weight=False))}\n)")
     keys = s.key if s.kind != "bag" else s.definition.names
-    kinds = {c.name: c.type.name if s.kind != "bag" else "" for c in s.columns}
-    on = " AND ".join(_pair(d, k, kinds[k]) for k in keys) or "TRUE"
+    kinds = {c.name: c.type for c in s.columns}
+    on = " AND ".join(p for k in keys for p in _pairs(d, k, kinds[k], s.kind == "bag")) or "TRUE"
     names = [c.name for c in s.columns]
     quoted = [ident(n).sql(q) for n in names]
     insert = f"INSERT ({', '.join(quoted)}) VALUES ({', '.join(f'd.{n}' for n in quoted)})"
@@ -103,13 +103,18 @@ def merge_sql(d: Dialect, m: Merge, source: str | None = None) -> str:
     return "\n".join(lines)
 
 
-def _pair(d: Dialect, key: str, kind: str) -> str:
-    """A state's key equal to its change's; of a type that has several forms of one value, by what these have in common."""
-    name, by = ident(key), d.sort_keys.get(kind)
-    if by is None:
-        return f"s.{name.sql(d.sqlglot)} {d.null_safe} d.{name.sql(d.sqlglot)}"
-    s, c = (d.sql(d.template(by, [exp.Column(this=name.copy(), table=exp.to_identifier(t))]), pretty=False) for t in "sd")
-    return f"({s}) {d.null_safe} ({c})"
+def _pairs(d: Dialect, key: str, kind: Type, exact: bool) -> list[str]:
+    """A state's key equal to its change's; of a type that has several forms of one value, by what these have in common, or (`exact`)
+    in the same form."""
+    name, by = ident(key), d.sort_keys.get(kind.name)
+
+    def pair(template: str) -> str:
+        s, c = (d.sql(d.template(template, [exp.Column(this=name.copy(), table=exp.to_identifier(t))]), pretty=False) for t in "sd")
+        return f"({s}) {d.null_safe} ({c})"
+
+    if by is not None and not exact:
+        return [pair(by)]
+    return [f"s.{name.sql(d.sqlglot)} {d.null_safe} d.{name.sql(d.sqlglot)}", *(pair(t) for t in d.forms_of(kind))]
 
 
 def statements(d: Dialect, p: Program) -> list[Statement]:

@@ -211,9 +211,9 @@ def _loose(t: Type) -> Type:
 
 
 def _comparable(e: str, t: Type) -> str:
-    if t.name == "bpchar":
+    if t.name in ("bpchar", "blanks"):
         return f"rtrim({e}, ' ')"
-    if t.name == "array" and t.element is not None and t.element.name == "bpchar":
+    if t.name == "array" and t.element is not None and t.element.name in ("bpchar", "blanks"):
         return f"list_transform({e}, x -> rtrim(x, ' '))"
     if t.name in ("float4", "float8") or (t.name == "numeric" and (t.scale or 0) > 12):
         return f"CAST({e} AS DOUBLE)"

@@ -146,6 +146,8 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         apart = args[0].type == json_values.ROW or fn == "json_agg" and args[0].type.name == "array"
         between = ", \n " if apart else ", "
         fn, args = "string_agg", [json_values.element(args[0], json_values.AGGREGATES[fn]), Lit(between, TEXT)]
+    if distinct:
+        args = [cast(a, types.Type("bpchar")) if a.type == types.BLANKS else a for a in args]
     if fn in ("bool_and", "bool_or"):
         args = [coerce(args[0], BOOL)]
     elif fn == "string_agg":

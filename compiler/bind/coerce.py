@@ -25,7 +25,9 @@ def unify(args: list[Scalar], what: str) -> tuple[list[Scalar], Type]:
     if types.is_numeric(t) and untyped:  # they keep their digits
         args = [number(a.value) if isinstance(a, Lit) and a.type.name == "unknown" and isinstance(a.value, str) else a for a in args]
         t = types.common([a.type for a in args]) or t
-    if t.name in ("bpchar", "varchar") and t.precision and any(len(x) > t.precision for x in untyped):
+    if types.is_padded(t) and untyped:
+        t = types.BLANKS  # and have no blanks added
+    if t.name == "varchar" and t.precision and any(len(x) > t.precision for x in untyped):
         t = Type(t.name)  # and their length
     return [cast(a, t) for a in args], t
 
@@ -68,6 +70,8 @@ def in_order(parts: list[Scalar]) -> Scalar:
 
 def padded(e: Scalar) -> Scalar:
     """A char(n) with the blanks that LIKE and output see; other values as they are."""
+    if e.type == types.BLANKS:
+        return Call("with_blanks", (e,), TEXT)
     if not types.is_padded(e.type):
         return e
     return Call("rpad", (Call("cast", (e,), TEXT), Lit(e.type.precision, INT4), Lit(" ", TEXT)), TEXT)

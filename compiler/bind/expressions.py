@@ -210,6 +210,8 @@ class Expressions(Predicates, Calls):
 def explicit_cast(x: Scalar, t: Type) -> Scalar:
     """CAST as Postgres does it, checked for casts Postgres does not have."""
     s = x.type
+    if t == Type("bpchar") and (types.is_string(s) or s.name == "unknown"):
+        t = types.BLANKS
     if s.name == "unknown":
         if t.name == "numeric" and isinstance(x, Lit) and isinstance(x.value, str):
             return cast(number(x.value), t) if t.precision != 38 else number(x.value)

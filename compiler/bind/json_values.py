@@ -69,7 +69,7 @@ def value(e: Scalar, kind: Type) -> Scalar:
         elif t.element is None or not (types.is_exact(t.element) or types.is_string(t.element)):
             raise UnsupportedSql(f"{t} as JSON is not supported", code="unsupported_function")
         elif types.is_string(t.element):
-            e = Call("json_list", (e,), types.array(TEXT))
+            e = Call("json_list", (Call("array_padded", (e,), t) if types.is_padded(t.element) else e,), types.array(TEXT))
         inner = Call("array_to_string", (e, Lit(", " if kind.name == "jsonb" else ",", TEXT), NULL), TEXT)
         return text("[", inner, "]")
     return Call("json_quote", (cast(e, TEXT),), TEXT)

@@ -25,13 +25,13 @@ def meet(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
 def _literal(e: Scalar, t: Type) -> Scalar:
     if t.name == "numeric" and isinstance(e, Lit) and isinstance(e.value, str):
         return number(e.value)
-    if t.name in ("varchar", "bpchar"):
+    if t.name in ("varchar", "bpchar", "blanks"):
         return cast(e, TEXT) if t.name == "varchar" else cast(e, Type("bpchar"))
     return cast(e, types.unlimited(t))
 
 
 def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
-    a, b = meet(a, b)
+    a, b = (cast(v, Type("bpchar")) if v.type == types.BLANKS else v for v in meet(a, b))
     x, y = a.type, b.type
     ok = (types.is_number(x) and types.is_number(y)) or (types.is_string(x) and types.is_string(y)) or x.name == y.name
     ok = ok or (x.name in types.TEMPORALS and y.name in types.TEMPORALS)

@@ -35,7 +35,7 @@ class Type:
             return f"{self.element}[]"
         if self.name == "opaque":
             return self.labels[0]
-        return {"int2": "smallint", "int4": "integer", "int8": "bigint", "float8": "double precision",
+        return {"int2": "smallint", "blanks": "bpchar", "int4": "integer", "int8": "bigint", "float8": "double precision",
                 "float4": "real", "bool": "boolean"}.get(self.name, self.name)
 
 
@@ -56,11 +56,12 @@ JSONB = Type("jsonb")
 UUID = Type("uuid")
 BYTEA = Type("bytea")
 UNKNOWN = Type("unknown")  # an untyped literal or NULL
+BLANKS = Type("blanks")  # a bpchar whose values keep the blanks at their ends, each its own, as char(n) and a literal beside it
 
 INTEGERS = {"int2": 5, "int4": 10, "int8": 19}
 WIDTHS = {"int2": 16, "int4": 32, "int8": 64}  # bits
 FLOATS = {"float4", "float8"}
-STRINGS = {"text", "varchar", "bpchar", "enum", "name", "citext"}
+STRINGS = {"text", "varchar", "bpchar", "blanks", "enum", "name", "citext"}
 TEMPORALS = {"date", "timestamp", "timestamptz"}
 
 
@@ -164,7 +165,7 @@ def common(types: list[Type]) -> Type | None:
         return max(known, key=lambda t: INTEGERS[t.name])
     if all(is_string(t) for t in known):
         first = known[0].name
-        return Type(first) if first in ("varchar", "bpchar") else TEXT
+        return BLANKS if first in ("bpchar", "blanks") else Type(first) if first == "varchar" else TEXT
     if all(t.name in TEMPORALS for t in known):
         return TIMESTAMPTZ if any(t.name == "timestamptz" for t in known) else TIMESTAMP
     if all(t.name in ("json", "jsonb") for t in known):

@@ -39,7 +39,7 @@ MACROS = {
     "WHEN abs(x) >= 1e15 AND abs(x) < 1e16 THEN pg.float_powered(x, CAST(abs(x) AS VARCHAR)) ELSE pg.float_plain(CAST(x AS VARCHAR)) END",
     "timestamp_text(x)": "CAST(x AS VARCHAR)",
     "timestamptz_text(x)": "CAST(x AS VARCHAR) || CASE WHEN isinf(x) THEN '' ELSE '+00' END",
-    "interval_text(i)": "pg.interval_shown(pg.months_of(i), datepart('day', i), pg.micros_of(i))",
+    "interval_text(i)": "list_transform([i], lambda v: pg.interval_shown(pg.months_of(v), datepart('day', v), pg.micros_of(v)))[1]",
     "jsonb(x)": "x",
     "array_text(x)": "'[' || x[2:-2] || ']'",
     "between(a, b)": "a - b",
@@ -47,7 +47,7 @@ MACROS = {
     "micros_of(i)": "datepart('hour', i) * 3600000000 + datepart('minute', i) * 60000000 + datepart('microsecond', i)",
     "span(i)": "CAST(pg.months_of(i) * 30 + datepart('day', i) AS HUGEINT) * 86400000000 + pg.micros_of(i)",  # a month is 30 days, as for Postgres
     "interval_of(m, d, u)": "pg.interval_carried(trunc(m), trunc(d), pg.tsround((m - trunc(m)) * 30), d - trunc(d), u)",
-    "interval_times(i, n)": "pg.interval_of(pg.months_of(i) * n, datepart('day', i) * n, pg.micros_of(i) * n)",
+    "interval_times(i, n)": "list_transform([i], lambda v: pg.interval_of(pg.months_of(v) * n, datepart('day', v) * n, pg.micros_of(v) * n))[1]",
     "initcap(x)": "array_to_string(list_transform(regexp_extract_all(x, '[\\p{L}\\p{Mc}\\p{Nl}\\p{Nd}]+|[^\\p{L}\\p{Mc}\\p{Nl}\\p{Nd}]+'),"
     " lambda w: pg.upper(w[1]) || lower(w[2:])), '')",
     "substring_from(s, a)": "CASE WHEN a IS NOT NULL THEN substring(s, greatest(a, 1)) END",
@@ -68,7 +68,7 @@ MACROS = {
     "interval_shown(m, d, u)": "CASE WHEN m = 0 AND d = 0 AND u = 0 THEN '00:00:00' ELSE rtrim(pg.interval_part(m // 12, ' year', 0) || "
     "pg.interval_part(m % 12, ' mon', m // 12) || pg.interval_part(d, ' day', m) || CASE WHEN u = 0 THEN '' WHEN u < 0 THEN '-' "
     "WHEN d < 0 OR d = 0 AND m < 0 THEN '+' ELSE '' END || CASE WHEN u = 0 THEN '' ELSE pg.interval_clock(abs(u)) END, ' ') END",
-    "interval_over(i, n)": "pg.interval_of(pg.months_of(i) / n, datepart('day', i) / n, pg.micros_of(i) / n)",
+    "interval_over(i, n)": "list_transform([i], lambda v: pg.interval_of(pg.months_of(v) / n, datepart('day', v) / n, pg.micros_of(v) / n))[1]",
     "date_bin(s, t, o)": "o + to_microseconds(CAST(pg.floor_div(epoch_us(t) - epoch_us(o), pg.micros(s)) * pg.micros(s) AS BIGINT))",
     "justify(m, d, u)": "to_months(CAST(m AS INTEGER)) + to_days(CAST(d AS INTEGER)) + to_microseconds(CAST(u AS BIGINT))",
     "hours_fixed(m, d, u)": "CASE WHEN d > 0 AND u < 0 THEN pg.justify(m, d - 1, u + 86400000000) WHEN d < 0 AND u > 0 "
@@ -107,7 +107,7 @@ MACROS = {
     "json_has_element(x, e)": "coalesce(list_contains(list_transform(pg.json_elements(x), lambda v: pg.json_norm(v)), pg.json_norm(e)), FALSE)",
     "json_listed(x)": "CASE WHEN json_type(x) = 'ARRAY' THEN pg.json_elements(x) ELSE [x] END",
     "json_array_of(l)": "'[' || coalesce(array_to_string(l, ', '), '') || ']'",
-    "json_sorted(l)": "list_transform(list_sort(list_transform(list_distinct(l), lambda k: {'n': strlen(k), 'k': k})), lambda s: s.k)",
+    "json_sorted(l)": "list_transform(list_sort(list_transform(list_distinct(l), lambda k: {'n': strlen(k), 'k': k})), lambda v: v['k'])",
     "json_object_of(l, a, b)": "'{' || coalesce(array_to_string(list_transform(l, lambda k: pg.json_quoted(k) || ': ' || "
     "coalesce(pg.json_at(b, pg.json_key(k)), pg.json_at(a, pg.json_key(k)))), ', '), '') || '}'",
     "json_concat(a, b)": "CASE WHEN a IS NULL OR b IS NULL THEN NULL WHEN json_type(a) = 'OBJECT' AND json_type(b) = 'OBJECT' "

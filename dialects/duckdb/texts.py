@@ -99,6 +99,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "left": "LEFT($1, $2)", "right": "RIGHT($1, $2)",
     "repeat": "pg.repeated($1, $2)", "replace": "CASE WHEN $2 = '' AND $3 IS NOT NULL THEN $1 ELSE REPLACE($1, $2, $3) END",
     "translate": "TRANSLATE($1, $2, $3)", "btrim": "TRIM($1, $2)", "ltrim": "LTRIM($1, $2)", "rtrim": "RTRIM($1, $2)",
+    "with_blanks": "$1", "same:blanks": "RTRIM($1, ' ') IS NOT DISTINCT FROM RTRIM($2, ' ')",
     "lpad": "pg.pad_left($1, $2, $3)", "rpad": "pg.pad_right($1, $2, $3)",
     "strpos": typed("INSTR($1, $2)"), "split_part": "SPLIT_PART($1, $2, $3)", "starts_with": "STARTS_WITH($1, $2)",
     "ascii": "CASE WHEN $1 = '' THEN 0 ELSE ORD($1) END", "chr": "CHR($1)", "md5": "MD5($1)",

@@ -196,9 +196,14 @@ class Frames:
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(self.dialect.cast(total, INT8), ident(WEIGHT))]
         s = self.attach(exp.Select(expressions=items), f)
         if r.names:
-            s.set("group", exp.Group(expressions=[ordinal_safe(f.cols[n].copy(), i) for i, n in enumerate(r.names)]))
+            s.set("group", exp.Group(expressions=self.told_apart(r, f)))
         s.set("having", exp.Having(this=exp.GT(this=total.copy(), expression=exp.Literal.number(0))))
         return self.step("net", s, r.names, True)
+
+    def told_apart(self, r: Relation, f: Frame) -> list[exp.Expr]:
+        """What rows are added up by: all columns, and what tells values apart that are equal for the engine, as 1 day and 24 hours."""
+        forms = [self.dialect.template(t, [f.cols[c.name].copy()]) for c in r.schema for t in self.dialect.forms_of(c.type)]
+        return [*(ordinal_safe(f.cols[n].copy(), i) for i, n in enumerate(r.names)), *forms]
 
     def build(self, r: Relation, positive: bool) -> Frame:
         method = getattr(self, f"_{type(r).__name__.lower()}", None)
@@ -221,7 +226,7 @@ class Frames:
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(total, ident(WEIGHT))]
         s = self.attach(exp.Select(expressions=items), f)
         if r.names:
-            s.set("group", exp.Group(expressions=[ordinal_safe(f.cols[n].copy(), i) for i, n in enumerate(r.names)]))
+            s.set("group", exp.Group(expressions=self.told_apart(r, f)))
         s.set("having", exp.Having(this=exp.NEQ(this=exp.Sum(this=self.weight(f)), expression=exp.Literal.number(0))))
         return self.step("net", s, r.names, True)
 

@@ -124,6 +124,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "translate": fn("translate"), "btrim": fn("btrim"),
     "ltrim": lambda d, e, a: exp.Trim(this=a[0], expression=a[1], position="LEADING"),
     "rtrim": lambda d, e, a: exp.Trim(this=a[0], expression=a[1], position="TRAILING"),
+    "with_blanks": "$1", "same:blanks": "RTRIM($1) <=> RTRIM($2)",
     "lpad": "pg_pad_left($1, $2, $3)", "rpad": "pg_pad_right($1, $2, $3)",
     "strpos": fn("instr"), "split_part": fn("split_part"), "starts_with": fn("startswith"), "ascii": fn("ascii"),
     "chr": "pg_chr($1)", "md5": fn("md5"), "concat": _concat, "concat_ws": fn("concat_ws"),

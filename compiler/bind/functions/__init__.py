@@ -8,14 +8,17 @@ from __future__ import annotations
 from compiler.bind.coerce import coerce, unsupported
 from compiler.bind.functions import arrays, jsons, numbers, regexes, texts, times
 from compiler.bind.functions.rules import Rule, variadic
+from compiler.bind.operators import compare
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.ir.scalar import Call, Scalar, case, equal, null
-from compiler.ir.types import BOOL, INT4, TEXT
+from compiler.ir.scalar import Call, Scalar, case, cast, equal, null
+from compiler.ir.types import BLANKS, BOOL, INT4, TEXT
 
 VOLATILE = {"random", "clock_timestamp", "timeofday", "nextval", "currval", "lastval", "setval", "gen_random_uuid",
             "uuid_generate_v4", "uuidv4", "uuidv7", "txid_current", "pg_current_xact_id",
             "pg_sleep", "setseed", "random_normal", "pg_backend_pid", "inet_client_addr", "current_setting",
             "set_config", "pg_current_wal_lsn"}
+
+SEE_BLANKS = {"coalesce", "greatest", "least", "nullif", "concat", "concat_ws", "format", "octet_length", "num_nulls", "num_nonnulls"}
 
 
 def _nullif(args: list[Scalar]) -> Scalar:
@@ -23,7 +26,8 @@ def _nullif(args: list[Scalar]) -> Scalar:
     left = coerce(a, b.type if b.type.name != "unknown" else TEXT)
     if left.type.name == "jsonb":
         return case([(Call("json_equal", (left, coerce(b, left.type)), BOOL), null(left.type))], left, left.type)
-    return case([(equal(left, coerce(b, left.type)), null(left.type))], left, left.type)
+    same = compare("=", left, b) if BLANKS in (left.type, b.type) else equal(left, coerce(b, left.type))
+    return case([(same, null(left.type))], left, left.type)
 
 
 RULES: dict[str, Rule] = {
@@ -34,7 +38,10 @@ RULES: dict[str, Rule] = {
 
 
 def bind_function(name: str, args: list[Scalar]) -> Scalar:
-    """The canonical call of a Postgres function; raises UnsupportedSql for one that is not known or is volatile."""
+    """The canonical call of a Postgres function; raises UnsupportedSql for one that is not known or is volatile.
+
+    A bpchar is cast to text for most, which takes the blanks at its end; `SEE_BLANKS` take it as it is.
+    """
     if name in VOLATILE:
         raise UnsupportedSql(f"the view calls {name}()", code="volatile_function",
                              detail="Its value is not a function of the tables, so no two refreshes agree.",
@@ -43,7 +50,7 @@ def bind_function(name: str, args: list[Scalar]) -> Scalar:
     if rule is None:
         raise unsupported(name)
     try:
-        return rule(args)
+        return rule(args if name in SEE_BLANKS else [cast(a, TEXT) if a.type == BLANKS else a for a in args])
     except (IndexError, TypeError, ValueError) as e:
         kinds = ", ".join(str(a.type) for a in args)
         raise InvalidSql(f"function {name}({kinds}) does not exist", code="undefined_function") from e

@@ -80,7 +80,7 @@ def _format(args: list[Scalar]) -> Scalar:
         if m[2] not in ("s", "L") or taken > len(rest) or not taken:
             raise unsupported(f"format with %{m[2]}")
         x = coerce(rest[taken - 1], TEXT)
-        parts.append(nullable(x) if m[2] == "L" else Call("coalesce", (printed(x), Lit("", TEXT)), TEXT))
+        parts.append(nullable(printed(x)) if m[2] == "L" else Call("coalesce", (printed(x), Lit("", TEXT)), TEXT))
     parts.append(Lit(pattern[at:], TEXT))
     return joined([p for p in parts if p != Lit("", TEXT)])
 
@@ -127,7 +127,7 @@ def _split_part(args: list[Scalar]) -> Scalar:
 RULES: dict[str, Rule] = {
     "upper": text("upper"), "lower": text("lower"), "initcap": text("initcap"), "reverse": _reversed,
     "length": _length, "char_length": _length, "character_length": _length, "octet_length": _octets,
-    "bit_length": lambda a: Call("*", (_octets(a), Lit(8, INT4)), INT4),
+    "bit_length": lambda a: Call("*", (_octets([a[0] if a[0].type.name == "bytea" else cast(a[0], TEXT)]), Lit(8, INT4)), INT4),
     "substring": _substring, "substr": _substring, "left": text("left", TEXT, INT4), "right": text("right", TEXT, INT4),
     "repeat": text("repeat", TEXT, INT4), "replace": text("replace"), "translate": text("translate"),
     "btrim": _trim("btrim"), "trim": _trim("btrim"), "ltrim": _trim("ltrim"), "rtrim": _trim("rtrim"),

@@ -26,20 +26,21 @@ from compiler.ir.scalar import (
 from compiler.ir.scalar import transform as map_scalar
 from compiler.ir.types import FLOATS, INTEGERS, Type
 from compiler.normalize.outers import free
+from compiler.normalize.subqueries.forms import form, value
 
 
 @dataclass
 class Provided:
-    """Columns that carry the outer columns' values in a pushed relation; `strict` ones are never NULL."""
+    """Columns that carry the outer columns' values, or their forms, in a pushed relation; `strict` ones are never NULL."""
 
     cols: dict[str, Col] = field(default_factory=dict)
     strict: set[str] = field(default_factory=set)
 
     def bind(self, e: Scalar) -> Scalar:
-        return map_scalar(e, lambda n: self.cols.get(n.name) if isinstance(n, Outer) else None)
+        return map_scalar(e, lambda n: value(self.cols[n.name]) if isinstance(n, Outer) and n.name in self.cols else None)
 
     def on(self) -> list[Scalar]:
-        return [(equal if f in self.strict else same)(Col(f, c.type), c) for f, c in self.cols.items()]
+        return [(equal if f in self.strict else same)(form(Col(f, value(c).type)), c) for f, c in self.cols.items()]
 
 
 def lift(q: Relation, rel: Relation) -> tuple[Relation, list[Scalar]] | None:
@@ -86,7 +87,7 @@ def _of_one_form(t: Type) -> bool:
     """Equal values of the type are the same value."""
     if t.element is not None:
         return t.name == "array" and _of_one_form(t.element)
-    return t.name not in ("interval", "json", "jsonb", "citext", *FLOATS)
+    return t.name not in ("interval", "blanks", "json", "jsonb", "citext", *FLOATS)
 
 
 def peel(q: Relation) -> tuple[list[Relation], Aggregate] | None:

@@ -38,6 +38,7 @@ from compiler.ir.scalar import (
 from compiler.ir.scalar import transform as map_scalar
 from compiler.normalize.outers import free, map_node
 from compiler.normalize.subqueries.attach import Attach
+from compiler.normalize.subqueries.forms import form
 from compiler.normalize.subqueries.lifting import free_above, lift, peel, pick_like
 
 
@@ -122,8 +123,8 @@ class _Unnest(Attach):
     def met(self, rel: Relation, pairs: Relation, anti: bool) -> Relation:
         """Rows of `rel` that are (or are not) in one of the pairs; equal rows meet the same."""
         named = {c.name: self.fresh(c.name) for c in rel.schema}
-        distinct = Aggregate(pairs, tuple((k, pairs.col(c)) for c, k in named.items()), ())
-        return Semi(rel, distinct, conj([same(c, distinct.col(named[c.name])) for c in rel.schema]), anti=anti)
+        distinct = Aggregate(pairs, tuple((k, form(pairs.col(c))) for c, k in named.items()), ())
+        return Semi(rel, distinct, conj([same(form(c), distinct.col(named[c.name])) for c in rel.schema]), anti=anti)
 
     def apply(self, n: Apply) -> Relation:
         query = self.run(n.right)

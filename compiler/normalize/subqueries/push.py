@@ -39,6 +39,7 @@ from compiler.ir.scalar import (
 )
 from compiler.ir.types import INT8
 from compiler.normalize.outers import free, map_node
+from compiler.normalize.subqueries.forms import form, type_of_form
 from compiler.normalize.subqueries.lifting import Provided, tie
 
 ZERO = Lit(0, INT8)
@@ -68,8 +69,8 @@ class Push:
         return Project(q, tuple((names[c.name], c) for c in q.schema))
 
     def domain(self, rel: Relation, wanted: list[Outer]) -> tuple[Relation, Provided]:
-        p = Provided({o.name: Col(self.fresh(o.name), o.type) for o in wanted})
-        return Aggregate(rel, tuple((p.cols[o.name].name, rel.col(o.name)) for o in wanted), ()), p
+        p = Provided({o.name: Col(self.fresh(o.name), type_of_form(o.type)) for o in wanted})
+        return Aggregate(rel, tuple((p.cols[o.name].name, form(rel.col(o.name))) for o in wanted), ()), p
 
     def push(self, q: Relation, rel: Relation) -> tuple[Relation, Provided]:
         """The subquery for all bindings of the columns of `rel` that it reads, its own columns first."""
@@ -102,7 +103,7 @@ class Push:
 
     def exact(self, q: Relation, p: Provided, wanted: list[Outer], rel: Relation) -> tuple[Relation, Provided]:
         """Bindings of the outer columns' own types: an equal value of another type takes its place only within one branch."""
-        other = [o for o in wanted if p.cols[o.name].type != o.type]
+        other = [o for o in wanted if p.cols[o.name].type != type_of_form(o.type)]
         if not other:
             return q, p
         d, dp = self.domain(rel, other)
@@ -208,7 +209,7 @@ class Push:
         """A recursion for all bindings at once: its rows carry them from round to round."""
         wanted = [o for o in free(q) if o.name in rel.names]
         base, p = self.exact(*self.ensure(*self.go(q.base, rel), wanted, rel), wanted, rel)
-        cols = {o.name: Col(self.fresh(o.name), o.type) for o in wanted}
+        cols = {o.name: Col(self.fresh(o.name), type_of_form(o.type)) for o in wanted}
         first = Project(base, (*((c.name, c) for c in q.base.schema), *((cols[o.name].name, p.cols[o.name]) for o in wanted)))
         name = self.fresh(q.name)
         self.rounds[q.name] = (Recur(name, first.schema), cols)
@@ -233,7 +234,7 @@ class Push:
         for part in q.parts:
             got, p = self.exact(*self.ensure(*self.go(part, rel), wanted, rel), wanted, rel)
             if out is None:
-                out = Provided({o.name: Col(self.fresh(o.name), o.type) for o in wanted})
+                out = Provided({o.name: Col(self.fresh(o.name), type_of_form(o.type)) for o in wanted})
             strict &= p.strict
             exprs = [(c.name, Col(o.name, o.type)) for c, o in zip(q.schema, part.schema, strict=True)]
             exprs += [(out.cols[o.name].name, p.cols[o.name]) for o in wanted]

@@ -1,0 +1,4 @@
+UPDATE f SET t='12 mons' WHERE g=1;
+UPDATE f SET t='24:00' WHERE g=2;
+UPDATE f SET t='120:00' WHERE g=3;
+UPDATE b SET s='24:00' WHERE n=1;

@@ -1,0 +1,5 @@
+UPDATE d SET s='8640:00' WHERE id=1;
+DELETE FROM d WHERE id=3;
+UPDATE f SET t='365 days' WHERE g=1;
+UPDATE b SET s='1 day' WHERE n=2;
+UPDATE b SET s='24:00:00' WHERE n=2;

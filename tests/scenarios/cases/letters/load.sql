@@ -1,0 +1,2 @@
+INSERT INTO l SELECT n, 'a' || n, 'b c', n, date '2025-01-01' + n, jsonb_build_object('k', n, 'z', 'x' || n), n / 4.0, ARRAY[n, n % 3], ARRAY['x', 'y ' || n], n * interval '90 minutes', jsonb_build_array(n, 'k'), n / 3.0,
+  'm', n, 'o', 'p', 'q', 'r', 's' || n % 2, timestamp '2025-01-01' + n * interval '1 hour', 'u', 'v' || n % 3, 'w w', 'x', n % 4, timestamptz '2025-01-01 00:00+00' + n * interval '1 day' FROM generate_series(1, 12) n;

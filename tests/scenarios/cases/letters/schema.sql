@@ -1,0 +1,1 @@
+CREATE TABLE l (k int PRIMARY KEY, a text, b text, c int, d date, e jsonb, f double precision, g int[], h text[], i interval, j jsonb, l numeric(8,2), m text, n int, o text, p text, q text, r text, s text, t timestamp, u text, v text, w text, x text, y int, z timestamptz);
