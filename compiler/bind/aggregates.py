@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from compiler.bind import json_values
-from compiler.bind.coerce import coerce, guarded, joined, normal, padded
+from compiler.bind.coerce import coerce, guarded, joined, normal, padded, without_blanks
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import label, of, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
@@ -147,7 +147,7 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         between = ", \n " if apart else ", "
         fn, args = "string_agg", [json_values.element(args[0], json_values.AGGREGATES[fn]), Lit(between, TEXT)]
     if distinct:
-        args = [cast(a, types.Type("bpchar")) if a.type == types.BLANKS else a for a in args]
+        args = [without_blanks(a) for a in args]
     if fn in ("bool_and", "bool_or"):
         args = [coerce(args[0], BOOL)]
     elif fn == "string_agg":

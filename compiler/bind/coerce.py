@@ -77,6 +77,11 @@ def padded(e: Scalar) -> Scalar:
     return Call("rpad", (Call("cast", (e,), TEXT), Lit(e.type.precision, INT4), Lit(" ", TEXT)), TEXT)
 
 
+def without_blanks(e: Scalar) -> Scalar:
+    """A bpchar in the form that equal ones share; other values as they are."""
+    return cast(e, Type("bpchar")) if e.type == types.BLANKS else e
+
+
 def printed(a: Scalar) -> Scalar:
     """A value as its type's output function has it: a boolean is t or f."""
     a = padded(a)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.bind.coerce import coerce, number
+from compiler.bind.coerce import coerce, number, without_blanks
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
@@ -31,7 +31,7 @@ def _literal(e: Scalar, t: Type) -> Scalar:
 
 
 def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
-    a, b = (cast(v, Type("bpchar")) if v.type == types.BLANKS else v for v in meet(a, b))
+    a, b = map(without_blanks, meet(a, b))
     x, y = a.type, b.type
     ok = (types.is_number(x) and types.is_number(y)) or (types.is_string(x) and types.is_string(y)) or x.name == y.name
     ok = ok or (x.name in types.TEMPORALS and y.name in types.TEMPORALS)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from compiler.bind.clause import Clause
-from compiler.bind.coerce import unify
+from compiler.bind.coerce import unify, without_blanks
 from compiler.bind.expressions import Expressions
 from compiler.bind.join_tree import ident, known
 from compiler.bind.ordering import cut, limits, order_by
@@ -123,7 +123,8 @@ class Binder:
                                  code="unsupported_recursion")
         base = self.query(e.left, env, parent)
         outputs = _renamed(base.outputs, columns, name)
-        start = Project(base.rel, tuple((self.fresh(n), known(c)) for n, c in outputs))
+        distinct = bool(e.args.get("distinct"))  # equal rows are found as the engine finds them
+        start = Project(base.rel, tuple((self.fresh(n), without_blanks(known(c)) if distinct else known(c)) for n, c in outputs))
         label = self.fresh(name)
 
         def stepped() -> Bound:
@@ -143,7 +144,7 @@ class Binder:
                                  f"non-recursive term but type {c.type} overall", code="datatype_mismatch",
                                  hint="Cast the output of the non-recursive term.")
             exprs.append((want.name, cast(c, want.type)))
-        fix = Fixpoint(label, start, Project(step.rel, tuple(exprs)), bool(e.args.get("distinct")))
+        fix = Fixpoint(label, start, Project(step.rel, tuple(exprs)), distinct)
         return Bound(fix, [(n, c) for (n, _), c in zip(outputs, fix.schema, strict=True)])
 
     # -- VALUES

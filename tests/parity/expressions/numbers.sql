@@ -527,6 +527,7 @@ a IN (true, NULL)
 a IS DISTINCT FROM true
 quote_literal(a)
 format('%s', a)
+format('%L', a)
 num_nulls(a, NULL)
 '<' || a || '>'
 

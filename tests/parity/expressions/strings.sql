@@ -236,6 +236,20 @@ lpad(a, 7, '*')
 initcap(a)
 position('b' IN a)
 a IS NOT NULL
+bit_length(a)
+format('%s|%L', a, a)
+a::bpchar LIKE 'ab   '
+concat(a::bpchar, '|')
+coalesce(a, 'none') LIKE 'none'
+coalesce(a, 'none') = 'none '
+concat(coalesce(a, 'none'), '|')
+octet_length(coalesce(a, 'none'))
+length(coalesce(a, 'none'))
+to_jsonb(coalesce(a, 'none'))
+(CASE WHEN a = 'ab' THEN 'two' ELSE a END) LIKE '%o'
+concat(greatest(a, 'b'), '|')
+concat(nullif(coalesce(a, 'none'), 'none '), '|')
+to_jsonb(ARRAY[a])
 
 -- a bpchar, b text
 a = b

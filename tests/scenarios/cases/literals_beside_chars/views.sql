@@ -64,3 +64,7 @@ SELECT id, jsonb_build_object('k', coalesce(c, 'none'), 'x', greatest(c, 'abc'))
 SELECT coalesce(c, 'none') AS k, jsonb_agg(coalesce(c, 'none') ORDER BY id) AS j, jsonb_object_agg(id, coalesce(c, 'none')) AS o, string_agg(coalesce(c, 'none'), '/' ORDER BY id) AS s, array_agg(coalesce(c, 'none') ORDER BY id) AS a FROM t GROUP BY 1;
 -- view: formats
 SELECT id, format('%s|%L|', coalesce(c, 'none'), c) AS f, format('%L', id > 2) AS g, bit_length(c) AS b, quote_literal(c) AS q FROM t;
+-- view: recursion_of_distinct_rows
+WITH RECURSIVE r(k, n) AS (SELECT coalesce(c, 'none'), 1 FROM t UNION SELECT k, n + 1 FROM r WHERE n < 3) SELECT k, n FROM r;
+-- view: on_base_k
+SELECT b.id, u.n, b.k LIKE 'n%e' AS l, concat(b.k, '|') AS s FROM (SELECT id, coalesce(c, 'none') AS k FROM t) b LEFT JOIN u ON u.c = b.k;
