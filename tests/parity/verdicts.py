@@ -117,4 +117,4 @@ def _same_type(ours: str, theirs: str) -> bool:
     names = {"integer": "int4", "bigint": "int8", "smallint": "int2", "double precision": "float8", "real": "float4", "boolean": "bool",
              "character varying": "varchar", "character": "bpchar", "timestamp without time zone": "timestamp",
              "timestamp with time zone": "timestamptz", "time without time zone": "time"}
-    return ours == names.get(theirs, theirs)
+    return names.get(theirs, theirs) == ("bpchar" if ours == "blanks" else ours)
