@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from compiler.bind import json_access, json_edit
 from compiler.bind.clause import Binding, Clause
-from compiler.bind.coerce import coerce, unify
+from compiler.bind.coerce import coerce, unify, without_blanks
 from compiler.bind.functions.arrays import slice_of
 from compiler.bind.operators import compare, in_values, meet
 from compiler.errors import UnsupportedSql
@@ -94,6 +94,9 @@ def overlaps(x: Binding, e: Any, c: Clause) -> Scalar:
 
 def compared(x: Binding, op: str, every: bool, left: Scalar, arr: Scalar) -> Scalar:
     """left op ANY (arr), or ALL of it."""
+    left = without_blanks(left)
+    if arr.type == types.array(types.BLANKS) and not (isinstance(arr, Call) and arr.fn == "array"):
+        arr = cast(arr, types.array(Type("bpchar")))
     if arr.type.name == "unknown":
         arr = cast(arr, types.array(types.unlimited(left.type)))
     if isinstance(arr, Call) and arr.fn == "array" and op == "=" and not every:

@@ -68,3 +68,5 @@ SELECT id, format('%s|%L|', coalesce(c, 'none'), c) AS f, format('%L', id > 2) A
 WITH RECURSIVE r(k, n) AS (SELECT coalesce(c, 'none'), 1 FROM t UNION SELECT k, n + 1 FROM r WHERE n < 3) SELECT k, n FROM r;
 -- view: on_base_k
 SELECT b.id, u.n, b.k LIKE 'n%e' AS l, concat(b.k, '|') AS s FROM (SELECT id, coalesce(c, 'none') AS k FROM t) b LEFT JOIN u ON u.c = b.k;
+-- view: any_of_arrays
+SELECT id, coalesce(c, 'none') = ANY ('{none,"ab "}') AS a, coalesce(c, 'none') <> ALL ('{none,x}') AS b, coalesce(c, 'none') = ANY (string_to_array('none,ab', ',')::bpchar[]) AS d FROM t;
