@@ -17,6 +17,7 @@ JSON_PARTS = "it reads parts of json (not jsonb): blanks within a part are not k
 JSON_KEYS = "a jsonb value that rows are grouped by, or told apart by, is shown with its numbers in one form: 12.50 as 12.5"
 INTERVAL_KEYS = ("an interval that rows are grouped by, told apart by or that is the least or greatest keeps its spelling "
                  "where it is changed to an equal one: 1 day to 24:00")
+SIGNS = "it shows a float as text: of 0 and -0, which are equal, it may show the other"
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
 BEYOND_ZERO: dict[str, Callable[[float], bool]] = {"<>": lambda x: x == 0, ">": lambda x: x >= 0, ">=": lambda x: x > 0,
@@ -31,7 +32,8 @@ def differences(bound: Relation) -> list[str]:
     safe = _never_zero(parts)
     out = [DIVISION.format(_named(d)) for d in divisors if d not in safe]
     calls = [s for r in parts for e in scalars(r) for s in walk(e) if isinstance(s, Call)]
-    known = ((_part_of_json, JSON_PARTS), (_made, MADE), (lambda e: e.fn == "json_norm", JSON_KEYS), (_alternatives, ALTERNATIVES))
+    known = ((_part_of_json, JSON_PARTS), (_made, MADE), (lambda e: e.fn == "json_norm", JSON_KEYS), (_alternatives, ALTERNATIVES),
+             (_sign_of_zero, SIGNS))
     spelled = [INTERVAL_KEYS] if any(isinstance(r, Aggregate) and _by_interval(r) for r in parts) else []
     return list(dict.fromkeys(out)) + [text for test, text in known if any(map(test, calls))] + spelled
 
@@ -39,6 +41,11 @@ def differences(bound: Relation) -> list[str]:
 def _by_interval(r: Aggregate) -> bool:
     shown = [e.type for _, e in r.keys] + [a.type for _, a in r.aggs if a.fn in ("min", "max")]
     return any(of(t).name == "interval" for t in shown)
+
+
+def _sign_of_zero(e: Call) -> bool:
+    shows = types.is_string(e.type) or e.type.name in ("json", "jsonb")
+    return shows and any(types.is_float(a.type.element or a.type) for a in e.args)
 
 
 def _made(e: Call) -> bool:

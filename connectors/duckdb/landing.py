@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from compiler.catalog import Column, Table
 from compiler.spelling.duckdb import type_name
-from connectors.duckdb.mirror import batch, columns, grouping, on_key, q, same_row
+from connectors.duckdb.mirror import batch, columns, grouping, of_several_forms, on_key, q, same_row
 from connectors.duckdb.text import from_text
 from connectors.staging import Staged
 
@@ -41,7 +41,7 @@ def _netted(s: Staged, source: str) -> str:
     """Rows added up that are written alike: what a row was between two changes of the batch is gone."""
     t = s.table
     text = ", ".join(f"c{i}" for i in range(len(t.columns)))
-    apart = "".join(f", CAST(c{i} AS VARCHAR)" for i, c in enumerate(t.columns) if c.type.name == "interval")  # 1 day is not 24:00
+    apart = "".join(f", CAST(c{i} AS VARCHAR)" for i, c in enumerate(t.columns) if of_several_forms(c.type))
     return (f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {values(t)}, _weight FROM (SELECT {text}, "
             f"sum(_weight)::BIGINT AS _weight FROM {source} GROUP BY {text}{apart} HAVING sum(_weight) <> 0)")
 

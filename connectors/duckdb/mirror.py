@@ -8,6 +8,7 @@ rows once, with a weight.
 from __future__ import annotations
 
 from compiler.catalog import Table
+from compiler.ir.types import Type
 from compiler.spelling import ident
 from compiler.spelling.duckdb import storage, type_name
 
@@ -31,9 +32,14 @@ def on_key(names: tuple[str, ...], left: str, right: str) -> str:
     return " AND ".join(f"{left}.{q(k)} = {right}.{q(k)}" for k in names)
 
 
+def of_several_forms(t: Type) -> bool:
+    """Whether two values may be equal and be shown in two ways, as 1 day and 24 hours. (0 and -0 stay one: the storage keeps the sign of one.)"""
+    return (t.element or t).name == "interval"
+
+
 def written(t: Table, prefix: str = "") -> list[str]:
-    """What tells equal intervals apart: one of one day equals one of 24 hours, and is another. (0 and -0 stay one.)"""
-    return [f"CAST({prefix}{q(c.name)} AS VARCHAR)" for c in t.columns if c.type.name == "interval"]
+    """What tells such values apart."""
+    return [f"CAST({prefix}{q(c.name)} AS VARCHAR)" for c in t.columns if of_several_forms(c.type)]
 
 
 def grouping(t: Table) -> str:

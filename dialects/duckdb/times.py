@@ -70,6 +70,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "isfinite": "ISFINITE($1)", "isfinite:interval": "CASE WHEN $1 IS NOT NULL THEN TRUE END", "date_bin": "pg.date_bin($1, $2, $3)",
     "justify_hours": "pg.justify_hours($1)", "justify_days": "pg.justify_days($1)", "round_time": _round_time,
     "interval_make": "pg.justify($1, $2, $3)",
+    "intervals_form": "LIST_TRANSFORM($1, lambda v: [CAST(pg.months_of(v) AS BIGINT), DATEPART('day', v), pg.micros_of(v)])",
+    "intervals_of": "LIST_TRANSFORM($1, lambda v: pg.justify(v[1], v[2], v[3]))",
     "interval_part": lambda d, e, a: d.cast(tree(d, {"months": "pg.months_of($1)", "days": "DATEPART('day', $1)", "micros": "pg.micros_of($1)"}[
         str(e.args[0].value)], a[1]), e.type),  # type: ignore[attr-defined]
 }

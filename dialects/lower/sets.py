@@ -8,19 +8,22 @@ from compiler.ir.relation import (
     Fixpoint,
     Unnest,
 )
+from compiler.ir.scalar import columns
 from dialects.dialect import ident
 from dialects.lower.frames import Frame
 from dialects.lower.ordered import Ordered
-from dialects.lower.trees import label_of
+from dialects.lower.trees import all_of, label_of
 
 
 class Sets(Ordered):
     """Relations that are made of functions or of themselves."""
 
     def _unnest(self, r: Unnest, positive: bool) -> Frame:
-        f = self.frame(r.input, positive)
-        args = [self.scalars.emit(a, f.cols) for a in r.args]
-        inner = self.dialect.template(self.dialect.unnest[r.fn], args)
+        f, forms = self.told_to(r, self.frame(r.input, positive))
+        inner = self.dialect.template(self.dialect.unnest[r.fn], [self.scalars.emit(a, f.cols) for a in r.args])
+        if forms:
+            assert isinstance(inner, exp.Select)
+            inner.set("where", exp.Where(this=all_of([exp.NullSafeEQ(this=c, expression=c.copy()) for c in forms])))
         alias = self.alias("items")
         produced = ["x"] if len(r.out) == 1 else ["key", "value"]
         cols = dict(f.cols)
@@ -28,22 +31,29 @@ class Sets(Ordered):
             cols[c.name] = self.dialect.cast(exp.Column(this=ident(p), table=ident(alias)), c.type)
         if r.ordinality:
             cols[r.ordinality] = exp.Column(this=ident("o"), table=ident(alias))
-        sub = exp.Lateral(this=exp.Subquery(this=inner), alias=exp.TableAlias(this=ident(alias)))
+        called = exp.Subquery(this=inner)
         if f.source is None:
-            source = exp.Subquery(this=inner, alias=exp.TableAlias(this=ident(alias)))
-            return Frame(source, cols, f.weights, f.joins, f.where)
+            called.set("alias", exp.TableAlias(this=ident(alias)))
+            return Frame(called, cols, f.weights, f.joins, f.where)
+        sub = exp.Lateral(this=called, alias=exp.TableAlias(this=ident(alias)))
         join = exp.Join(this=sub, side="LEFT", on=exp.true()) if r.outer else exp.Join(this=sub, kind="CROSS")
-        if f.where and r.outer:
-            f = self.step(label_of(r.input), self.select(f, r.input.names, bool(f.weights)), r.input.names, bool(f.weights))
-            return self._unnest_over(r, f)
         return Frame(f.source, cols, f.weights, [*f.joins, join], f.where)
 
-    def _unnest_over(self, r: Unnest, f: Frame) -> Frame:
-        from dataclasses import replace
-
-        name = f.source.name if f.source is not None else ""
-        self.memo[(r.input, True)] = self.memo[(r.input, False)] = (name, bool(f.weights))
-        return self._unnest(replace(r), True)
+    def told_to(self, r: Unnest, f: Frame) -> tuple[Frame, list[exp.Expr]]:
+        """The rows that a function is called for, and columns that tell values apart which are equal for the engine: it makes one call for
+        rows whose columns are equal. A filter on rows that are kept without items is a step of its own."""
+        if f.source is None:
+            return f, []
+        read = [r.input.col(n) for n in r.input.names if n in columns(*r.args)] if self.dialect.forms else []
+        forms = [self.item(self.dialect.template(t, [f.cols[c.name].copy()]), self.alias("form"))
+                 for c in read for t in self.dialect.forms_of(c.type)]
+        if not forms and not (f.where and r.outer) and all(isinstance(f.cols[c.name], exp.Column) for c in read):
+            return f, []
+        rows = self.select(f, r.input.names, bool(f.weights))
+        rows.set("expressions", [*rows.expressions, *forms])
+        told = [i.alias for i in forms]
+        out = self.step(label_of(r.input), rows, (*r.input.names, *told), bool(f.weights))
+        return out, [out.cols.pop(n) for n in told]
 
     def _fixpoint(self, r: Fixpoint, positive: bool) -> Frame:
         name = self.alias(r.name)

@@ -131,5 +131,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "age": "pg_age($1, $2)", "make_date": fn("make_date"), "make_timestamp": _make_timestamp, "to_timestamp": fn("timestamp_seconds"),
     "isfinite": "CASE WHEN $1 IS NOT NULL THEN TRUE END", "date_bin": _date_bin, "round_time": _round_time,
     "interval_make": "pg_interval(CAST($1 AS INT), CAST($2 AS INT), CAST($3 AS BIGINT))",
+    "intervals_form": "TRANSFORM($1, v -> ARRAY(CAST(v['months'] AS BIGINT), CAST(v['days'] AS BIGINT), v['micros']))",
+    "intervals_of": "TRANSFORM($1, v -> pg_interval(CAST(v[0] AS INT), CAST(v[1] AS INT), v[2]))",
     "interval_part": lambda d, e, a: d.cast(tree(d, f"$1['{e.args[0].value}']", a[1]), e.type),  # type: ignore[attr-defined]
 }

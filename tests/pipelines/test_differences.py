@@ -1,4 +1,4 @@
-"""What deploy warns of: divisions, and keys of jsonb and intervals."""
+"""What deploy warns of: divisions, keys of jsonb and intervals, and the sign of a float's zero."""
 
 from __future__ import annotations
 
@@ -49,3 +49,18 @@ def test_keys_of_jsonb_are_warned_of(sql: str, warned: bool) -> None:
 def test_keys_of_intervals_are_warned_of(sql: str, warned: bool) -> None:
     schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, i interval, l interval[]);")
     assert any("1 day to 24:00" in w for w in compile_view("v", parse_query(sql), schema).warnings) == warned
+
+
+@pytest.mark.parametrize(("sql", "warned"), [
+    ("SELECT k, f::text AS t FROM d", True),
+    ("SELECT k, 'a' || f AS t FROM d", True),
+    ("SELECT a, string_agg(f::text, ',' ORDER BY k) AS t FROM (SELECT k, k % 3 AS a, r AS f FROM d) x GROUP BY a", True),
+    ("SELECT k, to_jsonb(f) AS j FROM d", True),
+    ("SELECT k, l::text AS t FROM d", True),
+    ("SELECT jsonb_agg(f ORDER BY k) AS j FROM d", True),
+    ("SELECT k, f, CASE WHEN f > 0 THEN 'more' END AS t FROM d", False),
+    ("SELECT f, max(r) AS r, k::text AS t FROM d GROUP BY f, k", False),
+])
+def test_signs_of_zero_are_warned_of(sql: str, warned: bool) -> None:
+    schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, f float8, r real, l float8[]);")
+    assert any("0 and -0" in w for w in compile_view("v", parse_query(sql), schema).warnings) == warned

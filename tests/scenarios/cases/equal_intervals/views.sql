@@ -86,3 +86,30 @@ SELECT id, extract(hour FROM s) AS h FROM (SELECT id, s, rank() OVER (PARTITION 
 SELECT d.id, (WITH RECURSIVE r(n, t) AS (SELECT 1, d.s::text UNION ALL SELECT n + 1, t || '+' FROM r WHERE n < 3) SELECT max(t) FROM r) AS t FROM d;
 -- view: lateral_union
 SELECT d.id, x.t FROM d CROSS JOIN LATERAL (SELECT d.s::text AS t UNION ALL SELECT f.t::text FROM f WHERE f.g = d.g AND f.t <= d.s) x;
+-- view: elements_beside_it
+SELECT e.id, x::text AS x FROM e, unnest(ARRAY[e.s, interval '2 days']) x;
+-- view: elements_of_it
+SELECT e.id, x::text AS x, o FROM e, unnest(e.a) WITH ORDINALITY AS u(x, o);
+-- view: elements_of_it_or_none
+SELECT e.id, x::text AS x FROM e LEFT JOIN LATERAL unnest(e.a) x ON true;
+-- view: members_of_it
+SELECT e.id, m.key, m.value #>> '{}' AS v FROM e, jsonb_each(jsonb_build_object('s', e.s, 'n', e.id)) m;
+-- view: series_by_its_parts
+SELECT e.id, x FROM e, generate_series(1, extract(day FROM e.s)::int % 7) x;
+-- view: series_by_its_parts_or_none
+SELECT e.id, x FROM (SELECT id, extract(day FROM s)::int % 7 AS n FROM e WHERE id < 5) e LEFT JOIN LATERAL generate_series(1, e.n) x ON true;
+-- view: times_in_steps_of_it
+SELECT e.id, x FROM e, generate_series(timestamp '2024-01-30', timestamp '2024-04-02', CASE WHEN e.s > interval '12:00' THEN e.s ELSE interval '1 mon' END) x;
+-- view: arrays_shown
+SELECT id, a::text AS a FROM e;
+-- view: arrays_without_a_key
+SELECT a::text AS a, n FROM w;
+-- view: arrays_read_in_a_subquery
+SELECT e.id, (SELECT e.a::text || count(*) FROM f) AS v, (SELECT e.a[1]::text || max(f.g) FROM f WHERE f.g > 1) AS u FROM e;
+-- view: rounds_over_it
+WITH RECURSIVE r(id, x, k) AS (SELECT id, s, 1 FROM e UNION ALL SELECT r.id, u.x, k + 1 FROM r, unnest(ARRAY[r.x, interval '3 days']) u(x) WHERE k < 3)
+SELECT id, x::text AS x, k FROM r;
+-- view: arrays_read_beside_rows
+SELECT e.id, (SELECT max(e.a::text || f.g) FROM f WHERE f.t <> e.s OR e.s IS NULL) AS v FROM e;
+-- view: arrays_limited_beside_rows
+SELECT e.id, x.v, x.n FROM e LEFT JOIN LATERAL (SELECT e.a::text || f.g AS v, cardinality(e.a) AS n FROM f WHERE f.t <> e.s ORDER BY f.g LIMIT 1) x ON true;

@@ -3,3 +3,5 @@ DELETE FROM d WHERE id=3;
 UPDATE f SET t='365 days' WHERE g=1;
 UPDATE b SET s='1 day' WHERE n=2;
 UPDATE b SET s='24:00:00' WHERE n=2;
+UPDATE e SET s = '720:00' WHERE id > 2;
+INSERT INTO w VALUES ('{24:00}', 2);
