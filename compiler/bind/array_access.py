@@ -84,19 +84,19 @@ def contains(x: Binding, e: Any, c: Clause) -> Scalar:
     a, b = meet(a, b)
     if a.type.name == "jsonb":
         return json_edit.contains(a, b, x.binder.fresh)
-    return Call("array_contains_all", (a, b), BOOL)
+    return Call("array_contains_all", (without_blanks(a), without_blanks(b)), BOOL)
 
 
 def overlaps(x: Binding, e: Any, c: Clause) -> Scalar:
     a, b = meet(x.bind(e.this, c), x.bind(e.expression, c))
-    return Call("array_overlap", (a, b), BOOL)
+    return Call("array_overlap", (without_blanks(a), without_blanks(b)), BOOL)
 
 
 def compared(x: Binding, op: str, every: bool, left: Scalar, arr: Scalar) -> Scalar:
     """left op ANY (arr), or ALL of it."""
     left = without_blanks(left)
-    if arr.type == types.array(types.BLANKS) and not (isinstance(arr, Call) and arr.fn == "array"):
-        arr = cast(arr, types.array(Type("bpchar")))
+    if not (isinstance(arr, Call) and arr.fn == "array"):
+        arr = without_blanks(arr)
     if arr.type.name == "unknown":
         arr = cast(arr, types.array(types.unlimited(left.type)))
     if isinstance(arr, Call) and arr.fn == "array" and op == "=" and not every:

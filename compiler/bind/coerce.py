@@ -79,6 +79,8 @@ def padded(e: Scalar) -> Scalar:
 
 def without_blanks(e: Scalar) -> Scalar:
     """A bpchar in the form that equal ones share; other values as they are."""
+    if e.type == types.array(types.BLANKS):
+        return cast(e, types.array(Type("bpchar")))
     return cast(e, Type("bpchar")) if e.type == types.BLANKS else e
 
 

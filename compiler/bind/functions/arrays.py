@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from compiler.bind.coerce import coerce, constant_int
+from compiler.bind.coerce import coerce, constant_int, without_blanks
 from compiler.bind.functions.rules import Rule, fixed
-from compiler.errors import InvalidSql
+from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, is_null
 from compiler.ir.types import BOOL, INT4, TEXT
@@ -36,9 +36,14 @@ def _element(fn: str) -> Rule:
         a = next((x for x in args if x.type.name == "array"), None)
         if a is None:
             raise InvalidSql(f"function {fn}({', '.join(str(x.type) for x in args)}) does not exist", code="undefined_function")
+        if a.type == types.array(types.BLANKS) and fn in ("array_remove", "array_replace"):
+            raise UnsupportedSql(f"{fn}() over chars of several lengths is not supported", code="unsupported_function",
+                                 hint="Cast the elements to text.")
+        if fn in ("array_position", "array_positions"):
+            a, args = without_blanks(a), [without_blanks(x) for x in args]
         element = a.type.element or TEXT
         t = INT4 if fn == "array_position" else types.array(INT4) if fn == "array_positions" else a.type
-        return Call(fn, tuple(x if x is a else coerce(x, element) for x in args), t)
+        return Call(fn, tuple(x if x == a else coerce(x, element) for x in args), t)
 
     return rule
 

@@ -70,3 +70,10 @@ WITH RECURSIVE r(k, n) AS (SELECT coalesce(c, 'none'), 1 FROM t UNION SELECT k, 
 SELECT b.id, u.n, b.k LIKE 'n%e' AS l, concat(b.k, '|') AS s FROM (SELECT id, coalesce(c, 'none') AS k FROM t) b LEFT JOIN u ON u.c = b.k;
 -- view: any_of_arrays
 SELECT id, coalesce(c, 'none') = ANY ('{none,"ab "}') AS a, coalesce(c, 'none') <> ALL ('{none,x}') AS b, coalesce(c, 'none') = ANY (string_to_array('none,ab', ',')::bpchar[]) AS d FROM t;
+-- view: arrays_compared
+SELECT id, ARRAY[c, 'none'] @> ARRAY[d, 'ab'] AS a, ARRAY[c, 'x'] && ARRAY[d, 'none'] AS b, ARRAY[c, 'none'] = ARRAY[d, 'none'] AS e, ARRAY['ab', c] <@ ARRAY['ab ', d, c] AS f,
+  array_position(ARRAY['none', c], d) AS p, array_positions(ARRAY[c, 'none', d], 'none') AS q, array_to_string(array_append(ARRAY[c, 'none'], 'y'), ',', '*') AS s FROM t;
+-- view: arrays_of_theirs_met
+SELECT t.id, u.id AS uid FROM t JOIN u ON ARRAY[t.c, 'none'] && ARRAY[u.c, 'zz'];
+-- view: arrays_of_theirs_counted
+SELECT ARRAY[d, 'none'] = '{x,none}'::bpchar[] AS k, count(*) AS n, count(DISTINCT coalesce(d, 'none')) AS m FROM t GROUP BY 1;
