@@ -113,3 +113,7 @@ SELECT id, x::text AS x, k FROM r;
 SELECT e.id, (SELECT max(e.a::text || f.g) FROM f WHERE f.t <> e.s OR e.s IS NULL) AS v FROM e;
 -- view: arrays_limited_beside_rows
 SELECT e.id, x.v, x.n FROM e LEFT JOIN LATERAL (SELECT e.a::text || f.g AS v, cardinality(e.a) AS n FROM f WHERE f.t <> e.s ORDER BY f.g LIMIT 1) x ON true;
+-- view: times_back_in_steps_of_it
+SELECT f.g, x FROM f, generate_series(timestamp '2024-05-31 10:00', timestamp '2023-01-29 12:00', - (f.t + interval '1 mon 1 hour')) x;
+-- view: zoned_times_in_steps_of_it
+SELECT f.g, x FROM f, generate_series(timestamptz '2024-01-31 10:00+00', timestamptz '2025-07-29 12:00+00', f.t + interval '1 mon 1 day') x;
