@@ -14,7 +14,7 @@ UNNEST = {
     "series": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(CASE WHEN ($3 > 0 AND $1 <= $2) "
               "OR ($3 < 0 AND $1 >= $2) THEN SEQUENCE($1, $2, $3) ELSE ARRAY() END) AS (p, x))",
     "series_time": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(CASE WHEN pg_length($3) > 0 AND $1 <= $2 OR pg_length($3) < 0 AND $1 >= $2 "
-                   "THEN pg_times($1, $2, $3) ELSE ARRAY() END) AS (p, x))",
+                   "THEN pg_series($1, $2, $3) ELSE ARRAY() END) AS (p, x))",
     **jsons.UNNEST,
 }
 

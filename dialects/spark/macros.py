@@ -49,11 +49,12 @@ BODIES: dict[str, str] = {
     "CAST(i['micros'] * CAST(0.000001 AS DECIMAL(6,6)) AS DECIMAL(18,6)))",
     "pg_between(a, b)": "pg_interval(0, CAST((a - b) DIV 86400000000 AS INT), (a - b) % 86400000000)",
     # a step of months is added to the time before, not so many times to the first: from January 30 on to March 29
-    "pg_times(a, b, s)": "CASE WHEN s['months'] = 0 THEN SEQUENCE(a, b, pg_addable(s)) ELSE FILTER(AGGREGATE(SEQUENCE(1, "
+    "pg_series(a, b, s)": "CASE WHEN s['months'] = 0 THEN SEQUENCE(a, b, pg_addable(s)) ELSE FILTER(AGGREGATE(SEQUENCE(1, "
     "pg_steps(a, b, s)), ARRAY(a), (l, n) -> CONCAT(l, ARRAY(ELEMENT_AT(l, -1) + pg_addable(s)))), "
     "v -> CASE WHEN pg_length(s) > 0 THEN v <= b ELSE v >= b END) END",
     "pg_steps(a, b, s)": "1 + ABS(UNIX_MICROS(CAST(b AS TIMESTAMP_LTZ)) - UNIX_MICROS(CAST(a AS TIMESTAMP_LTZ))) DIV "
-    "GREATEST(86400000000, ABS((s['months'] * CAST(28 AS BIGINT) + s['days']) * 86400000000 + s['micros']))",
+    "GREATEST(86400000000, LEAST(pg_step(s, 28), pg_step(s, 31)))",
+    "pg_step(s, d)": "ABS((s['months'] * CAST(d AS BIGINT) + s['days']) * 86400000000 + s['micros'])",
     "pg_interval_plus(a, b)": "pg_interval(a['months'] + b['months'], a['days'] + b['days'], a['micros'] + b['micros'])",
     "pg_interval_times_whole(i, n)":
     "pg_interval(CAST(i['months'] * n AS INT), CAST(i['days'] * n AS INT), i['micros'] * n)",

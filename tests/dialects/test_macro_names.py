@@ -1,4 +1,4 @@
-"""A view's columns may have the names that macros use within: k, v, s."""
+"""No two macros share a name; a view's columns may have the names that macros use within: k, v, s."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import string
 import duckdb
 import pytest
 
+from dialects.duckdb import macros as duckdb_macros
 from dialects.duckdb.macros import create_macros
+from dialects.spark import macros as spark_macros
 
 CALLS = (
     """pg.json_concat('{"b": 1}', '{"1": "ab"}')""", """pg.json_minus('{"1": "ab", "c": 2}', ['1'])""", """pg.json_minus('["a", "b"]', ['a'])""",
@@ -39,3 +41,9 @@ def test_a_column_with_the_name_of_a_variable_changes_nothing(con: duckdb.DuckDB
         for i in range(4):
             (got,) = con.execute(f"SELECT s.{letter}, {call} FROM {letter}_{i} AS s").fetchall()
             assert got[1] == want, letter
+
+
+@pytest.mark.parametrize("bodies", [duckdb_macros.MACROS, spark_macros.BODIES], ids=["duckdb", "spark"])
+def test_macros_have_names_of_their_own(bodies: dict[str, str]) -> None:
+    names = [head.partition("(")[0] for head in bodies]
+    assert sorted(set(names)) == sorted(names)

@@ -21,6 +21,8 @@ VIEWS = {
     "absent": "SELECT id FROM r WHERE k NOT IN (SELECT k FROM s WHERE w > 3)",
     "names": "SELECT k, string_agg(t, ',' ORDER BY id) AS ts FROM r GROUP BY k",
     "bagged": "SELECT k, v FROM bag",
+    "products": "SELECT k, avg(x) * sum(x) AS p FROM r GROUP BY k",
+    "steps": "SELECT s.id, x FROM s, generate_series(timestamp '2024-05-30', timestamp '2023-01-05', interval '1 mon -40 days') x",
 }
 COMMITS = (
     "INSERT INTO r VALUES (101, 2, 50, 7.5, 'new'), (102, NULL, NULL, NULL, NULL); UPDATE s SET k = k + 1 WHERE id < 6; "
