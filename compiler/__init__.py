@@ -11,6 +11,7 @@ from compiler.bind.query import Binder
 from compiler.catalog import Catalog
 from compiler.differences import differences
 from compiler.normalize import normalize
+from compiler.reasons import shared_values
 from compiler.state import ViewPlan, plan
 
 
@@ -20,4 +21,7 @@ def compile_view(name: str, query: exp.Expr, catalog: Catalog,
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = Binder(catalog, others, (name,)).view(query)
     opaque.check(bound.rel)
-    return plan(name, normalize(bound.rel), bound.outputs, differences(bound.rel))
+    rel = normalize(bound.rel)
+    planned = plan(name, rel, bound.outputs, differences(bound.rel))
+    planned.notes += shared_values(rel)
+    return planned

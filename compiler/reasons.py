@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.ir.relation import Aggregate, Fixpoint, LeftJoin, Relation, Semi, TopK, Window, walk
+from compiler.delta.restrict import equalities
+from compiler.ir.relation import Aggregate, Fixpoint, Join, LeftJoin, Relation, Scan, Semi, TopK, Window, walk
+from compiler.ir.scalar import columns
+from compiler.normalize.subqueries.unique import unique
 from compiler.state import ViewPlan
 
 
@@ -36,6 +39,23 @@ def reason_of(plan: ViewPlan, kind: str) -> dict[str, str] | None:
         if isinstance(n, LeftJoin | Semi):
             return _said("outer_or_semi_join", "Rows that meet a changed row of the other side are computed again.", "")
     return _said("keyed", "Keys that change are computed again.", "")
+
+
+def shared_values(rel: Relation) -> list[str]:
+    """Notes on what all rows of a normalized view read at once: the one value of an uncorrelated subquery, or of a join without keys."""
+    out = []
+    for n in walk(rel):
+        if isinstance(n, Join | LeftJoin | Semi) and not equalities(n.on, n.left, n.right):
+            for one, others in ((n.right, n.left), (n.left, n.right)):
+                of_one_row = one is n.right and not columns(n.on) if isinstance(n, Semi) else unique(one, set())
+                if of_one_row and not unique(others, set()) and _tables(one) and _tables(others):
+                    out.append(f"rows over {', '.join(_tables(others))} all read one value over {', '.join(_tables(one))} (a subquery that "
+                               "is not correlated, or a join without keys): when it changes, all of them may change")
+    return list(dict.fromkeys(out))
+
+
+def _tables(r: Relation) -> list[str]:
+    return sorted({n.table.removeprefix("public.") for n in walk(r) if isinstance(n, Scan)})
 
 
 def _whole(n: Relation) -> dict[str, str] | None:
