@@ -1,7 +1,7 @@
 """The traps other systems fell into, each a test: compared with the source's own answer after every commit.
 
 The six-way join of trap 1 and the top row of trap 9 are in test_hot_rows.py.
-Trap 12, a cost model trained on mislabelled runs, has no counterpart: no strategy is learned from past runs.
+Trap 12, a cost model trained on mislabelled runs: no strategy is learned from past runs, whatever they cost.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from connectors.duckdb.engine import DuckDBEngine
+from connectors.engine import Statement
 from connectors.postgres.connection import connect
 from pipelines import deployment
 from pipelines.capture import Capture, current_lsn
@@ -169,6 +171,31 @@ def test_11_having_is_crossed_in_both_directions(project: Open) -> None:
     for x in (100, 6, 0, 12, -50, 5, 21):
         commit(project, f"UPDATE r SET x = {x} WHERE id = 1")
     commit(project, "UPDATE r SET x = 0 WHERE id = 1", "UPDATE r SET x = 100 WHERE id = 3")
+
+
+def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_it_was(project: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    run: list[Statement] = []
+    real = DuckDBEngine._run
+
+    def recorded(engine: DuckDBEngine, s: Statement) -> None:
+        run.append(s)
+        real(engine, s)
+
+    def of_a_small_batch(row: int) -> list[Statement]:
+        run.clear()
+        project.warehouse.engine("duckdb").programs.clear()  # type: ignore[attr-defined]
+        commit(project, f"INSERT INTO r VALUES ({row}, 1, 'a', 1, 1)")
+        return list(run)
+
+    monkeypatch.setattr(DuckDBEngine, "_run", recorded)
+    before = of_a_small_batch(10)
+    for i in range(5):
+        commit(project, f"UPDATE r SET k = k + 1, x = x + {i}, g = g || '{i}'", "UPDATE s SET k = k + 1, y = -y", "DELETE FROM t",
+               "INSERT INTO r SELECT g, g % 9, 'a' || g % 5, g % 11, g FROM generate_series(1000, 1999) g", "INSERT INTO t VALUES (1, 1, 5)")
+        commit(project, "DELETE FROM r WHERE id >= 1000")
+    assert before
+    assert of_a_small_batch(11) == before
+    assert {v.maintenance for v in project.deployed.views} == {"incremental", "keyed"}
 
 
 def test_13_averages_of_numeric_do_not_drift(project: Open) -> None:
