@@ -18,6 +18,8 @@ JSON_KEYS = "a jsonb value that rows are grouped by, or told apart by, is shown 
 INTERVAL_KEYS = ("an interval that rows are grouped by, told apart by or that is the least or greatest keeps its spelling "
                  "where it is changed to an equal one: 1 day to 24:00")
 SIGNS = "it shows a float as text: of 0 and -0, which are equal, it may show the other"
+READ = "it casts text to {}: what is not written as Postgres writes it (a seventh digit of a second, escapes) may be read in another way"
+ZONES = "it takes time zones from values: they are read as full names, while an abbreviation is an offset for Postgres: CET, IST"
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
 BEYOND_ZERO: dict[str, Callable[[float], bool]] = {"<>": lambda x: x == 0, ">": lambda x: x >= 0, ">=": lambda x: x > 0,
@@ -33,9 +35,10 @@ def differences(bound: Relation) -> list[str]:
     out = [DIVISION.format(_named(d)) for d in divisors if d not in safe]
     calls = [s for r in parts for e in scalars(r) for s in walk(e) if isinstance(s, Call)]
     known = ((_part_of_json, JSON_PARTS), (_made, MADE), (lambda e: e.fn == "json_norm", JSON_KEYS), (_alternatives, ALTERNATIVES),
-             (_sign_of_zero, SIGNS))
+             (_sign_of_zero, SIGNS), (lambda e: e.fn == "at_zone" and not isinstance(e.args[1], Lit), ZONES))
+    read = [READ.format(e.type) for e in calls if _read(e)]
     spelled = [INTERVAL_KEYS] if any(isinstance(r, Aggregate) and _by_interval(r) for r in parts) else []
-    return list(dict.fromkeys(out)) + [text for test, text in known if any(map(test, calls))] + spelled
+    return list(dict.fromkeys(out + read)) + [text for test, text in known if any(map(test, calls))] + spelled
 
 
 def _by_interval(r: Aggregate) -> bool:
@@ -46,6 +49,11 @@ def _by_interval(r: Aggregate) -> bool:
 def _sign_of_zero(e: Call) -> bool:
     shows = types.is_string(e.type) or e.type.name in ("json", "jsonb")
     return shows and any(types.is_float(a.type.element or a.type) for a in e.args)
+
+
+def _read(e: Call) -> bool:
+    apart = e.type.name in ("time", "timestamp", "timestamptz", "bytea", "array")
+    return e.fn == "cast" and apart and types.is_string(e.args[0].type) and not isinstance(e.args[0], Lit)
 
 
 def _made(e: Call) -> bool:

@@ -11,7 +11,7 @@ from compiler.bind import json_edit, json_values
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import coerce
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.formats.arrays import parse_array
+from compiler.formats.arrays import read_array
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
@@ -51,7 +51,7 @@ def exists(x: Binding, e: Any, c: Clause) -> Scalar:
     keys = e.expression.unnest()
     if isinstance(keys, exp.Literal) and keys.is_string:
         try:
-            listed = parse_array(str(keys.this))
+            listed = read_array(str(keys.this))
         except ValueError as error:
             raise InvalidSql(f'malformed array literal: "{keys.this}"', code="invalid_text") from error
         keys = exp.Array(expressions=[exp.Null() if k is None else exp.Literal.string(k) for k in listed])

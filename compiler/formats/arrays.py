@@ -56,3 +56,47 @@ def parse_array(text: str) -> list[str | None]:
             at = stop
         at += 1  # the comma
     return out
+
+
+def read_array(text: str) -> list[str | None]:
+    """A one-dimensional array literal as a person writes it: blanks around elements, escapes, null in any case. ValueError for any other."""
+    text = text.strip()
+    if not text.startswith("{") or not text.endswith("}") or len(text) < 2:
+        raise ValueError("no array, or one with bounds")
+    end = len(text) - 1
+    out: list[str | None] = []
+    at = 1 if text[1:end].strip() else end
+    while at < end:
+        word, at = _element(text, at, end)
+        out.append(word)
+        at += 1  # the comma
+    if text[end - 1] == "," and text[end - 2:end] != "\\,":
+        raise ValueError("an element is missing")
+    return out
+
+
+def _element(text: str, at: int, end: int) -> tuple[str | None, int]:
+    """An element that begins at a place, and the place of the comma or brace after it."""
+    item: list[str] = []
+    kept, quoted, apart = 0, False, False  # kept: up to the last letter that is no blank at the end
+    while at < end and (quoted or text[at] != ","):
+        char = text[at]
+        if char == "\\":
+            at, apart = at + 1, True
+            item.append(text[at])
+            kept = len(item)
+        elif char == '"':
+            quoted, apart = not quoted, True
+            kept = len(item)
+        elif char in "{}" and not quoted:
+            raise ValueError("array of several dimensions")
+        elif quoted or not char.isspace():
+            item.append(char)
+            kept = len(item)
+        elif item or apart:
+            item.append(char)
+        at += 1
+    word = "".join(item[:kept])
+    if quoted or at > end or not word and not apart:
+        raise ValueError("an element is missing, or a quote")
+    return (word if apart or word.lower() != "null" else None), at

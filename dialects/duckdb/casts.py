@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -12,7 +13,7 @@ from compiler.ir import types
 from compiler.ir.scalar import Call, Col, Lit
 from dialects.as_text import to_text
 from dialects.dialect import Dialect, Emit, tree
-from dialects.literals import literal_bytea, literal_json
+from dialects.literals import items_of, literal_bytea, literal_json
 
 
 def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -107,7 +108,20 @@ def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    return _read(d, a[0], e.type)
+    """Elements of letters and digits are left to the engine; others it reads by rules of its own."""
+    items = items_of(e)
+    if all(i is not None and re.fullmatch(r"[\w.+-]+", i) and i.lower() != "null" for i in items) and " " not in str(a[0].this):
+        return _read(d, a[0], e.type)
+    element = e.type.element or types.TEXT
+    made = [exp.Null() if i is None else _literal(d, i, element) for i in items]
+    return d.cast(exp.Array(expressions=made), e.type)
+
+
+def _literal(d: Dialect, text: str, t: types.Type) -> exp.Expr:
+    emit = FUNCTIONS.get(f"literal:{t.name}")
+    if callable(emit):
+        return emit(d, Call("literal", (Lit(text, t),), t), [exp.Literal.string(text)])
+    return _cast(d, Call("cast", (Lit(text, types.TEXT),), t), [exp.Literal.string(text)])
 
 
 FUNCTIONS: dict[str, str | Emit] = {

@@ -82,7 +82,7 @@ MACROS = {
     "time_of(i)": "CAST(make_timestamp((pg.micros_of(i) % 86400000000 + 86400000000) % 86400000000) AS TIME)",
     "bool_of(x)": "CASE WHEN x IN ('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1') THEN TRUE "
     "WHEN x IN ('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0') THEN FALSE ELSE CAST(x AS BOOLEAN) END",
-    "shift_left(x, n, bits)": "pg.wrapped(CAST(x AS HUGEINT) * (CAST(1 AS HUGEINT) << (n & (bits - 1))), CAST(1 AS HUGEINT) << bits)",
+    "shift_left(x, n, bits)": "pg.wrapped(CAST(x AS HUGEINT) * (CAST(1 AS HUGEINT) << (n & (greatest(bits, 32) - 1))), CAST(1 AS HUGEINT) << bits)",
     "wrapped(x, m)": "((x % m + m + m // 2) % m + m) % m - m // 2",
     "upper(x)": "CASE WHEN contains(x, 'ß') THEN replace(upper(replace(x, 'ß', chr(1))), chr(1), 'ß') ELSE upper(x) END",
     "repeated(s, n)": "CASE WHEN n IS NOT NULL THEN repeat(s, greatest(n, 0)) END",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from compiler.ir import types
-from compiler.ir.scalar import Call, Scalar
+from compiler.ir.scalar import Call, Lit, Scalar
 from dialects.arithmetic import in_two_parts
 from dialects.dialect import Dialect, Emit, extreme, tree, typed
 
@@ -101,6 +101,15 @@ def _shift_left(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(tree(d, f"pg.shift_left($1, $2, {types.WIDTHS[e.type.name]})", *a), e.type)
 
 
+def _shift_right(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    """By the number's last five bits, of a bigint six; smaller integers are shifted as integers."""
+    if isinstance(n := e.args[1], Lit) and isinstance(n.value, int | str) and 0 <= int(n.value) < types.WIDTHS[e.type.name]:
+        return tree(d, "$1 >> $2", *a)
+    if e.type.name == "int8":
+        return tree(d, "$1 >> ($2 & 63)", *a)
+    return d.cast(tree(d, "CAST($1 AS INTEGER) >> ($2 & 31)", *a), e.type)
+
+
 def _many(name: str) -> Emit:
     return lambda d, e, a: exp.Anonymous(this=name, expressions=a)
 
@@ -114,5 +123,5 @@ FUNCTIONS: dict[str, str | Emit] = {
     "gcd": typed("GCD($1, $2)"), "lcm": typed("LCM($1, $2)"), "to_hex": "LOWER(TO_HEX($1))",
     "greatest": _many("greatest"), "least": _many("least"),
     "greatest:interval": extreme(">", "pg.span($1)"), "least:interval": extreme("<", "pg.span($1)"),
-    "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "XOR($1, $2)", "shift_left": _shift_left, "shift_right": "$1 >> $2",
+    "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "XOR($1, $2)", "shift_left": _shift_left, "shift_right": _shift_right,
 }

@@ -30,7 +30,7 @@ from compiler.ir.types import Type
 from dialects.dialect import ident
 from dialects.lower.frames import WEIGHT, Frame, Frames
 from dialects.lower.joined import placed, tables_of
-from dialects.lower.trees import all_of, label_of, paren, reads, table_of, union_all
+from dialects.lower.trees import all_of, label_of, ordinal_safe, paren, reads, table_of, union_all
 
 
 class Relations(Frames):
@@ -183,7 +183,8 @@ class Relations(Frames):
         items = items or [exp.alias_(exp.Literal.number(1), ident("one"))]
         s = self.attach(exp.Select(expressions=items, distinct=None if forms else exp.Distinct()), f)
         if forms:
-            s.set("group", exp.Group(expressions=self.keys(tuple(e for _, e in r.exprs), f.cols)))
+            s.set("group", exp.Group(expressions=[
+                ordinal_safe(k, i) for i, k in enumerate(self.keys(tuple(e for _, e in r.exprs), f.cols))]))
         return self.step("keys", s, r.names, False)
 
     def keys(self, exprs: tuple[Scalar, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
@@ -196,5 +197,6 @@ class Relations(Frames):
         return [key(e) for e in exprs]
 
     def one_of(self, e: Scalar, cols: dict[str, exp.Expr]) -> exp.Expr:
-        """One of the forms that a group's key has."""
-        return exp.Min(this=self.scalars.emit(e, cols))
+        """One of the forms that a group's key has; a constant has one."""
+        one = self.scalars.emit(e, cols)
+        return exp.Min(this=one) if one.find(exp.Column) else one

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from compiler.errors import UnsupportedSql
-from compiler.formats.arrays import parse_array
 from compiler.formats.intervals import parse_interval
 from compiler.formats.times import parse_timestamp, parse_timestamptz
 from compiler.ir import types
 from compiler.ir.scalar import Call, Col, Lit
 from dialects.as_text import to_text
 from dialects.dialect import Dialect, Emit, tree
-from dialects.literals import literal_bytea, literal_json
+from dialects.literals import items_of, literal_bytea, literal_json
 from dialects.spark.common import lambda_of, no
 
 
@@ -104,7 +103,7 @@ def _literal_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    items = parse_array(str(e.args[0].value))  # type: ignore[attr-defined]
+    items = items_of(e)
     element = e.type.element or types.TEXT
     made = [exp.Null() if i is None else _literal(d, i, element) for i in items]
     return d.cast(exp.Anonymous(this="array", expressions=made), e.type)

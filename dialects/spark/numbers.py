@@ -83,7 +83,7 @@ def _whole(name: str) -> Emit:
 def _shift_left(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """Bits beyond the type's width are lost."""
     if e.type.name == "int2":
-        return tree(d, "CAST(((SHIFTLEFT(CAST($1 AS INT), $2 & 15) & 65535) ^ 32768) - 32768 AS SMALLINT)", *a)
+        return tree(d, "CAST(((SHIFTLEFT(CAST($1 AS INT), $2) & 65535) ^ 32768) - 32768 AS SMALLINT)", *a)
     return d.cast(exp.Anonymous(this="shiftleft", expressions=a), e.type)
 
 

@@ -1,4 +1,4 @@
-"""What deploy warns of: divisions, keys of jsonb and intervals, and the sign of a float's zero."""
+"""What deploy warns of: divisions, keys of jsonb and intervals, the sign of a float's zero, and text that is read."""
 
 from __future__ import annotations
 
@@ -64,3 +64,16 @@ def test_keys_of_intervals_are_warned_of(sql: str, warned: bool) -> None:
 def test_signs_of_zero_are_warned_of(sql: str, warned: bool) -> None:
     schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, f float8, r real, l float8[]);")
     assert any("0 and -0" in w for w in compile_view("v", parse_query(sql), schema).warnings) == warned
+
+
+@pytest.mark.parametrize(("sql", "warned"), [
+    ("SELECT k, t::timestamp AS x FROM d", True),
+    ("SELECT k FROM d WHERE t::bytea = u::bytea", True),
+    ("SELECT k, t::text[] AS x FROM d", True),
+    ("SELECT k, z AT TIME ZONE t AS x FROM d", True),
+    ("SELECT k, '2024-02-29'::timestamp AS x, t::int AS i, z AT TIME ZONE 'Europe/Oslo' AS y FROM d", False),
+])
+def test_text_that_is_read_is_warned_of(sql: str, warned: bool) -> None:
+    schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, t text, u text, z timestamptz);")
+    told = compile_view("v", parse_query(sql), schema).warnings
+    assert any(w.startswith(("it casts text", "it takes time zones")) for w in told) == warned

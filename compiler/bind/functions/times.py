@@ -139,7 +139,9 @@ def _timezone(args: list[Scalar]) -> Scalar:
 
 # an abbreviation is an offset all the year, also where a zone that has summer time is called by it
 ABBREVIATIONS = {"CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "EET": 2, "EEST": 3, "WET": 0, "WEST": 1, "BST": 1, "MSK": 3, "JST": 9, "EST": -5,
-                 "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "HST": -10, "AKST": -9, "AKDT": -8}
+                 "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "HST": -10, "AKST": -9, "AKDT": -8,
+                 "AST": -4, "ADT": -3, "NST": -3.5, "NDT": -2.5, "ART": -3, "ACT": -5, "EAT": 3, "WAT": 1, "SAST": 2, "IST": 2, "PKT": 5,
+                 "SGT": 8, "HKT": 8, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13, "Z": 0, "UT": 0}
 
 
 def at_zone(x: Scalar, zone: Scalar) -> Scalar:

@@ -1,0 +1,1 @@
+UPDATE t SET iv = '3 days', x = x || 'b', a = a || ARRAY['O''Brien'] WHERE id = 1; INSERT INTO u VALUES (4, '1 mon', 'z'); DELETE FROM u WHERE id = 1; INSERT INTO t VALUES (7, '24:00', 'a b', '{"a,b"}', -1, -1, -1, '2024-11-03 06:30+00', '{"x": {"y": [1]}}');
