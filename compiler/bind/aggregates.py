@@ -114,6 +114,14 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Ord
     return build(name, args, keep, distinct, order if order or distinct or name not in LISTS else arriving)
 
 
+def listed(e: exp.Select) -> bool:
+    """Whether the order in which the rows of FROM arrive shows: in lists without ORDER BY, LIMIT without it, and ARRAY(SELECT …)."""
+    if e.args.get("order") is None and (e.args.get("limit") is not None or e.args.get("offset") is not None):
+        return True
+    calls = [f for x in e.expressions for f in x.find_all(exp.Anonymous) if str(f.this).lower() in LISTS]
+    return any(not any(isinstance(a, exp.Order | exp.Distinct) for a in f.expressions) for f in calls)
+
+
 def _row_text(e: exp.Tuple, bind: Bind) -> Scalar:
     """A text that two rows share only when they are equal, NULLs included."""
     parts: list[Scalar] = []

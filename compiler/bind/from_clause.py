@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from compiler.bind.aggregates import listed
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
-from compiler.bind.join_tree import Tree, full_join, ident, is_comma, is_function, is_lateral, known, product, renamed
+from compiler.bind.join_tree import Tree, arriving, full_join, ident, is_comma, is_function, is_lateral, known, product, renamed
 from compiler.bind.operators import compare
 from compiler.bind.scope import Bound, Env, Scope, Source
 from compiler.bind.sets import ONE_ROW, UNNAMED, set_function, sets_joined
 from compiler.bind.whole_rows import asked_for, certain
 from compiler.catalog import Table, parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.ir.relation import Apply, Join, LeftJoin, Project, Relation, Unnest
+from compiler.ir.relation import Apply, Join, LeftJoin, Order, Project, Relation, Unnest
 from compiler.ir.scalar import TRUE, Call, Col, Outer, Scalar, conj, transform
 from compiler.ir.types import BOOL, INT8
 from compiler.normalize.outers import free
@@ -31,15 +32,15 @@ def bind_from(binder: Binder, expressions: Expressions, e: exp.Select, env: Env,
     start = e.args.get("from_") or e.args.get("from")
     if start is None:
         return ONE_ROW
-    b = _From(binder, expressions, env, scope, asked_for(e))
+    b = _From(binder, expressions, env, scope, asked_for(e), listed(e))
     tree = b.items(start.this, [*(start.this.args.get("joins") or []), *(e.args.get("joins") or [])])
     scope.shown, scope.merged, scope.order = tree.shown, tree.merged, tree.order
     return tree.rel
 
 
 class _From:
-    def __init__(self, binder: Binder, expressions: Expressions, env: Env, scope: Scope, whole: set[str]) -> None:
-        self.binder, self.expressions, self.env, self.scope, self.whole = binder, expressions, env, scope, whole
+    def __init__(self, binder: Binder, expressions: Expressions, env: Env, scope: Scope, whole: set[str], listed: bool) -> None:
+        self.binder, self.expressions, self.env, self.scope, self.whole, self.listed = binder, expressions, env, scope, whole, listed
         self.known = 0  # sources outside the join being read, which an alias of its own keeps apart
 
     def add(self, alias: str, columns: list[tuple[str, Col]], rel: Relation, table: Table | None = None, scalar: bool = False) -> Tree:
@@ -181,14 +182,17 @@ class _From:
             every = [*cols, (sql_name, Col(ordinal, INT8))]
         else:
             every = cols
+            ordinal = self.binder.fresh("ordinal") if self.listed else None
+        order = (Order(Col(ordinal, INT8), False, False),) if ordinal is not None and self.listed else ()
         scalar = len(every) == 1
         if got.make is None:
-            return self.add(label, every, Unnest(start, got.fn, got.args, tuple(c for _, c in cols), ordinal), scalar=scalar)
+            rel = Unnest(start, got.fn, got.args, tuple(c for _, c in cols), ordinal)
+            return replace(self.add(label, every, rel, scalar=scalar), order=order)
         raws = [Col(self.binder.fresh(n), ty) for n, ty in got.raw]
         rel = Unnest(start, got.fn, got.args, tuple(raws), ordinal)
         made = [(c.name, e) for (_, c), e in zip(cols, got.make(raws), strict=True)]
         kept = [(c.name, c) for c in rel.schema if c not in raws]
-        return self.add(label, every, Project(rel, (*kept, *made)), scalar=scalar and not declared)
+        return replace(self.add(label, every, Project(rel, (*kept, *made)), scalar=scalar and not declared), order=order)
 
     # -- joins
 
@@ -206,7 +210,7 @@ class _From:
         right = self.padded(right, over is None) if side in ("LEFT", "FULL") else right
         on, both = self.condition(j, left, right)
         if over is not None:
-            return replace(both, rel=sets_joined(left.rel, right.rel, on, side))
+            return replace(both, rel=sets_joined(left.rel, right.rel, on, side), order=arriving(left, right))
         return replace(both, rel=self.joined(left.rel, right.rel, on, side))
 
     def padded(self, side: Tree, marks: bool = True) -> Tree:

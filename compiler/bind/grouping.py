@@ -108,7 +108,7 @@ class Grouping:
                                  "aggregate function", code="grouping_error")
         return out, done
 
-    def expand(self, rel: Relation, srfs: list[tuple[SetFunction, Col]]) -> Relation:
+    def expand(self, rel: Relation, srfs: list[tuple[SetFunction, Col]], ordinal: str | None = None) -> Relation:
         """Set-returning functions of the SELECT list, in step with each other: their rows, after windows, or before GROUP BY."""
         if not srfs:
             return rel
@@ -116,10 +116,11 @@ class Grouping:
         functions, cols = [f for f, _ in srfs], [c for _, c in srfs]
         f = functions[0] if len(functions) == 1 else lockstep(functions)
         if f.make is None:
-            return Unnest(rel, f.fn, f.args, tuple(cols))
+            return Unnest(rel, f.fn, f.args, tuple(cols), ordinal)
         raws = [Col(self.binder.fresh(n), t) for n, t in f.raw]
-        kept = [(c.name, c) for c in rel.schema]
-        return Project(Unnest(rel, f.fn, f.args, tuple(raws)), (*kept, *zip((c.name for c in cols), f.make(raws), strict=True)))
+        made = Unnest(rel, f.fn, f.args, tuple(raws), ordinal)
+        kept = [(c.name, c) for c in made.schema if c not in raws]
+        return Project(made, (*kept, *zip((c.name for c in cols), f.make(raws), strict=True)))
 
     def dependent(self, keys: list[Scalar], every: list[Scalar]) -> list[Scalar]:
         """Columns that a grouped primary key determines."""

@@ -27,7 +27,19 @@ class Tree:
 def product(left: Tree, right: Tree, within: bool = False) -> Tree:
     """Two items with a comma between; `within`: the right one's relation holds the left one's already."""
     rel = right.rel if within else Join(left.rel, right.rel, TRUE)
-    return Tree(rel, [*left.sources, *right.sources], [*left.shown, *right.shown], {**left.merged, **right.merged})
+    order = arriving(left, right) if within else ()
+    return Tree(rel, [*left.sources, *right.sources], [*left.shown, *right.shown], {**left.merged, **right.merged}, order)
+
+
+def arriving(left: Tree, right: Tree) -> tuple[Order, ...]:
+    """The order of a function's rows for each row to its left, these by their keys; none where they have no order or key."""
+    order = [*left.order]
+    for s in left.sources if right.order and not order else ():
+        if s.table is None or not s.table.key:
+            return ()
+        columns = dict(s.columns)
+        order += [Order(columns[k], False, False) for k in s.table.key]
+    return (*order, *right.order) if right.order else ()
 
 
 def full_join(left: Relation, right: Relation, on: Scalar) -> Relation:

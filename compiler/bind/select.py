@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from compiler import opaque
+from compiler.bind.aggregates import listed
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
 from compiler.bind.from_clause import bind_from
@@ -15,10 +16,11 @@ from compiler.bind.grouping import Grouping, column_name
 from compiler.bind.operators import ordinal
 from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.scope import Bound, Env, Scope
+from compiler.bind.sets import ONE_ROW
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Aggregate, Filter, Order, Project, Relation, TopK, Window, WindowCall
 from compiler.ir.scalar import Call, Col, Scalar, cast, columns
-from compiler.ir.types import TEXT
+from compiler.ir.types import INT8, TEXT
 
 if TYPE_CHECKING:
     from compiler.bind.query import Binder
@@ -67,15 +69,16 @@ class _Select(Grouping):
             rel = Filter(rel, every[-1])
         rel, every = self.window(rel, [*exprs, *orders, *on])
         srfs = self.srfs
-        rel = self.expand(rel, srfs)
+        place = self.binder.fresh("ordinal") if rel is ONE_ROW and srfs and not order and listed(e) else None
+        rel = self.expand(rel, srfs, place)
         exprs, orders, on = every[:n], every[n:n + len(order)], every[n + len(order):]
         picked = [exprs[int(x.name[1:])] if isinstance(x, Col) and x.name.startswith("\0") else x for x in (*orders, *on)]
         if on and srfs and not {c.name for _, c in srfs} & columns(*picked):
             raise UnsupportedSql("DISTINCT ON beside a set-returning function that it is not ordered by is not supported",
                                  code="unsupported_syntax", detail="Postgres picks the rows before it calls the function.",
                                  hint="Pick the rows in a subquery, and call the function in the query around it.")
-        return self.finish(rel, items, exprs, [Order(x, o.desc, o.nulls_first) for x, o in zip(orders, order, strict=True)],
-                           on)
+        by = [Order(x, o.desc, o.nulls_first) for x, o in zip(orders, order, strict=True)]
+        return self.finish(rel, items, exprs, by + ([Order(Col(place, INT8), False, False)] if place else []), on)
 
     # -- SELECT list
 
