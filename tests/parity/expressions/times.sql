@@ -166,9 +166,6 @@ a AT TIME ZONE 'UTC'
 a AT TIME ZONE 'Europe/Zurich'
 a AT TIME ZONE 'America/New_York'
 a AT TIME ZONE '+02'
-a AT TIME ZONE 'IST'
-a AT TIME ZONE 'NST'
-a AT TIME ZONE 'ast'
 a AT TIME ZONE interval '2 hours'
 timezone('Asia/Kolkata', a)
 to_char(a, 'YYYY-MM-DD HH24:MI:SS')
