@@ -236,9 +236,11 @@ def _export(project: Project, names: list[str], step: int, out: Outcome) -> set[
     shutil.rmtree(project.home / "out", ignore_errors=True)
     gone: set[str] = set()
     while names and (p := project.tell("export", *names, "--to", "out")).returncode:
-        last = max([i for i, n in enumerate(names) if (project.home / "out" / f"{n}.parquet").exists()], default=-1)
-        guilty = names[last] if last >= 0 and not _readable(project, names[last]) else names[last + 1]
-        out.failures.append(Failure(guilty, step, "export", " ".join(p.stderr.strip().splitlines()[-1:])[-500:]))
+        written = [n for n in names if (project.home / "out" / f"{n}.parquet").exists()]
+        guilty = next((n for n in names if n not in written or not _readable(project, n)), "")
+        out.failures.append(Failure(guilty, step, "export", p.stderr.strip()[-500:] or f"export exits with {p.returncode}"))
+        if not guilty:
+            return gone
         gone.add(guilty)
         names = names[names.index(guilty) + 1 :]
     return gone
