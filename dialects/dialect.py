@@ -124,3 +124,8 @@ def wrap(e: exp.Expr) -> exp.Expr:
             e, exp.Paren):
         return exp.Paren(this=e)
     return e
+
+
+def varies(e: exp.Expr) -> bool:
+    """Whether an expression reads a column: a constant orders nothing, and engines may take it for a column's place."""
+    return e.find(exp.Column) is not None

@@ -52,9 +52,9 @@ def exported(name: str, t: Type) -> str:
     double of the digits that Postgres shows: 0.1, not 0.10000000149."""
     column = ident(name).sql("duckdb")
     if t.name == "float4":
-        return f"CAST(CAST({column} AS VARCHAR) AS DOUBLE) AS {column}"
+        return f"CAST(pg.real_text({column}) AS DOUBLE) AS {column}"
     if t.name == "array" and t.element is not None and t.element.name == "float4":
-        return f"CAST(CAST({column} AS VARCHAR[]) AS DOUBLE[]) AS {column}"
+        return f"list_transform({column}, lambda v: CAST(pg.real_text(v) AS DOUBLE)) AS {column}"
     if t.name == "array" and t.element is not None and t.element.name == "interval":
         return f"list_transform({column}, lambda v: {_seconds('v')}) AS {column}"
     return f"{_seconds(column)} AS {column}" if t.name == "interval" else column

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from compiler.catalog import Table
-from compiler.spelling.spark import type_name
+from compiler.spelling.spark import shortest_real, type_name
 from compiler.state import StateDef, ViewPlan
 from connectors.duckdb.session import scratch
 from connectors.exported import NOTHING, export_batch, fits, is_json, known, packed_shapes, settled, unpacked_shapes
@@ -46,8 +46,8 @@ SECONDS = "CAST(({0}.months DIV 12 * CAST(365 AS BIGINT) + {0}.months % 12 * 30 
 EXPORTED = {  # Parquet's interval has no sign: seconds; a real is the double of the digits that Postgres shows
     "interval": f"{SECONDS.format('`{0}`')} AS `{{0}}`",
     "interval[]": f"TRANSFORM(`{{0}}`, v -> CASE WHEN v IS NOT NULL THEN {SECONDS.format('v')} END) AS `{{0}}`",
-    "real": "CAST(CAST(`{0}` AS STRING) AS DOUBLE) AS `{0}`",
-    "real[]": "CAST(CAST(`{0}` AS ARRAY<STRING>) AS ARRAY<DOUBLE>) AS `{0}`"}
+    "real": f"CAST({shortest_real('`{0}`')} AS DOUBLE) AS `{{0}}`",
+    "real[]": f"TRANSFORM(`{{0}}`, v -> CAST({shortest_real('v')} AS DOUBLE)) AS `{{0}}`"}
 
 
 class SparkEngine(Upkeep):

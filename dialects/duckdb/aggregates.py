@@ -7,13 +7,13 @@ from sqlglot import exp
 from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit
-from dialects.dialect import Dialect, Emit, tree, typed
+from dialects.dialect import Dialect, Emit, tree, typed, varies
 
 
 def _ordered(name: str) -> Emit:
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         distinct = any(isinstance(x, exp.Distinct) for x in a)
-        order = [x for x in a if isinstance(x, exp.Ordered)]
+        order = [x for x in a if isinstance(x, exp.Ordered) and varies(x)]  # a constant orders nothing, and is an error here
         args = [x for x in a if not isinstance(x, (exp.Ordered, exp.Distinct))]
         if distinct:
             args[0] = exp.Distinct(expressions=[args[0]])
@@ -39,6 +39,8 @@ def _percentile_disc(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 def _values(o: exp.Expr) -> exp.Expr:
     """What a group is ordered by, in that order, NULLs last."""
+    if not varies(o):
+        return exp.Anonymous(this="list", expressions=[o.this.copy()])
     last = exp.Ordered(this=o.this.copy(), desc=o.args.get("desc"), nulls_first=False)
     return exp.Anonymous(this="list", expressions=[exp.Order(this=o.this.copy(), expressions=[last])])
 
@@ -62,6 +64,8 @@ def _extremum(name: str) -> Emit:
 def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """The most frequent value; of several, Postgres takes the first in the order."""
     by = a[0].this
+    if not varies(by):
+        return exp.Min(this=by)
     most = exp.Anonymous(this="mode", expressions=[exp.Order(this=by.copy(), expressions=[a[0]])])
     if e.type.name != "interval":
         return most

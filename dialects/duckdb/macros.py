@@ -36,7 +36,8 @@ MACROS = {
     "plain_of(d, e)": "CASE WHEN e < 0 THEN '0.' || repeat('0', -e - 1) || d WHEN len(d) <= e + 1 THEN d || repeat('0', e + 1 - len(d)) "
     "ELSE d[1:e + 1] || '.' || d[e + 2:] END",
     "float_text(x)": "CASE WHEN isnan(x) THEN 'NaN' WHEN isinf(x) THEN CASE WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END "
-    "WHEN abs(x) >= 1e15 AND abs(x) < 1e16 THEN pg.float_powered(x, CAST(abs(x) AS VARCHAR)) ELSE pg.float_plain(CAST(x AS VARCHAR)) END",
+    "WHEN abs(x) >= 1e15 AND abs(x) < 1e16 THEN pg.float_powered(x, CAST(abs(x) AS VARCHAR)) "
+    "WHEN abs(x) >= 1e16 AND abs(x) < 1e37 THEN pg.float_large(x) ELSE pg.float_plain(CAST(x AS VARCHAR)) END",
     "timestamp_text(x)": "CAST(x AS VARCHAR)",
     "timestamptz_text(x)": "CAST(x AS VARCHAR) || CASE WHEN isinf(x) THEN '' ELSE '+00' END",
     "interval_text(i)": "list_transform([i], lambda v: pg.interval_shown(pg.months_of(v), datepart('day', v), pg.micros_of(v)))[1]",
@@ -119,10 +120,18 @@ MACROS = {
     "NOT list_contains(list_transform(ks, lambda k: pg.json_quoted(k)), v))) END",
     "json_minus_place(x, i)": "CASE WHEN i IS NULL OR x IS NULL THEN NULL ELSE pg.json_array_of(list_filter(pg.json_elements(x), "
     "lambda v, j: j <> CASE WHEN i >= 0 THEN i + 1 ELSE len(pg.json_elements(x)) + i + 1 END)) END",
-    "real_text(x)": "CASE WHEN isnan(x) OR isinf(x) THEN pg.float_text(x) WHEN abs(x) >= 1e6 THEN regexp_replace(CASE WHEN "
-    "CAST(printf('%.5e', x) AS FLOAT) = x THEN printf('%.5e', x) WHEN CAST(printf('%.6e', x) AS FLOAT) = x THEN printf('%.6e', x) "
-    "WHEN CAST(printf('%.7e', x) AS FLOAT) = x THEN printf('%.7e', x) "
-    "ELSE printf('%.8e', x) END, '\\.?0*e', 'e') ELSE pg.float_plain(CAST(x AS VARCHAR)) END",
+    # the fewest digits that tell a number from its neighbours; what lies halfway between two does not tell, for Postgres
+    "real_text(x)": "CASE WHEN isnan(x) OR isinf(x) THEN pg.float_text(x) WHEN abs(x) < 1.1754e-38 THEN pg.float_plain(CAST(x AS VARCHAR)) "
+    "ELSE pg.real_shown(list_transform([x], lambda v: regexp_replace(CASE WHEN pg.real_told(printf('%.5e', v), v) THEN printf('%.5e', v) "
+    "WHEN pg.real_told(printf('%.6e', v), v) THEN printf('%.6e', v) WHEN pg.real_told(printf('%.7e', v), v) THEN printf('%.7e', v) "
+    "ELSE printf('%.8e', v) END, '\\.?0*e', 'e'))[1]) END",
+    "real_told(t, x)": "CAST(t AS FLOAT) = x AND (CAST(t AS DOUBLE) = x OR coalesce(TRY_CAST(2 * CAST(t AS DOUBLE) - x AS FLOAT) "
+    "<> 2 * CAST(t AS DOUBLE) - x, TRUE))",
+    "real_shown(t)": "CASE WHEN CAST(split_part(t, 'e', 2) AS INTEGER) BETWEEN -4 AND 5 THEN pg.number_plain(t) ELSE t END",
+    "float_told(t, x)": "CAST(t AS DOUBLE) = x AND (CAST(t AS HUGEINT) = CAST(x AS HUGEINT) OR "
+    "CAST(CAST(2 * CAST(t AS HUGEINT) - CAST(x AS HUGEINT) AS DOUBLE) AS HUGEINT) <> 2 * CAST(t AS HUGEINT) - CAST(x AS HUGEINT))",
+    "float_large(x)": "list_transform([x], lambda v: regexp_replace(CASE WHEN pg.float_told(printf('%.14e', v), v) THEN printf('%.14e', v) "
+    "WHEN pg.float_told(printf('%.15e', v), v) THEN printf('%.15e', v) ELSE printf('%.16e', v) END, '\\.?0*e', 'e'))[1]",
     "float_plain(t)": "regexp_replace(t, '\\.0($|e)', '\\1')",
     "float_powered(x, t)": "CASE WHEN x < 0 THEN '-' ELSE '' END || rtrim(t[1] || '.' || rtrim(replace(pg.float_plain(t), '.', '')[2:], '0'), '.') "
     "|| "

@@ -14,7 +14,7 @@ from compiler.ir.relation import (
     WindowCall,
 )
 from compiler.ir.scalar import Call, Scalar
-from dialects.dialect import ident
+from dialects.dialect import ident, varies
 from dialects.lower.aggregates import Aggregates
 from dialects.lower.framed import by_joins, forward, unfiltered, widened
 from dialects.lower.frames import Frame
@@ -89,8 +89,8 @@ class Ordered(Aggregates):
         order = self.orders((*r.order, *ties), f.cols)
         if not r.partition and not r.with_ties and not (self.inline and self.dialect.filters_below_limits):
             s = self.select(f, r.names, False)
-            if order:
-                s.set("order", exp.Order(expressions=order))
+            if varying := [o for o in order if varies(o)]:  # an engine takes a constant for a column's place, or for a mistake
+                s.set("order", exp.Order(expressions=varying))
             if r.limit is not None:
                 s.set("limit", exp.Limit(expression=exp.Literal.number(r.limit)))
             if r.skip:

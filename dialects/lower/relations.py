@@ -27,7 +27,7 @@ from compiler.ir.relation import (
 from compiler.ir.scalar import TRUE, Col, Lit, Scalar, conjuncts, walk
 from compiler.ir.scalar import columns as columns_of
 from compiler.ir.types import Type
-from dialects.dialect import ident
+from dialects.dialect import ident, varies
 from dialects.lower.frames import WEIGHT, Frame, Frames
 from dialects.lower.joined import placed, tables_of
 from dialects.lower.trees import all_of, label_of, ordinal_safe, paren, reads, table_of, union_all
@@ -199,4 +199,4 @@ class Relations(Frames):
     def one_of(self, e: Scalar, cols: dict[str, exp.Expr]) -> exp.Expr:
         """One of the forms that a group's key has; a constant has one."""
         one = self.scalars.emit(e, cols)
-        return exp.Min(this=one) if one.find(exp.Column) else one
+        return exp.Min(this=one) if varies(one) else one

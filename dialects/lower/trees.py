@@ -26,7 +26,7 @@ from compiler.ir.relation import (
     Window,
 )
 from compiler.ir.scalar import Col, Lit, Scalar, walk
-from dialects.dialect import ident
+from dialects.dialect import ident, varies
 
 
 def signed(r: Relation) -> bool:
@@ -90,7 +90,7 @@ def paren(e: exp.Expr) -> exp.Expr:
 
 def ordinal_safe(e: exp.Expr, i: int) -> exp.Expr:
     """A constant key would be taken for a position: name the position instead."""
-    return e if any(True for _ in e.find_all(exp.Column)) else exp.Literal.number(i + 1)
+    return e if varies(e) else exp.Literal.number(i + 1)
 
 
 def union_all(selects: list[exp.Expr]) -> exp.Expr:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from compiler.spelling.spark import shortest_real
+
 TOKEN = r""" '"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"\\s*:?|-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|[^"0-9-]+|-' """.strip()
 
 BODIES: dict[str, str] = {
@@ -30,13 +32,15 @@ BODIES: dict[str, str] = {
     "CASE WHEN t LIKE '-%' THEN '-0' ELSE '0' END ELSE CONCAT(CASE WHEN x < 0 THEN '-' ELSE '' END, CASE WHEN pg_exponent(x, t) < -4 "
     "OR pg_exponent(x, t) >= most THEN pg_powered(pg_digits(t), pg_exponent(x, t)) ELSE pg_plain(pg_digits(t), pg_exponent(x, t)) END) END",
     "pg_float_text(x)": "pg_shown(x, pg_shortest(x, CAST(x AS STRING)), 15)",
-    "pg_real_text(x)": "pg_shown(CAST(x AS DOUBLE), pg_shortest_real(x, CAST(x AS STRING)), 6)",
+    "pg_real_text(x)": "pg_shown(CAST(x AS DOUBLE), " + shortest_real("x") + ", 6)",
     # Java before 19 writes more digits than tell a number from its neighbours
-    "pg_shortest(x, t)": "CASE WHEN t IS NULL OR LENGTH(t) < 17 OR t RLIKE 'N|y' THEN t WHEN TRY_CAST(FORMAT_STRING('%.15E', x) AS DOUBLE) = x "
-    "THEN FORMAT_STRING('%.15E', x) ELSE t END",
-    "pg_shortest_real(x, t)": "CASE WHEN t IS NULL OR LENGTH(t) < 9 OR t RLIKE 'N|y' THEN t "
-    "WHEN TRY_CAST(FORMAT_STRING('%.6E', CAST(x AS DOUBLE)) AS FLOAT) = x THEN FORMAT_STRING('%.6E', CAST(x AS DOUBLE)) "
-    "WHEN TRY_CAST(FORMAT_STRING('%.7E', CAST(x AS DOUBLE)) AS FLOAT) = x THEN FORMAT_STRING('%.7E', CAST(x AS DOUBLE)) ELSE t END",
+    "pg_shortest(x, t)": "CASE WHEN t IS NULL OR LENGTH(t) < 17 OR t RLIKE 'N|y' THEN t WHEN pg_told(x, FORMAT_STRING('%.14E', x)) "
+    "THEN FORMAT_STRING('%.14E', x) WHEN pg_told(x, FORMAT_STRING('%.15E', x)) THEN FORMAT_STRING('%.15E', x) "
+    "ELSE FORMAT_STRING('%.16E', x) END",
+    # whether a text is no halfway mark between two numbers, which Postgres does not take for either
+    "pg_told(x, t)": "TRY_CAST(t AS DOUBLE) = x AND COALESCE(ABS(x) < 1e16 OR TRY_CAST(CAST(pg_beyond(x, t) AS DOUBLE) AS BIGINT) <> pg_beyond(x, t) "
+    "OR pg_beyond(x, t) = TRY_CAST(x AS BIGINT), TRUE)",
+    "pg_beyond(x, t)": "2 * TRY_CAST(t AS DECIMAL(38,0)) - TRY_CAST(x AS BIGINT)",
     "pg_number_plain(t)": "CASE WHEN t LIKE '%e%' THEN CONCAT(CASE WHEN t LIKE '-%' THEN '-' ELSE '' END, pg_plain_of(REPLACE(SPLIT_PART("
     "LTRIM('-', t), 'e', 1), '.', ''), CAST(SPLIT_PART(t, 'e', 2) AS INT))) ELSE t END",
     "pg_plain_of(d, e)": "CASE WHEN e < 0 THEN CONCAT('0.', REPEAT('0', -e - 1), d) WHEN LENGTH(d) <= e + 1 THEN RPAD(d, e + 1, '0') "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import duckdb
 import pyarrow as pa
 import pytest
 
@@ -12,6 +11,7 @@ from compiler.ir import types
 from compiler.ir.types import Type
 from connectors.duckdb.values import exported
 from connectors.exported import converted, known, packed_shapes, shape, shapes, shared, unpacked_shapes
+from tests.memory import warehouse
 
 
 @pytest.mark.parametrize(("text", "written"), [
@@ -48,7 +48,8 @@ def test_a_column_has_the_type_its_values_share(texts: list[str | None], written
 
 @pytest.mark.parametrize(("t", "value", "written"), [
     (types.FLOAT4, "0.1::FLOAT", 0.1), (types.FLOAT4, "12.34::FLOAT", 12.34), (types.FLOAT4, "'-inf'::FLOAT", float("-inf")),
-    (types.FLOAT4, "NULL::FLOAT", None), (types.array(types.FLOAT4), "[0.1, NULL]::FLOAT[]", [0.1, None])])
+    (types.FLOAT4, "NULL::FLOAT", None), (types.FLOAT4, "255455.625::FLOAT", 255455.62), (types.FLOAT4, "1234567890::FLOAT", 1234567900.0),
+    (types.array(types.FLOAT4), "[0.1, NULL]::FLOAT[]", [0.1, None])])
 def test_a_real_has_the_digits_that_are_shown(t: Type, value: str, written: object) -> None:
-    got = duckdb.sql(f"SELECT {exported('x', t)} FROM (SELECT {value} AS x)").fetchone()
+    got = warehouse([]).execute(f"SELECT {exported('x', t)} FROM (SELECT {value} AS x)").fetchone()
     assert got == (written,)

@@ -1,0 +1,2 @@
+DELETE FROM a WHERE g = 2;
+UPDATE a SET g = NULL WHERE g = 3;
