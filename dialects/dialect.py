@@ -51,6 +51,10 @@ class Dialect:
     def forms_of(self, t: Type) -> tuple[str, ...]:
         return self.forms.get(str(t), ())
 
+    def sort_key(self, t: Type) -> str | None:
+        """The template of what equal values of a type have in common; none where they are the same."""
+        return self.sort_keys.get(f"{t.element.name}[]" if t.element is not None else t.name)
+
     def data_type(self, t: Type) -> exp.DataType:
         return _data_type(self.types(t), self.sqlglot)
 

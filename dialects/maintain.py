@@ -106,7 +106,7 @@ def merge_sql(d: Dialect, m: Merge, source: str | None = None) -> str:
 def _pairs(d: Dialect, key: str, kind: Type, exact: bool) -> list[str]:
     """A state's key equal to its change's; of a type that has several forms of one value, by what these have in common, or (`exact`)
     in the same form."""
-    name, by = ident(key), d.sort_keys.get(kind.name)
+    name, by = ident(key), d.sort_key(kind)
 
     def pair(template: str) -> str:
         s, c = (d.sql(d.template(template, [exp.Column(this=name.copy(), table=exp.to_identifier(t))]), pretty=False) for t in "sd")

@@ -12,7 +12,7 @@ from compiler.delta.times import after
 from compiler.ir.relation import Aggregate, Filter, Fixpoint, Net, Relation, Scan, Semi, State, Temp, Union, Window, is_empty, transform
 from compiler.ir.scalar import Call, conj, same
 from compiler.ir.types import BOOL
-from compiler.maintenance.groups import ZERO, has_extrema, nonzero, recomputed, summed, with_extrema
+from compiler.maintenance.groups import ZERO, as_kept, has_extrema, nonzero, recomputed, summed, with_extrema
 from compiler.maintenance.program import Merge, Program, Step
 from compiler.state import COUNT, StateDef
 
@@ -95,7 +95,7 @@ class Builder:
 
     def step(self, s: StateDef, r: Relation, rule: str) -> None:
         name = f"new_{s.name}"
-        self.out.steps.append(Step(name, r, False, rule, s.name))
+        self.out.steps.append(Step(name, as_kept(s, r), False, rule, s.name))
         self.temps[s.name] = Temp(name, s.definition.schema, False)
 
     # -- bags

@@ -9,10 +9,11 @@ from compiler.delta.times import after
 from compiler.ir.naming import companions, fresh
 from compiler.ir.relation import Agg, Aggregate, Filter, LeftJoin, Net, Project, Relation, State
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, conj, negate, same
-from compiler.ir.types import BOOL, INT4, INT8
+from compiler.ir.types import BLANKS, BOOL, INT4, INT8, INTERVAL, array
 from compiler.state import COUNT, StateDef
 
 ZERO = Lit(0, INT8)
+FORMS = (INTERVAL, array(INTERVAL), BLANKS)  # types of which equal values have several forms
 Resolve = Callable[[Relation], Relation]  # states at a time, in terms of what is there during the batch
 
 
@@ -45,6 +46,16 @@ def summed(s: StateDef, q: Aggregate, added: Relation) -> Relation:
     exprs: list[tuple[str, Scalar]] = [(k, added.col(k)) for k in s.key]
     exprs += [(n, plus(names[n], Col(n, a.type))) for n, a in q.aggs]
     return Project(joined, tuple(exprs))
+
+
+def as_kept(s: StateDef, new: Relation) -> Relation:
+    """Groups under the form of their keys that the state has: 1 day where a row with 24:00 came, so that what leaves is what arrived."""
+    if not any(c.type in FORMS for c in new.schema if c.name in s.key):
+        return new
+    old, names = before(s, new.names)
+    joined = LeftJoin(new, old, conj([same(new.col(k), names[k]) for k in s.key]))
+    kept: dict[str, Scalar] = {k: Call("coalesce", (names[k], new.col(k)), new.col(k).type) for k in s.key if new.col(k).type in FORMS}
+    return Project(joined, tuple((c.name, kept.get(c.name, c)) for c in new.schema))
 
 
 def plus(old: Col, new: Col) -> Scalar:

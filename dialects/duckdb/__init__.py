@@ -31,7 +31,7 @@ DUCKDB = Dialect(
     sqlglot="duckdb",
     types=type_name,
     storage=storage,
-    sort_keys={"interval": "pg.span($1)", "blanks": "RTRIM($1, ' ')"},
+    sort_keys={"interval": "pg.span($1)", "interval[]": "LIST_TRANSFORM($1, lambda v: pg.span(v))", "blanks": "RTRIM($1, ' ')"},
     forms={"interval": ("pg.months_of($1)", "DATEPART('day', $1)"),
            "interval[]": ("LIST_TRANSFORM($1, lambda v: [pg.months_of(v), DATEPART('day', v)])",)},
     frames=has_frame,

@@ -26,7 +26,7 @@ class Aggregates(Relations):
         if not fns <= ACCUMULATED or distinct:
             f = self.expanded(f, r.input)
         keys = self.keys(tuple(e for _, e in r.keys), f.cols)
-        items = [self.item(self.scalars.emit(e, f.cols) if e.type.name not in self.dialect.sort_keys else self.one_of(e, f.cols), n)
+        items = [self.item(self.scalars.emit(e, f.cols) if self.dialect.sort_key(e.type) is None else self.one_of(e, f.cols), n)
                  for n, e in r.keys]
         items += [exp.alias_(self.aggregate(a, f), ident(n)) for n, a in r.aggs]
         s = self.attach(exp.Select(expressions=items), f)

@@ -177,8 +177,8 @@ class Relations(Frames):
 
     def _keys(self, r: Keys, positive: bool) -> Frame:
         f = self.frame(r.input, False)
-        forms = any(e.type.name in self.dialect.sort_keys for _, e in r.exprs)
-        items: list[exp.Expr] = [exp.Alias(this=self.one_of(e, f.cols) if e.type.name in self.dialect.sort_keys else self.scalars.emit(e, f.cols),
+        forms = any(self.dialect.sort_key(e.type) is not None for _, e in r.exprs)
+        items: list[exp.Expr] = [exp.Alias(this=self.scalars.emit(e, f.cols) if self.dialect.sort_key(e.type) is None else self.one_of(e, f.cols),
                                            alias=ident(n)) for n, e in r.exprs]
         items = items or [exp.alias_(exp.Literal.number(1), ident("one"))]
         s = self.attach(exp.Select(expressions=items, distinct=None if forms else exp.Distinct()), f)
@@ -190,7 +190,7 @@ class Relations(Frames):
     def keys(self, exprs: tuple[Scalar, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
         """What rows are grouped or ordered by: of a value that has several forms, what these have in common."""
         def key(e: Scalar) -> exp.Expr:
-            by = self.dialect.sort_keys.get(e.type.name)
+            by = self.dialect.sort_key(e.type)
             out = self.scalars.emit(e, cols)
             return out if by is None else self.dialect.template(by, [out])
 

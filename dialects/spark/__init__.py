@@ -29,7 +29,7 @@ SPARK = Dialect(
     unnest=UNNEST,
     null_safe="<=>",
     macros=MACROS,
-    sort_keys={"interval": "pg_length($1)", "blanks": "RTRIM($1)"},
+    sort_keys={"interval": "pg_length($1)", "interval[]": "TRANSFORM($1, v -> pg_length(v))", "blanks": "RTRIM($1)"},
     frames=windows.has,
     window_filters=False,
     semi_side="LEFT",

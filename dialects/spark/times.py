@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit
-from dialects.dialect import Dialect, Emit, tree
+from dialects.dialect import Dialect, Emit, tree, wrap
 from dialects.spark.casts import added
 from dialects.spark.common import fn, no
 
@@ -124,9 +124,15 @@ def _compared(op: str) -> str:
     return f"pg_length($1) {op} pg_length($2)"
 
 
+def _same_arrays(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    if e.args[0].type.element == types.INTERVAL:
+        return tree(d, "TRANSFORM($1, v -> pg_length(v)) <=> TRANSFORM($2, v -> pg_length(v))", *a)
+    return exp.NullSafeEQ(this=wrap(a[0]), expression=wrap(a[1]))
+
+
 FUNCTIONS: dict[str, str | Emit] = {
     "+": _plus, "-": _plus, "extract": _extract, "date_trunc": _date_trunc, "at_zone": _at_zone, "now": "CURRENT_TIMESTAMP()",
-    **{f"{op}:interval": _compared(op) for op in ("=", "<>", "<", "<=", ">", ">=")}, "same:interval": _compared("<=>"),
+    **{f"{op}:interval": _compared(op) for op in ("=", "<>", "<", "<=", ">", ">=")}, "same:interval": _compared("<=>"), "same:array": _same_arrays,
     "in:interval": lambda d, e, a: exp.In(this=tree(d, "pg_length($1)", a[0]), expressions=[tree(d, "pg_length($1)", x) for x in a[1:]]),
     "age": "pg_age($1, $2)", "make_date": fn("make_date"), "make_timestamp": _make_timestamp, "to_timestamp": fn("timestamp_seconds"),
     "isfinite": "CASE WHEN $1 IS NOT NULL THEN TRUE END", "date_bin": _date_bin, "round_time": _round_time,

@@ -29,8 +29,14 @@ class Views(Sources):
         return Query(head + ", ".join(f"{c.ref} AS k{i}" for i, c in enumerate(items)) + " FROM " + rest, [c.type for c in items])
 
     def items(self, s: Scope, depth: int, types: list[str] | None = None) -> list[Col]:
+        own = not types
         types = types or [self.rng.choice([c.type for c in s.cols] if self.chance(0.7) else KINDS) for _ in range(self.rng.randint(1, 4))]
-        return [Col(self.value(s.cols, t, 2, depth), t) for t in types]
+        lists = [c.ref for c in s.cols if c.type == "ints"]
+        made = [Col(self.value(s.cols, t, 2, depth), t) for t in types]
+        if own and lists and self.chance(0.3):
+            self.mark("array of a set")
+            made.append(Col(f"ARRAY(SELECT u + 1 FROM unnest({self.rng.choice(lists)}) u WHERE u > 0)", "arr"))
+        return made
 
     def select(self, depth: int, types: list[str] | None = None, head: str = "SELECT ") -> Query:
         s = self.scope(depth)

@@ -29,7 +29,13 @@ text trim({char})|text {date}::text|ts {ts} + interval '1 day 2 hours'|ts date_t
 date {ts}::date|float {float} * 2|float {int}::float8|float coalesce({float}, 0.5)|float CASE WHEN {bool} THEN {float} END|bool ({bool})
 int {date} - {date}|int ({bool})::int|text coalesce({char}, 'longer than it') || '.'|text coalesce({num}, 0)::text
 text (CASE WHEN {bool} THEN {num} ELSE 1 END)::text|numx CASE WHEN {bool} THEN {num} ELSE '0.125' END|text greatest({num}, {int})::text
-numx coalesce({num}, '0.0625')|text CASE WHEN {bool} THEN {char} ELSE 'something else' END || '!'"""
+numx coalesce({num}, '0.0625')|text CASE WHEN {bool} THEN {char} ELSE 'something else' END || '!'
+int {int} << 33|int {int} >> 1|big {big} & 5|int {int} # {int}|bool {int} = ANY (ARRAY[{int}, 3])|text (ARRAY['x''y', {text}])[2]
+text array_to_string(ARRAY[{text}, 'q,', {text}], ', ')|text jsonb_build_object('a', {int}, 'b', {text})::text|text to_char({ts}, 'YYYY-MM Dy')
+int (jsonb_build_object('n', {int}) ->> 'n')::int|int extract(dow FROM {ts})::int|text split_part({text}, 'a', 1)|text lpad({text}, 3, '*')
+text regexp_replace({text}, '[ab]+', 'x')|text translate({text}, 'ab', 'b')|int width_bucket({num}, 0, 10, 4)|int position('b' IN {text})
+date date_trunc('week', {ts})::date|num least({num}, {num}, 1.5)|text format('%s/%s', {int}, {text})|num trunc({num}, 1)|int sign({int})::int
+bool {int} IS DISTINCT FROM {int}|bool ({int}, {text}) < ({int}, 'b')|text ({bool})::text|text md5({text})|big {int}::bigint * 1000000"""
 SETS = ("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
 ORDERED = ("int", "big", "num", "text", "bool", "ts", "tz", "date", "float", "char")
 KINDS = ("int", "int", "num", "text", "big", "bool", "ts", "date", "float")

@@ -1,0 +1,1 @@
+DELETE FROM t WHERE id IN (2, 5);

@@ -1,0 +1,1 @@
+DELETE FROM t; DELETE FROM u WHERE id = 1;
