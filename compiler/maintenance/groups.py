@@ -9,11 +9,11 @@ from compiler.delta.times import after
 from compiler.ir.naming import companions, fresh
 from compiler.ir.relation import Agg, Aggregate, Filter, LeftJoin, Net, Project, Relation, State
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, conj, negate, same
-from compiler.ir.types import BLANKS, BOOL, INT4, INT8, INTERVAL, array
+from compiler.ir.types import BOOL, INT4, INT8
+from compiler.normalize.subqueries.forms import FORMS
 from compiler.state import COUNT, StateDef
 
 ZERO = Lit(0, INT8)
-FORMS = (INTERVAL, array(INTERVAL), BLANKS)  # types of which equal values have several forms
 Resolve = Callable[[Relation], Relation]  # states at a time, in terms of what is there during the batch
 
 
