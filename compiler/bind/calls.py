@@ -21,6 +21,7 @@ from compiler.ir.scalar import walk as scalar_walk
 from compiler.ir.types import INT4, INT8, INTERVAL, JSONB, TEXT
 from compiler.normalize.outers import free
 
+TYPES = ("date", "text", "int2", "int4", "int8", "float4", "float8")  # a cast written as a call: date(created_at)
 NOW = {"now": types.TIMESTAMPTZ, "current_timestamp": types.TIMESTAMPTZ, "transaction_timestamp": types.TIMESTAMPTZ,
        "statement_timestamp": types.TIMESTAMPTZ, "localtimestamp": types.TIMESTAMP, "current_date": types.DATE, "localtime": types.TIME}
 JSON_FUNCTIONS = {form.format(kind.name): (make, kind) for kind in (types.JSON, JSONB) for form, make in (
@@ -105,6 +106,8 @@ class Calls(Binding):
         if name in JSON_FUNCTIONS and (len(e.expressions) == 1 or "build" in name):
             make, kind = JSON_FUNCTIONS[name]
             return make(kind, [row if (row := whole_rows.row_as_json(kind, x, c)) is not None else self.bind(x, c) for x in e.expressions])
+        if name in TYPES and len(e.expressions) == 1:
+            return self.bind(exp.Cast(this=e.expressions[0].copy(), to=exp.DataType.build(name, dialect="postgres")), c)
         return bind_function(name, [self.bind(x, c) for x in e.expressions])
 
     def set_returning(self, name: str, e: exp.Expr, c: Clause) -> Scalar:

@@ -147,6 +147,9 @@ class Expressions(Predicates, Calls):
         if args[1] is None and args[2] is not None:
             args[1] = exp.Literal.number(1)
         bound = [self.bind(a, c) for a in args if a is not None]
+        if len(bound) > 2 and (types.is_string(bound[2].type) or bound[2].type.name == "unknown"):
+            raise UnsupportedSql("SUBSTRING with a pattern and an escape is not supported", code="unsupported_function",
+                                 hint="Write the pattern as a regular expression: substring(x FROM 'pattern').")
         if len(bound) > 1 and bound[1].type.name in ("unknown", "text"):
             return first_group(bound[0], bound[1])
         return bind_function("substring", bound)

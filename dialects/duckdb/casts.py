@@ -23,6 +23,8 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         if types.is_integer(t):
             return d.cast(tree(d, "ROUND_EVEN($1, 0)", x), t)
         return d.cast(tree(d, "pg.exact_real($1)" if s.name == "float4" else "pg.exact($1)", x), t) if (t.scale or 0) > 0 else d.cast(x, t)
+    if types.is_numeric(s) and (t.name == "float4" or t.name == "float8" and (s.precision or 38) > 15):
+        return d.cast(d.cast(x, types.TEXT), t)  # DuckDB's own cast rounds twice
     if types.is_numeric(s) and types.is_integer(t):
         return d.cast(tree(d, "ROUND($1, 0)", x), t)
     if types.is_string(t):

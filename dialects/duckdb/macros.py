@@ -111,7 +111,8 @@ MACROS = {
     "json_sorted(l)": "list_transform(list_sort(list_transform(list_distinct(l), lambda k: {'n': strlen(k), 'k': k})), lambda v: v['k'])",
     "json_object_of(l, a, b)": "'{' || coalesce(array_to_string(list_transform(l, lambda k: pg.json_quoted(k) || ': ' || "
     "coalesce(pg.json_at(b, pg.json_key(k)), pg.json_at(a, pg.json_key(k)))), ', '), '') || '}'",
-    "json_concat(a, b)": "CASE WHEN a IS NULL OR b IS NULL THEN NULL WHEN json_type(a) = 'OBJECT' AND json_type(b) = 'OBJECT' "
+    "json_concat(a, b)": "list_transform([[a, b]], lambda p: pg.json_joined(p[1], p[2]))[1]",  # bound once
+    "json_joined(a, b)": "CASE WHEN a IS NULL OR b IS NULL THEN NULL WHEN json_type(a) = 'OBJECT' AND json_type(b) = 'OBJECT' "
     "THEN pg.json_object_of(pg.json_sorted(list_concat(json_keys(a), json_keys(b))), a, b) "
     "ELSE pg.json_array_of(list_concat(pg.json_listed(a), pg.json_listed(b))) END",
     "json_minus(x, ks)": "CASE WHEN x IS NULL OR ks IS NULL THEN NULL WHEN json_type(x) = 'OBJECT' "
@@ -142,10 +143,11 @@ MACROS = {
     "to_microseconds(CAST(round_even(u + (s - trunc(s / 86400) * 86400) * 1e6, 0) AS BIGINT))",
     "epoch_of(i)": "(CAST((pg.months_of(i) // 12) * 31557600 + pg.months_of(i) % 12 * 2592000 + datepart('day', i) * 86400 AS DECIMAL(20,0)) + "
     "pg.micros_of(i) * 0.000001)",
-    "json_marked(x)": "CASE WHEN regexp_matches(x, '\\.[0-9]*0[,}\\]]|0\\.0000|[0-9.]{16}') "
+    "json_marked(x)": "CASE WHEN regexp_matches(x, '\\.[0-9]*0[,}\\]]|0\\.0000|[0-9.]{16}|(?:^|[:,\\[] ?)-?[0-9.]+[eE]') "
     "THEN array_to_string(list_transform(regexp_extract_all(x, "
     "'\"(?:[^\"\\\\]|\\\\.)*\"|-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|[^\"0-9-]+|-'), "
-    "lambda t: CASE WHEN regexp_matches(t, '^-?(?:[0-9]+\\.[0-9]*0$|0\\.0000|[0-9.]{16})') THEN '\"\\u0001' || t || '\"' ELSE t END), '') ELSE x END",
+    "lambda t: CASE WHEN regexp_matches(t, '^-?(?:[0-9]+\\.[0-9]*0$|0\\.0000|[0-9.]{16}|[0-9.]+[eE])') "
+    "THEN '\"\\u0001' || t || '\"' ELSE t END), '') ELSE x END",
     "json_unmarked(t)": "regexp_replace(t, '\"\\\\u0001([^\"]*)\"', '\\1', 'g')",
     "json_at(x, p)": "pg.spaced(pg.json_unmarked(CAST(json_extract(pg.json_marked(x), p) AS VARCHAR)))",
     "json_text_at(x, p)": "pg.json_shown(json_extract(pg.json_marked(x), p))",

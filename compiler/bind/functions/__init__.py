@@ -26,7 +26,8 @@ def _nullif(args: list[Scalar]) -> Scalar:
     left = coerce(a, b.type if b.type.name != "unknown" else TEXT)
     if left.type.name == "jsonb":
         return case([(Call("json_equal", (left, coerce(b, left.type)), BOOL), null(left.type))], left, left.type)
-    same = compare("=", left, b) if BLANKS in (left.type, b.type) else equal(left, coerce(b, left.type))
+    apart = b.type.name not in (left.type.name, "unknown")  # Postgres compares a real with a numeric as doubles, a date with a timestamp as that
+    same = compare("=", left, b) if apart or BLANKS in (left.type, b.type) else equal(left, coerce(b, left.type))
     return case([(same, null(left.type))], left, left.type)
 
 

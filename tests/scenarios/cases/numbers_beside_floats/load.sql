@@ -1,0 +1,2 @@
+INSERT INTO a SELECT i, (i/10.0)::real, i/7.0, i/10.0, round(i/3.0, 8), i/4.0, date '2025-01-01' + i, timestamp '2025-01-01 10:00' + i * interval '12 hours', ('{"n": ' || i || 'e3, "m": ' || i || 'E-2, "x": [1e2, 2.50], "s": "5e3"}')::json, 'he' || i || 'llo' FROM generate_series(1, 40) i;
+INSERT INTO a VALUES (100, 0.1, 0.1, 0.1, 0.33333333, 0.10, '2025-01-01', '2025-01-01', '1e3', 'l'), (101, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
