@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from compiler.bind.operators import of
 from compiler.ir import types
 from compiler.ir.parts import scalars
-from compiler.ir.relation import Aggregate, Filter, Relation
+from compiler.ir.relation import Aggregate, Filter, Relation, Window
 from compiler.ir.scalar import Call, Col, Lit, Scalar, conjuncts, walk
 from compiler.opaque import every
 
@@ -20,6 +20,7 @@ INTERVAL_KEYS = ("an interval that rows are grouped by, told apart by or that is
 SIGNS = "it shows a float as text: of 0 and -0, which are equal, it may show the other"
 READ = "it casts text to {}: what is not written as Postgres writes it (a seventh digit of a second, escapes) may be read in another way"
 ZONES = "it takes time zones from values: they are read as full names, while an abbreviation is an offset for Postgres: CET, IST"
+REALS = "it adds reals, which Postgres does in single precision and in the order it reads them: the last of seven digits may differ"
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
 BEYOND_ZERO: dict[str, Callable[[float], bool]] = {"<>": lambda x: x == 0, ">": lambda x: x >= 0, ">=": lambda x: x > 0,
@@ -38,6 +39,8 @@ def differences(bound: Relation) -> list[str]:
              (_sign_of_zero, SIGNS), (lambda e: e.fn == "at_zone" and not isinstance(e.args[1], Lit), ZONES))
     read = [READ.format(e.type) for e in calls if _read(e)]
     spelled = [INTERVAL_KEYS] if any(isinstance(r, Aggregate) and _by_interval(r) for r in parts) else []
+    sums = [f for r in parts if isinstance(r, Aggregate | Window) for _, f in (r.aggs if isinstance(r, Aggregate) else r.calls)]
+    spelled += [REALS] if any(f.fn == "sum" and f.type.name == "float4" for f in sums) else []
     return list(dict.fromkeys(out + read)) + [text for test, text in known if any(map(test, calls))] + spelled
 
 

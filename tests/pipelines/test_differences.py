@@ -77,3 +77,11 @@ def test_text_that_is_read_is_warned_of(sql: str, warned: bool) -> None:
     schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, t text, u text, z timestamptz);")
     told = compile_view("v", parse_query(sql), schema).warnings
     assert any(w.startswith(("it casts text", "it takes time zones")) for w in told) == warned
+
+
+@pytest.mark.parametrize(("sql", "warned"), [
+    ("SELECT sum(r) AS s FROM d", True), ("SELECT k, sum(r) OVER (ORDER BY k) AS s FROM d", True),
+    ("SELECT sum(r::float8) AS s, avg(r) AS a, max(r) AS m, sum(f) AS f FROM d", False)])
+def test_sums_of_reals_are_warned_of(sql: str, warned: bool) -> None:
+    schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, f float8, r real);")
+    assert any("adds reals" in w for w in compile_view("v", parse_query(sql), schema).warnings) == warned
