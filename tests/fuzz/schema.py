@@ -19,11 +19,13 @@ TYPES = {
     "tz": "timestamptz",
     "date": "date",
     "float": "double precision",
+    "gap": "interval",
     "ints": "int[]",
     "json": "jsonb",
 }
 PLAIN = ("int", "int", "big", "num", "num", "text", "text", "bool", "ts", "date", "float")
-RARE = ("char", "tz", "ints", "json")
+RARE = ("char", "tz", "ints", "json", "gap", "gap")
+GAPS = ("1 day", "24:00", "2 days", "48:00", "1 day 02:00", "26:00", "1 mon", "30 days", "00:30", "-1 day")  # equal ones in two forms
 TEXTS = ("", "a", "b", "A", "ab", "Zoë", "x_y", "10%", "b")
 
 
@@ -81,6 +83,8 @@ def literal(rng: random.Random, type: str, span: int = 9) -> str:
         return f"date '2025-0{1 + n % 3}-{1 + n:02}'"
     if type == "float":
         return f"{n * 0.25 - 0.5}::float8"
+    if type == "gap":
+        return f"interval '{GAPS[n % len(GAPS)]}'"
     if type == "ints":
         return "'{" + ",".join(str(rng.randint(0, 4)) for _ in range(n % 4)) + "}'::int[]"
     return f"""'{{"a": {n}, "b": [{n % 3}, 1], "c": "{rng.choice("xyz")}"}}'::jsonb"""

@@ -37,7 +37,7 @@ text regexp_replace({text}, '[ab]+', 'x')|text translate({text}, 'ab', 'b')|int 
 date date_trunc('week', {ts})::date|num least({num}, {num}, 1.5)|text format('%s/%s', {int}, {text})|num trunc({num}, 1)|int sign({int})::int
 bool {int} IS DISTINCT FROM {int}|bool ({int}, {text}) < ({int}, 'b')|text ({bool})::text|text md5({text})|big {int}::bigint * 1000000"""
 SETS = ("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
-ORDERED = ("int", "big", "num", "text", "bool", "ts", "tz", "date", "float", "char")
+ORDERED = ("int", "big", "num", "text", "bool", "ts", "tz", "date", "float", "char", "gap")
 KINDS = ("int", "int", "num", "text", "big", "bool", "ts", "date", "float")
 FRAMES = ("ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "",
           "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW", "ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING",
