@@ -12,7 +12,8 @@ from compiler.ir.scalar import Call, Col, Lit, Scalar, conjuncts, walk
 from compiler.opaque import every
 
 ALTERNATIVES = "of the alternatives of a pattern (a|b) it takes the first that matches; Postgres takes the longest"
-MADE = "it casts text to jsonb, which stays as it is written: keys in their order, equal ones twice, blanks and digits as they are"
+MADE = ("it casts text or json to jsonb, which stays as it is written: keys in their order, equal ones twice, blanks and digits as they "
+        "are; compared as a whole it may differ from an equal one")
 JSON_PARTS = "it reads parts of json (not jsonb): blanks within a part are not kept, and of equal keys the first is read"
 JSON_KEYS = "a jsonb value that rows are grouped by, or told apart by, is shown with its numbers in one form: 12.50 as 12.5"
 INTERVAL_KEYS = ("an interval that rows are grouped by, told apart by or that is the least or greatest keeps its spelling "
@@ -21,6 +22,8 @@ SIGNS = "it shows a float as text: of 0 and -0, which are equal, it may show the
 READ = "it casts text to {}: what is not written as Postgres writes it (a seventh digit of a second, escapes) may be read in another way"
 ZONES = "it takes time zones from values: they are read as full names, while an abbreviation is an offset for Postgres: CET, IST"
 REALS = "it adds reals, which Postgres does in single precision and in the order it reads them: the last of seven digits may differ"
+QUOTIENTS = ("it compares, or rounds up or down, what it computes from quotients: Postgres cuts these to some 16 digits and this to 18 after "
+             "the point, so that x / 3 * 3 = x may be told otherwise")
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
 BEYOND_ZERO: dict[str, Callable[[float], bool]] = {"<>": lambda x: x == 0, ">": lambda x: x >= 0, ">=": lambda x: x > 0,
@@ -36,7 +39,7 @@ def differences(bound: Relation) -> list[str]:
     out = [DIVISION.format(_named(d)) for d in divisors if d not in safe]
     calls = [s for r in parts for e in scalars(r) for s in walk(e) if isinstance(s, Call)]
     known = ((_part_of_json, JSON_PARTS), (_made, MADE), (lambda e: e.fn == "json_norm", JSON_KEYS), (_alternatives, ALTERNATIVES),
-             (_sign_of_zero, SIGNS), (lambda e: e.fn == "at_zone" and not isinstance(e.args[1], Lit), ZONES))
+             (_sign_of_zero, SIGNS), (lambda e: e.fn == "at_zone" and not isinstance(e.args[1], Lit), ZONES), (_of_quotients, QUOTIENTS))
     read = [READ.format(e.type) for e in calls if _read(e)]
     spelled = [INTERVAL_KEYS] if any(isinstance(r, Aggregate) and _by_interval(r) for r in parts) else []
     sums = [f for r in parts if isinstance(r, Aggregate | Window) for _, f in (r.aggs if isinstance(r, Aggregate) else r.calls)]
@@ -60,7 +63,20 @@ def _read(e: Call) -> bool:
 
 
 def _made(e: Call) -> bool:
-    return e.fn == "cast" and e.type.name == "jsonb" and types.is_string(e.args[0].type) and not isinstance(e.args[0], Lit)
+    from_text = e.fn == "cast" and (types.is_string(e.args[0].type) or e.args[0].type.name == "json")
+    return from_text and e.type.name == "jsonb" and not isinstance(e.args[0], Lit)
+
+
+def _of_quotients(e: Call) -> bool:
+    """Whether digits beyond those that are kept of a quotient may decide."""
+    if e.fn not in BEYOND_ZERO and e.fn not in ("=", "ceil", "floor", "trunc", "in"):
+        return False
+    made = (x for a in e.args for x in walk(a) if isinstance(x, Call) and x.fn in ("+", "-", "*"))
+    return any(_quotient(y.type) for x in made for y in x.args)
+
+
+def _quotient(t: types.Type) -> bool:
+    return types.is_numeric(t) and (t.scale or 0) >= types.QUOTIENT_SCALE
 
 
 def _alternatives(e: Call) -> bool:
@@ -69,8 +85,7 @@ def _alternatives(e: Call) -> bool:
 
 
 def _part_of_json(e: Call) -> bool:
-    parts = e.fn in ("json_get", "json_text", "json_step") and e.args[0].type.name == "json"
-    return parts or e.fn == "cast" and e.args[0].type.name == "json" and e.type.name == "jsonb"
+    return e.fn in ("json_get", "json_text", "json_step") and e.args[0].type.name == "json"
 
 
 def _divisors(e: Scalar) -> Iterator[Scalar]:

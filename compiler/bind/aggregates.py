@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
@@ -14,7 +15,7 @@ from compiler.bind.operators import label, of, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order
-from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast, columns, is_null
 from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
 
 Bind = Callable[[exp.Expr], Scalar]
@@ -23,6 +24,7 @@ STATISTICS = {"stddev": "stddev_samp", "stddev_samp": "stddev_samp", "stddev_pop
               "variance": "var_samp", "var_samp": "var_samp", "var_pop": "var_pop"}
 REGRESSION = {"corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
               "regr_slope", "regr_sxx", "regr_sxy", "regr_syy"}
+BREAK = "\n "
 LISTS = {"string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"}
 NAMES = {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor",
          *LISTS, "percentile_cont", "percentile_disc", "mode", "any_value", *STATISTICS, *REGRESSION}
@@ -111,7 +113,7 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Ord
             continue
         elif a is not None:
             args.append(bind(a))
-    return build(name, args, keep, distinct, order if order or distinct or name not in LISTS else arriving)
+    return build(name, args, keep, distinct, order if order or distinct or name not in LISTS else arriving, bool(e.meta.get("rows")))
 
 
 def listed(e: exp.Select) -> bool:
@@ -135,7 +137,8 @@ def _row_text(e: exp.Tuple, bind: Bind) -> Scalar:
     return joined(parts)
 
 
-def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, order: tuple[Order, ...]) -> Agg:
+def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, order: tuple[Order, ...], rows: bool = False) -> Agg:
+    """The aggregate as it is maintained. `rows`: of the rows of a table, which json_agg has each on a line of its own."""
     fn = {"every": "bool_and", **STATISTICS}.get(name, name)
     need = 0 if fn in ("count", "mode") else 2 if fn in REGRESSION or fn in ("string_agg", "json_object_agg",
                                                                          "jsonb_object_agg") else 1
@@ -151,11 +154,16 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         if distinct:
             raise UnsupportedSql(f"{fn}(DISTINCT …) is not supported", code="unsupported_function",
                                  hint="Take DISTINCT in a subquery.")
-        apart = args[0].type == json_values.ROW or fn == "json_agg" and args[0].type.name == "array"
-        between = ", \n " if apart else ", "
-        fn, args = "string_agg", [json_values.element(args[0], json_values.AGGREGATES[fn]), Lit(between, TEXT)]
+        item, between = json_values.element(args[0], json_values.AGGREGATES[fn]), ", "
+        if _broken(fn, args[0], rows):
+            if _padded(args[0]):
+                item = case([(is_null(args[0]), item)], json_values.text(BREAK, item), TEXT)
+            else:
+                between += BREAK
+        fn, args = "string_agg", [item, Lit(between, TEXT)]
     if distinct:
         args = [without_blanks(a) for a in args]
+        order = tuple(replace(o, expr=without_blanks(o.expr)) for o in order)
     if fn in ("bool_and", "bool_or"):
         args = [coerce(args[0], BOOL)]
     elif fn == "string_agg":
@@ -210,6 +218,16 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
     return Agg(fn, tuple(args), t, keep, distinct, order if fn not in ("count", "sum", "avg", "min", "max") else ())
 
 
+def _broken(name: str, x: Scalar, rows: bool) -> bool:
+    """Whether Postgres breaks the line before an element that is not NULL: before rows and arrays, not before JSON."""
+    return name == "json_agg" and (rows or x.type.name == "array")
+
+
+def _padded(x: Scalar) -> bool:
+    """Whether an array, or a row that an outer join may not find, may be NULL."""
+    return x.type.name == "array" or isinstance(x, Call) and x.fn == "case"
+
+
 def _single(name: str, e: Scalar) -> Scalar:
     """What values are ordered by; of an array of enums, there is no way back."""
     if e.type.name == "array" and of(e.type).name == "enum":
@@ -248,4 +266,8 @@ def finish(e: exp.Expr, col: Scalar, bind: Bind) -> Scalar:
     arg = call.expressions[0]
     while isinstance(arg, (exp.Order, exp.Distinct)):
         arg = arg.this if isinstance(arg, exp.Order) else arg.expressions[0]
-    return json_values.array_of(json_values.AGGREGATES[name], col, bind(arg).type)
+    of = bind(arg)
+    if _broken(name, of, bool(call.meta.get("rows"))) and _padded(of):  # the first has no line of its own
+        breaks = Call("starts_with", (col, Lit(BREAK, TEXT)), BOOL)
+        col = case([(breaks, Call("substring", (col, Lit(len(BREAK) + 1, INT4)), TEXT))], col, TEXT)
+    return json_values.array_of(json_values.AGGREGATES[name], col, of.type)

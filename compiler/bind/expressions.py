@@ -15,6 +15,7 @@ from compiler.bind.coerce import coerce, number, unify
 from compiler.bind.functions import bind_function
 from compiler.bind.functions.regexes import first_group
 from compiler.bind.functions.times import at_zone, extract
+from compiler.bind.json_casts import as_jsonb
 from compiler.bind.operators import binary, compare, concat
 from compiler.bind.predicates import Predicates
 from compiler.catalog import parse_type
@@ -137,6 +138,11 @@ class Expressions(Predicates, Calls):
         if isinstance(e.this, exp.Array) and t.name == "array" and t.element is not None and not any(
                 isinstance(x, exp.Array) for x in e.this.expressions):
             return Call("array", tuple(explicit_cast(self.bind(x, c), t.element) for x in e.this.expressions), t)
+        if t == types.JSONB and (made := as_jsonb(e.this)) is not None:
+            try:
+                return explicit_cast(self.bind(made, c), t)
+            except UnsupportedSql:  # json columns within: deploy warns of what stays as it is written
+                pass
         return explicit_cast(self.bind(e.this, c), t)
 
     def extract_(self, e: Any, c: Clause) -> Scalar:
@@ -223,7 +229,7 @@ def explicit_cast(x: Scalar, t: Type) -> Scalar:
         if types.is_exact(s):
             return x if types.is_numeric(s) else cast(x, types.as_numeric(s))
         if types.is_float(s):
-            return Call("cast", (x,), types.numeric(38, 15))
+            return Call("cast", (x,), types.varying(types.numeric(38, 15)))
     if s.name == "bool" and types.is_number(t) and t.name != "int4" or types.is_number(s) and t.name == "bool" and s.name != "int4":
         raise InvalidSql(f"cannot cast type {s} to {t}", code="cannot_coerce")
     if t.name in types.TEMPORALS | {"time", "interval"} and types.is_number(s):

@@ -14,7 +14,6 @@ from compiler.ir.scalar import Call, Lit, Scalar, case, cast
 from compiler.ir.types import JSON, JSONB, TEXT, Type
 
 NULL = Lit("null", TEXT)
-ROW = Type("json", labels=("row",))  # a whole row: json_agg breaks the line between two of them
 AGGREGATES = {"json_agg": JSON, "jsonb_agg": JSONB}
 OBJECTS = {"json_object_agg": JSON, "jsonb_object_agg": JSONB}
 
@@ -135,7 +134,7 @@ def row(kind: Type, columns: list[tuple[str, Scalar]]) -> Scalar:
     parts: list[Scalar | str] = []
     for i, (n, c) in enumerate(columns):
         parts += [("," if i else "{") + _quoted(n) + ":", element(c, kind)]
-    return cast(text(*parts, "}"), ROW)
+    return cast(text(*parts, "}"), JSON)
 
 
 def array_of(kind: Type, items: Scalar, of: Type) -> Scalar:

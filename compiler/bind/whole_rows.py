@@ -106,6 +106,7 @@ def as_json(e: Any, c: Clause) -> Any:
         return e
     e = e.copy()
     arg = argument(call_of(e))
+    call_of(e).meta["rows"] = True
     arg.replace(exp.Anonymous(this=f"to_{kinds[str(call.this).lower()].name}", expressions=[arg.copy()]))
     return e
 

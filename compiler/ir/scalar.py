@@ -123,6 +123,8 @@ def _text_of_branches(e: Call, t: Type) -> Scalar:
     """The text of a numeric that is one of several: of the one it is, with the digits that one has."""
     if e.fn == "cast" and types.is_exact(e.args[0].type):
         return cast(e.args[0], t)
+    if e.fn == "cast" and types.is_float(e.args[0].type):
+        return cast(Call("float_digits", e.args, types.TEXT), t)
     if e.fn == "case":
         return Call("case", tuple(cast(a, t) if i % 2 or i == len(e.args) - 1 else a for i, a in enumerate(e.args)), t)
     if e.fn == "coalesce":

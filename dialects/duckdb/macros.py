@@ -31,6 +31,8 @@ MACROS = {
     "ELSE ltrim(x ->> '$', chr(1)) END",
     "exact_real(x)": "printf('%.6g', x)",
     "exact(x)": "list_transform([printf('%.15g', x)], lambda t: pg.number_plain(t))[1]",  # bound once: it stands in larger expressions
+    "float_digits(x)": "CASE WHEN isnan(x) OR isinf(x) THEN pg.float_text(x) ELSE pg.exact(x + 0) END",
+    "real_digits(x)": "CASE WHEN isnan(x) OR isinf(x) THEN pg.float_text(x) ELSE pg.number_plain(printf('%.6g', x + 0)) END",
     "number_plain(t)": "CASE WHEN contains(t, 'e') THEN CASE WHEN t LIKE '-%' THEN '-' ELSE '' END || pg.plain_of(replace(split_part("
     "ltrim(t, '-'), 'e', 1), '.', ''), CAST(replace(split_part(t, 'e', 2), '+', '') AS INTEGER)) ELSE t END",
     "plain_of(d, e)": "CASE WHEN e < 0 THEN '0.' || repeat('0', -e - 1) || d WHEN len(d) <= e + 1 THEN d || repeat('0', e + 1 - len(d)) "
@@ -115,11 +117,13 @@ MACROS = {
     "json_joined(a, b)": "CASE WHEN a IS NULL OR b IS NULL THEN NULL WHEN json_type(a) = 'OBJECT' AND json_type(b) = 'OBJECT' "
     "THEN pg.json_object_of(pg.json_sorted(list_concat(json_keys(a), json_keys(b))), a, b) "
     "ELSE pg.json_array_of(list_concat(pg.json_listed(a), pg.json_listed(b))) END",
-    "json_minus(x, ks)": "CASE WHEN x IS NULL OR ks IS NULL THEN NULL WHEN json_type(x) = 'OBJECT' "
+    "json_minus(x, ks)": "list_transform([x], lambda u: pg.json_without(u, ks))[1]",  # bound once
+    "json_without(x, ks)": "CASE WHEN x IS NULL OR ks IS NULL THEN NULL WHEN json_type(x) = 'OBJECT' "
     "THEN pg.json_object_of(list_filter(json_keys(x), lambda k: NOT list_contains(ks, k)), x, x) "
     "ELSE pg.json_array_of(list_filter(pg.json_elements(x), lambda v: "
     "NOT list_contains(list_transform(ks, lambda k: pg.json_quoted(k)), v))) END",
-    "json_minus_place(x, i)": "CASE WHEN i IS NULL OR x IS NULL THEN NULL ELSE pg.json_array_of(list_filter(pg.json_elements(x), "
+    "json_minus_place(x, i)": "list_transform([x], lambda u: pg.json_without_place(u, i))[1]",
+    "json_without_place(x, i)": "CASE WHEN i IS NULL OR x IS NULL THEN NULL ELSE pg.json_array_of(list_filter(pg.json_elements(x), "
     "lambda v, j: j <> CASE WHEN i >= 0 THEN i + 1 ELSE len(pg.json_elements(x)) + i + 1 END)) END",
     # the fewest digits that tell a number from its neighbours; what lies halfway between two does not tell, for Postgres
     "real_text(x)": "CASE WHEN isnan(x) OR isinf(x) THEN pg.float_text(x) WHEN abs(x) < 1.1754e-38 THEN pg.float_plain(CAST(x AS VARCHAR)) "

@@ -116,6 +116,7 @@ def _many(name: str) -> Emit:
 
 FUNCTIONS: dict[str, str | Emit] = {
     "/": _divide, "%": _modulo, "+": _plus, "-": _plus, "*": _times, "round": _round, "trunc": _trunc,
+    "float_digits": "pg.float_digits($1)", "float_digits:float4": "pg.real_digits($1)",
     "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "floor": typed("FLOOR($1)"), "ceil": typed("CEIL($1)"),
     "power": "POW($1, $2)", "logb": "LN($2) / LN($1)", "atan2": "ATAN2($1, $2)", "pi": "PI()",
     **{f: f"{f.upper()}($1)" for f in ("sqrt", "cbrt", "exp", "ln", "log10", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "sinh", "cosh",

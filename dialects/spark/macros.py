@@ -19,6 +19,10 @@ BODIES: dict[str, str] = {
     "pg_trunc(x)": "CASE WHEN x < 0 THEN pg_ceil(x) ELSE pg_floor(x) END",
     "pg_exact(x)": "CASE WHEN x IS NOT NULL THEN FORMAT_STRING('%.15g', x) END",
     "pg_exact_real(x)": "CASE WHEN x IS NOT NULL THEN FORMAT_STRING('%.6g', CAST(x AS DOUBLE)) END",
+    # a float as a numeric shows it
+    "pg_float_digits(x)": "pg_trimmed(pg_number_plain(pg_exact(x + 0)))",
+    "pg_real_digits(x)": "pg_trimmed(pg_number_plain(pg_exact_real(x + 0)))",
+    "pg_trimmed(t)": "CASE WHEN t LIKE '%.%' THEN RTRIM('.', RTRIM('0', t)) ELSE t END",
     "pg_nearest(n, s)": "CASE WHEN n >= 0 THEN (n + s DIV 2) DIV s * s ELSE -((-n + s DIV 2) DIV s * s) END",
     # floating point as text: digits d without a point, exponent e of the first
     "pg_digits(t)": "LTRIM('0', REPLACE(SPLIT_PART(LTRIM('-', t), 'E', 1), '.', ''))",

@@ -89,6 +89,7 @@ def _shift_left(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 FUNCTIONS: dict[str, str | Emit] = {
     "/": _divide, "%": _modulo, "*": _times, "round": _round, "trunc": _trunc, "neg:interval": "pg_interval_times_whole($1, -1)",
+    "float_digits": "pg_float_digits($1)", "float_digits:float4": "pg_real_digits($1)",
     "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "sign:float8": "CASE WHEN ISNAN($1) THEN 0 ELSE SIGN($1) END",
     "floor": _whole("floor"), "ceil": _whole("ceil"),
     "power": fn("power"), "logb": "LN($2) / LN($1)", "atan2": fn("atan2"), "pi": fn("pi"),

@@ -85,3 +85,27 @@ def test_text_that_is_read_is_warned_of(sql: str, warned: bool) -> None:
 def test_sums_of_reals_are_warned_of(sql: str, warned: bool) -> None:
     schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, f float8, r real);")
     assert any("adds reals" in w for w in compile_view("v", parse_query(sql), schema).warnings) == warned
+
+
+@pytest.mark.parametrize(("sql", "warned"), [
+    ("SELECT k FROM t WHERE c / 7 * 7 = c", True),
+    ("SELECT k, ceil(a / 3.0 * 3.0) AS x FROM t", True),
+    ("SELECT a FROM t GROUP BY a HAVING avg(c) * count(*) = sum(c)", True),
+    ("SELECT k FROM t WHERE c > (SELECT avg(c) FROM t)", False),
+    ("SELECT k, round(c / 7 * 7, 2) AS x FROM t", False),
+    ("SELECT k, c / 7 * 7 AS x, c * 7 > 3 AS y FROM t", False),
+])
+def test_what_is_computed_from_quotients_and_compared_is_warned_of(sql: str, warned: bool) -> None:
+    assert any("x / 3 * 3" in w for w in compile_view("v", parse_query(sql), read_schema(SCHEMA)).warnings) == warned
+
+
+@pytest.mark.parametrize(("sql", "warned"), [
+    ("SELECT j::jsonb AS j FROM d", True),
+    ("SELECT t::jsonb -> 'a' AS j FROM d", True),
+    ("SELECT json_build_object('b', k, 'a', t)::jsonb AS j FROM d", False),
+    ("SELECT json_agg(d ORDER BY k)::jsonb AS j FROM (SELECT k, t FROM d) d", False),
+    ("SELECT json_build_object('b', j)::jsonb AS j FROM d", True),
+])
+def test_json_that_stays_as_it_is_written_is_warned_of(sql: str, warned: bool) -> None:
+    schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, j json, t text);")
+    assert any("casts text or json" in w for w in compile_view("v", parse_query(sql), schema).warnings) == warned

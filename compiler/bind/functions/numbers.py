@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from compiler.bind.coerce import coerce, constant_int, unify, unsupported
 from compiler.bind.functions.rules import Rule, fixed, same_number
 from compiler.bind.operators import binary, compare
@@ -75,11 +77,14 @@ def _float_or_numeric(fn: str) -> Rule:
 
 
 def power(args: list[Scalar]) -> Scalar:
-    """A small whole power of a numeric is the product, which is exact."""
+    """A small whole power of a numeric is the product to 16 digits after the point. How many of them Postgres shows differs by version."""
     base, n = args[0], constant_int(args[1])
     if types.is_numeric(base.type) and n in (2, 3):
         got = binary("*", base, base)
-        return got if n == 2 else binary("*", got, base)
+        got = got if n == 2 else binary("*", got, base)
+        if isinstance(got, Call) and (got.type.scale or 0) <= 16:
+            return replace(got, type=types.varying(got.type))
+        return cast(got, types.numeric(38, 16))
     return _float_or_numeric("power")(args)
 
 

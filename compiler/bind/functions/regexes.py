@@ -146,7 +146,8 @@ class _Group:
 def _empty(pattern: str) -> bool:
     """Whether a pattern matches the empty string."""
     try:
-        return re.compile(re.sub(r"\[:\w+:\]", "x", pattern)).search("") is not None
+        plain = re.sub(r"\[:\w+:\]", "x", pattern)
+        return re.compile(re.sub(r"(\\[^ymM])|\\[ymM]", r"\1", plain)).search("") is not None  # ends of words take nothing
     except re.error:
         return True
 

@@ -58,7 +58,8 @@ def extract(field: str, e: Scalar, as_float: bool = False) -> Scalar:
         raise UnsupportedSql(f"extract({field}) is not supported", code="unsupported_function")
     if e.type.name not in ("date", "timestamp", "timestamptz", "time", "interval"):
         raise InvalidSql(f"extract({field}) from {e.type} does not exist", code="undefined_function")
-    t = types.numeric(20, 6 if field in ("second", "epoch") else 3 if field == "milliseconds" else 0)
+    finer = field == "second" or field == "epoch" and e.type.name != "date"
+    t = types.numeric(20, 6 if finer else 3 if field == "milliseconds" else 0)
     got = Call("extract", (Lit(field, TEXT), e), t)
     return cast(got, FLOAT8) if as_float else got
 

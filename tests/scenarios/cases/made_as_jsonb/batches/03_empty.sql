@@ -1,0 +1,2 @@
+DELETE FROM badges;
+DELETE FROM posts WHERE owner > 4;
