@@ -92,7 +92,7 @@ def _divisors(e: Scalar) -> Iterator[Scalar]:
     """What is divided by, but for constants and whatever a CASE (as NULLIF is) may guard."""
     if not isinstance(e, Call) or e.fn == "case":
         return
-    if e.fn in ("/", "%") and len(e.args) == 2:
+    if e.fn in ("/", "%", "quotient_text") and len(e.args) == 2:
         d = e.args[1]
         while isinstance(d, Call) and d.fn == "cast":
             d = d.args[0]

@@ -42,7 +42,7 @@ def value(e: Scalar, kind: Type) -> Scalar:
     """A value as JSON text; NULL for NULL."""
     e = padded(coerce(e, TEXT))
     t = e.type
-    if t == types.numeric() or (types.is_numeric(t) and (t.scale or 0) >= types.QUOTIENT_SCALE - 2):
+    if t == types.numeric():
         raise UnsupportedSql("the digits of a numeric without a scale in JSON depend on how each value was written",
                              code="unsupported_cast", hint="Round it first: round(x, 2), or give the column a scale: numeric(12, 2).")
     if types.is_float(t) and kind.name == "jsonb":  # a numeric there, made of the digits that are shown, and zero has no sign

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from compiler import opaque
-from compiler.bind.aggregates import listed
+from compiler.bind.aggregates import listed, result_type
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
 from compiler.bind.from_clause import bind_from
@@ -18,8 +18,9 @@ from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.scope import Bound, Env, Scope
 from compiler.bind.sets import ONE_ROW
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir import types
 from compiler.ir.relation import Aggregate, Filter, Order, Project, Relation, TopK, Window, WindowCall
-from compiler.ir.scalar import Call, Col, Scalar, cast, columns
+from compiler.ir.scalar import Call, Col, Scalar, cast, columns, transform
 from compiler.ir.types import INT8, TEXT
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class _Select(Grouping):
         exprs = [s for _, s in items]
         orders = [o.expr for o in order]
         every = [*exprs, *orders, *on, *([keep] if keep is not None else [])]
+        every = [self.averages_told(x) for x in every]
         group = e.args.get("group")
         if group is not None or self.aggs or keep is not None:
             rel, every = self.aggregate(rel, group, items, every)
@@ -79,6 +81,30 @@ class _Select(Grouping):
                                  hint="Pick the rows in a subquery, and call the function in the query around it.")
         by = [Order(x, o.desc, o.nulls_first) for x, o in zip(orders, order, strict=True)]
         return self.finish(rel, items, exprs, by + ([Order(Col(place, INT8), False, False)] if place else []), on)
+
+    def averages_told(self, x: Scalar) -> Scalar:
+        """The text of an average is that of the sum over the count, whose digits tell how many Postgres shows."""
+        averages = {col: agg for agg, col in self.aggs.items() if agg.fn == "avg" and types.is_told(agg.args[0].type)}
+        over = {col: key for key, col in self.windows.items() if key[1].fn == "avg" and types.is_told(key[1].args[0].type)}
+
+        def parts(col: Scalar) -> list[Col]:
+            out = []
+            for fn in ("sum", "count"):
+                t = result_type(fn, list((averages[col] if col in averages else over[col][1]).args))  # type: ignore[index]
+                new = Col(self.binder.fresh(fn), t)
+                if col in averages:
+                    out.append(self.aggs.setdefault(replace(averages[col], fn=fn, type=t), new))
+                else:
+                    partition, call = over[col]  # type: ignore[index]
+                    out.append(self.windows.setdefault((partition, replace(call, fn=fn, type=t)), new))
+            return out
+
+        def told(n: Scalar) -> Scalar | None:
+            if isinstance(n, Call) and n.fn == "cast" and types.is_string(n.type) and (n.args[0] in averages or n.args[0] in over):
+                return cast(Call("average_text", tuple(parts(n.args[0])), TEXT), n.type)
+            return None
+
+        return transform(x, told) if averages or over else x
 
     # -- SELECT list
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from compiler.ir import types
 from compiler.ir.types import Type
@@ -114,9 +114,20 @@ def cast(e: Scalar, t: Type) -> Scalar:
         return Lit(None, t)
     if isinstance(e, Lit) and e.type.name == "unknown" and isinstance(e.value, str):
         return _literal(e.value, t)
-    if types.is_string(t) and types.is_varying(e.type) and isinstance(e, Call):
+    if types.is_string(t) and is_quotient(e):
+        return cast(Call("quotient_text", e.args, types.TEXT), t)
+    if types.is_string(t) and isinstance(e, Call) and (types.is_varying(e.type) or e.fn in ("case", "coalesce") and _untold(e.type)):
         return _text_of_branches(e, t)
     return Call("cast", (e,), t)
+
+
+def is_quotient(e: Scalar) -> TypeGuard[Call]:
+    """Whether the digits of a division can be told, as Postgres chooses them by its operands."""
+    return isinstance(e, Call) and e.fn == "/" and types.is_numeric(e.type) and all(types.is_told(a.type) for a in e.args)
+
+
+def _untold(t: Type) -> bool:
+    return types.is_numeric(t) and not types.is_told(t)
 
 
 def _text_of_branches(e: Call, t: Type) -> Scalar:

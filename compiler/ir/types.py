@@ -79,6 +79,13 @@ def is_varying(t: Type) -> bool:
     return t.name == "numeric" and bool(t.labels)
 
 
+def is_told(t: Type) -> bool:
+    """Whether each value of an exact type is shown with the digits after the point that the type says."""
+    if is_integer(t):
+        return True
+    return is_numeric(t) and not is_varying(t) and t != numeric() and (t.scale or 0) < QUOTIENT_SCALE - 2
+
+
 def array(element: Type) -> Type:
     return Type("array", element=element)
 

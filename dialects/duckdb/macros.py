@@ -11,6 +11,24 @@ MACROS = {
     "divide(a, b)": "pg.refine(a, b, CAST(CAST(a AS DOUBLE) / NULLIF(CAST(b AS DOUBLE), 0) AS DECIMAL(38,8)))",
     # by a divisor of so many digits after the point that fewer of the quotient leave room before it
     "divide_deep(a, b)": "pg.refine(a, b, CAST(CAST(a AS DOUBLE) / NULLIF(CAST(b AS DOUBLE), 0) AS DECIMAL(38,2)))",
+    # the text of a quotient of numbers with s and t digits after the point: 16 digits or more, in groups of four, by the operands'
+    # first groups; divided by four digits at a time, so that no digit is made up
+    "quotient_text(a, b, s, t)": "list_transform([{'a': pg.unscaled(a), 'b': pg.unscaled(b)}], lambda v: CASE WHEN v['b'] <> 0 "
+    "THEN pg.quotient_of(abs(v['a']), abs(v['b']), s, t, (v['a'] < 0) <> (v['b'] < 0)) END)[1]",
+    "unscaled(x)": "CAST(replace(CAST(x AS VARCHAR), '.', '') AS HUGEINT)",
+    "quotient_of(n, d, s, t, below)": "list_transform([pg.quotient_scale(n, d, s, t)], lambda r: "
+    "pg.quotient_shown(pg.quotient_digits(n * pg.tens(t - s), d * pg.tens(s - t), r), r, below))[1]",
+    "tens(k)": "CAST('1' || repeat('0', greatest(k, 0)) AS HUGEINT)",
+    "quotient_scale(n, d, s, t)": "greatest(16 - 4 * (pg.group_weight(n, s) - pg.group_weight(d, t) "
+    "- CASE WHEN pg.group_first(n, s) <= pg.group_first(d, t) THEN 1 ELSE 0 END), s, t)",
+    "group_weight(n, s)": "CASE WHEN n = 0 THEN 0 ELSE pg.floor_div(len(CAST(n AS VARCHAR)) - s - 1, 4) END",
+    "group_first(n, s)": "CASE WHEN n = 0 THEN 0 ELSE CAST(rpad(CAST(n AS VARCHAR), CAST(len(CAST(n AS VARCHAR)) - s - 4 * pg.group_weight(n, s) "
+    "AS INTEGER), '0') AS INTEGER) END",
+    "quotient_digits(n, d, r)": "list_transform([list_reduce(list_transform(range(r // 4 + 2), lambda i: {'q': n // d, 'r': n % d, "
+    "'m': CASE WHEN i <= r // 4 THEN 10000 ELSE pg.tens(r % 4) END}), lambda p, i: {'q': p['q'] * i['m'] + p['r'] * i['m'] // d, "
+    "'r': p['r'] * i['m'] % d, 'm': p['m']})], lambda p: p['q'] + CASE WHEN p['r'] * 2 >= d THEN 1 ELSE 0 END)[1]",
+    "quotient_shown(q, r, below)": "CASE WHEN below AND q > 0 THEN '-' ELSE '' END || CASE WHEN r = 0 THEN CAST(q AS VARCHAR) ELSE "
+    "list_transform([repeat('0', r + 1 - len(CAST(q AS VARCHAR))) || q], lambda u: u[:len(u) - r] || '.' || right(u, r))[1] END",
     "base64(b)": "rtrim(regexp_replace(to_base64(b), '(.{76})', '\\1' || chr(10), 'g'), chr(10))",
     # a · b to 18 digits after the point, h being b to so few that a · h has no more: the rest is small
     "times(a, b, h)": "CAST(a * h AS DECIMAL(38,18)) + CAST(a * (b - h) AS DECIMAL(38,18))",

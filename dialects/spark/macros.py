@@ -19,6 +19,25 @@ BODIES: dict[str, str] = {
     "pg_trunc(x)": "CASE WHEN x < 0 THEN pg_ceil(x) ELSE pg_floor(x) END",
     "pg_exact(x)": "CASE WHEN x IS NOT NULL THEN FORMAT_STRING('%.15g', x) END",
     "pg_exact_real(x)": "CASE WHEN x IS NOT NULL THEN FORMAT_STRING('%.6g', CAST(x AS DOUBLE)) END",
+    # the text of a quotient of numbers with s and t digits after the point: 16 digits or more, in groups of four, by the operands'
+    # first groups; divided digit by digit (DIV is a BIGINT), so that no digit is made up
+    "pg_quotient_text(a, b, s, t)": "CASE WHEN b <> 0 THEN pg_quotient_of(ABS(pg_unscaled(a)), ABS(pg_unscaled(b)), s, t, (a < 0) <> (b < 0)) END",
+    "pg_unscaled(x)": "CAST(REPLACE(CAST(x AS STRING), '.', '') AS DECIMAL(38,0))",
+    "pg_quotient_of(n, d, s, t, below)": "pg_quotient_placed(CAST(n * pg_tens(t - s) AS DECIMAL(38,0)), CAST(d * pg_tens(s - t) AS DECIMAL(38,0)), "
+    "pg_quotient_scale(n, d, s, t), below)",
+    "pg_quotient_placed(n, d, r, below)": "pg_quotient_shown(CAST(pg_quotient_digits(n, d, r) AS STRING), r, below)",
+    "pg_tens(k)": "CAST(CONCAT('1', REPEAT('0', GREATEST(k, 0))) AS DECIMAL(18,0))",
+    "pg_quotient_scale(n, d, s, t)": "GREATEST(16 - 4 * (pg_group_weight(n, s) - pg_group_weight(d, t) "
+    "- CASE WHEN pg_group_first(n, s) <= pg_group_first(d, t) THEN 1 ELSE 0 END), s, t)",
+    "pg_group_weight(n, s)": "CASE WHEN n = 0 THEN 0 ELSE CAST(FLOOR((LENGTH(CAST(n AS STRING)) - s - 1) / 4) AS INT) END",
+    "pg_group_first(n, s)": "CASE WHEN n = 0 THEN 0 ELSE CAST(RPAD(CAST(n AS STRING), LENGTH(CAST(n AS STRING)) - s - 4 * pg_group_weight(n, s), "
+    "'0') AS INT) END",
+    "pg_quotient_digits(n, d, r)": "AGGREGATE(SEQUENCE(0, r), NAMED_STRUCT('q', CAST((n - n % d) / d AS DECIMAL(38,0)), 'r', CAST(n % d AS "
+    "DECIMAL(38,0))), (v, i) -> CASE WHEN i = 0 THEN v ELSE NAMED_STRUCT('q', CAST(v['q'] * 10 + v['r'] * 10 DIV d AS DECIMAL(38,0)), 'r', "
+    "CAST(v['r'] * 10 % d AS DECIMAL(38,0))) END, v -> v['q'] + CASE WHEN v['r'] * 2 >= d THEN 1 ELSE 0 END)",
+    "pg_quotient_shown(t, r, below)": "CONCAT(CASE WHEN below AND t <> '0' THEN '-' ELSE '' END, CASE WHEN r = 0 THEN t ELSE "
+    "pg_pointed(LPAD(t, GREATEST(LENGTH(t), r + 1), '0'), r) END)",
+    "pg_pointed(t, r)": "CONCAT(LEFT(t, LENGTH(t) - r), '.', RIGHT(t, r))",
     # a float as a numeric shows it
     "pg_float_digits(x)": "pg_trimmed(pg_number_plain(pg_exact(x + 0)))",
     "pg_real_digits(x)": "pg_trimmed(pg_number_plain(pg_exact_real(x + 0)))",

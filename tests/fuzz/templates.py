@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 AGGS = """big count(*) -|big count({}) *|big count(DISTINCT {}) o|big sum({}) int|num sum({}) num|num sum(DISTINCT {}) num|float sum({}) float
+text 'avg ' || avg({}) int
 numx avg({}) int|numx avg({}) num|numx avg(DISTINCT {}) int|approx avg({}) float|= min({}) o|= max({}) o|approx stddev_samp({}) num
 approx var_pop({}) int|approx stddev({}) float|approx variance({}) big|approx corr({}::float8, {}::float8) int
 approx covar_pop({}, {}) float|approx regr_slope({}::float8, {}::float8) int|big regr_count({}::float8, {}::float8) num
@@ -18,12 +19,13 @@ WINDOWS = """big row_number() - @|big rank() - o|big dense_rank() - o|approx per
 = lead({}, 2) o @|= lag({}, 1, {}) o @|= first_value({}) o @f|= last_value({}) o @f|= nth_value({}, 2) o @f|big count(*) - f
 big count({}) o f|big sum({}) int f|num sum({}) num f|numx avg({}) num f|= min({}) o f|= max({}) o f|float sum({}) float f
 big count(*) FILTER (WHERE {}) bool f|approx avg({} / 3) float f|approx sum({} / 7) float f|approx stddev({}) num f
-approx variance({}) int f|arr array_agg({}) int @f"""
+approx variance({}) int f|arr array_agg({}) int @f|text 'avg ' || avg({}) int f"""
 SCALARS = """int {int} + {int}|int {int} - {int}|int {int} / 3|int {int} % nullif({int}, 0)|int abs({int})|int length({text})
 int extract(day FROM {date})::int|int CASE WHEN {bool} THEN {int} ELSE {int} END|int coalesce({int}, {int})
 int extract(month FROM {ts})::int|int greatest({int}, {int})|big {big} * 2|big {int}::bigint|big -{big}|num {num} + {num}|num {num} * 2
 num round({num}, 1)|num coalesce({num}, 0)|num abs({num})|num {int}::numeric(10,2)|numx {num} / 7|numx {num} * {num}|numx {int} / 4.0
 text upper({text})|text {text} || '-' || {text}|text substr({text}, 1, 2)|text coalesce({text}, {text})|text {int}::text
+text ({int} / 7.0)::text|text jsonb_build_object('q', 100.0 * {int} / 3)::text
 text CASE WHEN {bool} THEN {text} WHEN {bool} THEN 'w' END|text nullif({text}, 'a')|text concat({text}, {int})|text left({text}, -1)
 text trim({char})|text {date}::text|ts {ts} + interval '1 day 2 hours'|ts date_trunc('month', {ts})|ts {date}::timestamp|date {date} + 3
 date {ts}::date|float {float} * 2|float {int}::float8|float coalesce({float}, 0.5)|float CASE WHEN {bool} THEN {float} END|bool ({bool})

@@ -1,0 +1,1 @@
+UPDATE n SET b = b * 3, f = f + 1, a = -a WHERE id % 7 = 0; DELETE FROM n WHERE g = 3; INSERT INTO n (id, g, b, a, c, f, d, h, e) VALUES (90001, 100, 0.01, 0.0001, 1, 1, 1, 0.5, 1), (90002, 100, NULL, NULL, NULL, NULL, 1, 0.1, 1);
