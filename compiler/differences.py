@@ -39,10 +39,12 @@ def differences(bound: Relation) -> list[str]:
     out = [DIVISION.format(_named(d)) for d in divisors if d not in safe]
     calls = [s for r in parts for e in scalars(r) for s in walk(e) if isinstance(s, Call)]
     known = ((_part_of_json, JSON_PARTS), (_made, MADE), (lambda e: e.fn == "json_norm", JSON_KEYS), (_alternatives, ALTERNATIVES),
-             (_sign_of_zero, SIGNS), (lambda e: e.fn == "at_zone" and not isinstance(e.args[1], Lit), ZONES), (_of_quotients, QUOTIENTS))
+             (_sign_of_zero, SIGNS), (lambda e: e.fn == "at_zone" and not isinstance(e.args[1], Lit), ZONES))
     read = [READ.format(e.type) for e in calls if _read(e)]
     spelled = [INTERVAL_KEYS] if any(isinstance(r, Aggregate) and _by_interval(r) for r in parts) else []
     sums = [f for r in parts if isinstance(r, Aggregate | Window) for _, f in (r.aggs if isinstance(r, Aggregate) else r.calls)]
+    computed = any(map(_with_quotients, calls)) or any(f.fn in ("sum", "avg") and _quotient(f.args[0].type) for f in sums)
+    spelled += [QUOTIENTS] if computed and any(map(_decides, calls)) else []
     spelled += [REALS] if any(f.fn == "sum" and f.type.name == "float4" for f in sums) else []
     return list(dict.fromkeys(out + read)) + [text for test, text in known if any(map(test, calls))] + spelled
 
@@ -67,12 +69,13 @@ def _made(e: Call) -> bool:
     return from_text and e.type.name == "jsonb" and not isinstance(e.args[0], Lit)
 
 
-def _of_quotients(e: Call) -> bool:
-    """Whether digits beyond those that are kept of a quotient may decide."""
-    if e.fn not in BEYOND_ZERO and e.fn not in ("=", "ceil", "floor", "trunc", "in"):
-        return False
-    made = (x for a in e.args for x in walk(a) if isinstance(x, Call) and x.fn in ("+", "-", "*"))
-    return any(_quotient(y.type) for x in made for y in x.args)
+def _with_quotients(e: Call) -> bool:
+    return e.fn in ("+", "-", "*") and any(_quotient(a.type) for a in e.args)
+
+
+def _decides(e: Call) -> bool:
+    """Whether the last digits of a number with those of a quotient may decide."""
+    return (e.fn in BEYOND_ZERO or e.fn in ("=", "ceil", "floor", "trunc", "in")) and any(_quotient(x.type) for a in e.args for x in walk(a))
 
 
 def _quotient(t: types.Type) -> bool:

@@ -91,6 +91,8 @@ def test_sums_of_reals_are_warned_of(sql: str, warned: bool) -> None:
     ("SELECT k FROM t WHERE c / 7 * 7 = c", True),
     ("SELECT k, ceil(a / 3.0 * 3.0) AS x FROM t", True),
     ("SELECT a FROM t GROUP BY a HAVING avg(c) * count(*) = sum(c)", True),
+    ("SELECT a FROM (SELECT a, c / sum(c) OVER (PARTITION BY a) AS share FROM t) x GROUP BY a HAVING sum(share) = 1", True),
+    ("SELECT k FROM (SELECT k, c / 7 * 7 AS x FROM t) y WHERE x = 3", True),
     ("SELECT k FROM t WHERE c > (SELECT avg(c) FROM t)", False),
     ("SELECT k, round(c / 7 * 7, 2) AS x FROM t", False),
     ("SELECT k, c / 7 * 7 AS x, c * 7 > 3 AS y FROM t", False),
