@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar
-from dialects.dialect import Dialect, tree
+from dialects.dialect import Dialect, Emit, tree
 
 
 def in_two_parts(d: Dialect, macro: str, p: list[exp.Expr], s1: int, s2: int) -> exp.Expr:
@@ -16,6 +16,15 @@ def in_two_parts(d: Dialect, macro: str, p: list[exp.Expr], s1: int, s2: int) ->
     fine, other = p if s1 >= s2 else p[::-1]
     leading = d.cast(other.copy(), types.numeric(types.MAX_PRECISION, max(0, types.QUOTIENT_SCALE - max(s1, s2))))
     return tree(d, f"{macro}($1, $2, $3)", fine, other, leading)
+
+
+def quotient_text(macro: str) -> Emit:
+    """The text of a quotient, by a macro that takes both operands and how many digits each has after the point."""
+    def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+        s, t = (types.digits(x.type)[1] for x in e.args)
+        return tree(d, f"{macro}($1, $2, {s}, {t})", *a)
+
+    return emit
 
 
 def compared(e: Scalar) -> Scalar:

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar
-from dialects.arithmetic import in_two_parts
+from dialects.arithmetic import in_two_parts, quotient_text
 from dialects.dialect import Dialect, Emit, extreme, tree, typed
 
 
@@ -114,14 +114,9 @@ def _many(name: str) -> Emit:
     return lambda d, e, a: exp.Anonymous(this=name, expressions=a)
 
 
-def _quotient_text(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    s, t = (types.digits(x.type)[1] for x in e.args)
-    return tree(d, f"pg.quotient_text($1, $2, {s}, {t})", *a)
-
-
 FUNCTIONS: dict[str, str | Emit] = {
     "/": _divide, "%": _modulo, "+": _plus, "-": _plus, "*": _times, "round": _round, "trunc": _trunc,
-    "quotient_text": _quotient_text, "average_text": _quotient_text,
+    "quotient_text": quotient_text("pg.quotient_text"), "average_text": quotient_text("pg.quotient_text"),
     "float_digits": "pg.float_digits($1)", "float_digits:float4": "pg.real_digits($1)",
     "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "floor": typed("FLOOR($1)"), "ceil": typed("CEIL($1)"),
     "power": "POW($1, $2)", "logb": "LN($2) / LN($1)", "atan2": "ATAN2($1, $2)", "pi": "PI()",

@@ -7,7 +7,7 @@ from sqlglot import exp
 from compiler.ir import types
 from compiler.ir.scalar import Call, Scalar
 from compiler.ir.types import Type
-from dialects.arithmetic import in_two_parts
+from dialects.arithmetic import in_two_parts, quotient_text
 from dialects.dialect import Dialect, Emit, extreme, tree, typed
 from dialects.spark.common import fn
 
@@ -87,14 +87,9 @@ def _shift_left(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(exp.Anonymous(this="shiftleft", expressions=a), e.type)
 
 
-def _quotient_text(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    s, t = (types.digits(x.type)[1] for x in e.args)
-    return tree(d, f"pg_quotient_text($1, $2, {s}, {t})", *a)
-
-
 FUNCTIONS: dict[str, str | Emit] = {
     "/": _divide, "%": _modulo, "*": _times, "round": _round, "trunc": _trunc, "neg:interval": "pg_interval_times_whole($1, -1)",
-    "quotient_text": _quotient_text, "average_text": _quotient_text,
+    "quotient_text": quotient_text("pg_quotient_text"), "average_text": quotient_text("pg_quotient_text"),
     "float_digits": "pg_float_digits($1)", "float_digits:float4": "pg_real_digits($1)",
     "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "sign:float8": "CASE WHEN ISNAN($1) THEN 0 ELSE SIGN($1) END",
     "floor": _whole("floor"), "ceil": _whole("ceil"),

@@ -11,6 +11,10 @@ from compiler.parse import parse_query
 SCHEMA = "CREATE TABLE t (k int PRIMARY KEY, a int, b int, c numeric(10,2));"
 
 
+def warnings_of(sql: str, schema: str = SCHEMA) -> list[str]:
+    return compile_view("v", parse_query(sql), read_schema(schema)).warnings
+
+
 @pytest.mark.parametrize(("sql", "divisors"), [
     ("SELECT k, a / b AS x FROM t", ["b"]),
     ("SELECT k, a / b AS x, a % b AS y, a / nullif(c, 0) AS z FROM t", ["b"]),
@@ -24,7 +28,7 @@ SCHEMA = "CREATE TABLE t (k int PRIMARY KEY, a int, b int, c numeric(10,2));"
     ("SELECT k FROM t WHERE a > (SELECT sum(x.a) / sum(x.b) FROM t x WHERE x.k < t.k)", ["sum_2"]),
 ])
 def test_divisors_that_may_be_zero_are_named(sql: str, divisors: list[str]) -> None:
-    warnings = compile_view("v", parse_query(sql), read_schema(SCHEMA)).warnings
+    warnings = warnings_of(sql)
     assert [w.split(":")[0] for w in warnings] == [f"it divides by {d}" for d in divisors]
 
 
@@ -35,7 +39,7 @@ def test_divisors_that_may_be_zero_are_named(sql: str, divisors: list[str]) -> N
     ("SELECT j FROM d", False),
 ])
 def test_keys_of_jsonb_are_warned_of(sql: str, warned: bool) -> None:
-    warnings = compile_view("v", parse_query(sql), read_schema("CREATE TABLE d (k int PRIMARY KEY, j jsonb);")).warnings
+    warnings = warnings_of(sql, "CREATE TABLE d (k int PRIMARY KEY, j jsonb);")
     assert any("12.50 as 12.5" in w for w in warnings) == warned
 
 
@@ -47,8 +51,8 @@ def test_keys_of_jsonb_are_warned_of(sql: str, warned: bool) -> None:
     ("SELECT i, l FROM d", False),
 ])
 def test_keys_of_intervals_are_warned_of(sql: str, warned: bool) -> None:
-    schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, i interval, l interval[]);")
-    assert any("1 day to 24:00" in w for w in compile_view("v", parse_query(sql), schema).warnings) == warned
+    schema = "CREATE TABLE d (k int PRIMARY KEY, i interval, l interval[]);"
+    assert any("1 day to 24:00" in w for w in warnings_of(sql, schema)) == warned
 
 
 @pytest.mark.parametrize(("sql", "warned"), [
@@ -62,8 +66,8 @@ def test_keys_of_intervals_are_warned_of(sql: str, warned: bool) -> None:
     ("SELECT f, max(r) AS r, k::text AS t FROM d GROUP BY f, k", False),
 ])
 def test_signs_of_zero_are_warned_of(sql: str, warned: bool) -> None:
-    schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, f float8, r real, l float8[]);")
-    assert any("0 and -0" in w for w in compile_view("v", parse_query(sql), schema).warnings) == warned
+    schema = "CREATE TABLE d (k int PRIMARY KEY, f float8, r real, l float8[]);"
+    assert any("0 and -0" in w for w in warnings_of(sql, schema)) == warned
 
 
 @pytest.mark.parametrize(("sql", "warned"), [
@@ -74,8 +78,8 @@ def test_signs_of_zero_are_warned_of(sql: str, warned: bool) -> None:
     ("SELECT k, '2024-02-29'::timestamp AS x, t::int AS i, z AT TIME ZONE 'Europe/Oslo' AS y FROM d", False),
 ])
 def test_text_that_is_read_is_warned_of(sql: str, warned: bool) -> None:
-    schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, t text, u text, z timestamptz);")
-    told = compile_view("v", parse_query(sql), schema).warnings
+    schema = "CREATE TABLE d (k int PRIMARY KEY, t text, u text, z timestamptz);"
+    told = warnings_of(sql, schema)
     assert any(w.startswith(("it casts text", "it takes time zones")) for w in told) == warned
 
 
@@ -83,8 +87,8 @@ def test_text_that_is_read_is_warned_of(sql: str, warned: bool) -> None:
     ("SELECT sum(r) AS s FROM d", True), ("SELECT k, sum(r) OVER (ORDER BY k) AS s FROM d", True),
     ("SELECT sum(r::float8) AS s, avg(r) AS a, max(r) AS m, sum(f) AS f FROM d", False)])
 def test_sums_of_reals_are_warned_of(sql: str, warned: bool) -> None:
-    schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, f float8, r real);")
-    assert any("adds reals" in w for w in compile_view("v", parse_query(sql), schema).warnings) == warned
+    schema = "CREATE TABLE d (k int PRIMARY KEY, f float8, r real);"
+    assert any("adds reals" in w for w in warnings_of(sql, schema)) == warned
 
 
 @pytest.mark.parametrize(("sql", "warned"), [
@@ -98,7 +102,7 @@ def test_sums_of_reals_are_warned_of(sql: str, warned: bool) -> None:
     ("SELECT k, c / 7 * 7 AS x, c * 7 > 3 AS y FROM t", False),
 ])
 def test_what_is_computed_from_quotients_and_compared_is_warned_of(sql: str, warned: bool) -> None:
-    assert any("x / 3 * 3" in w for w in compile_view("v", parse_query(sql), read_schema(SCHEMA)).warnings) == warned
+    assert any("x / 3 * 3" in w for w in warnings_of(sql)) == warned
 
 
 @pytest.mark.parametrize(("sql", "warned"), [
@@ -109,5 +113,5 @@ def test_what_is_computed_from_quotients_and_compared_is_warned_of(sql: str, war
     ("SELECT json_build_object('b', j)::jsonb AS j FROM d", True),
 ])
 def test_json_that_stays_as_it_is_written_is_warned_of(sql: str, warned: bool) -> None:
-    schema = read_schema("CREATE TABLE d (k int PRIMARY KEY, j json, t text);")
-    assert any("casts text or json" in w for w in compile_view("v", parse_query(sql), schema).warnings) == warned
+    schema = "CREATE TABLE d (k int PRIMARY KEY, j json, t text);"
+    assert any("casts text or json" in w for w in warnings_of(sql, schema)) == warned
