@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from compiler.catalog import Catalog
+from connectors.failpoints import reach
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import ExportedSnapshot
@@ -80,7 +81,9 @@ def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pr
     d.catalog = catalog_tables(names, catalog)
     d.views = records(views)
     store.save(config.warehouse_path, d)
+    reach("deploy.saved")
     publish(config.source.dsn, d.publication, d.catalog)
+    reach("deploy.published")
     try:
         warehouse = Warehouse(config, d)
         try:
@@ -89,12 +92,14 @@ def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pr
                 for e, tables in d.tables.items():
                     copy_tables(config, warehouse, e, [d.table(t) for t in tables], snapshot.snapshot, progress)
                 check_copied(snapshot)
+                reach("deploy.copied")
             finally:
                 snapshot.close()
             for e in d.tables:
                 warehouse.engine(e).set_frontier(snapshot.lsn)
             build(warehouse, say, views if keep_going else [])
             drop_others(warehouse, plans(warehouse))
+            reach("deploy.filled")
         finally:
             warehouse.close()
     except BaseException:
@@ -102,6 +107,7 @@ def _first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pr
         raise
     d.status = "live"
     store.save(config.warehouse_path, d)
+    reach("deploy.live")
 
 
 def remove_warehouse(config: Config) -> None:

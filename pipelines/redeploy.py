@@ -11,6 +11,7 @@ from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from compiler.state import ViewPlan
 from connectors.changed import AGAIN
+from connectors.failpoints import reach
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines import deployment as store
 from pipelines.building import build, catalog_tables, check_copied, drop_others, needed, plans, records
@@ -69,7 +70,9 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
                     warehouse.engine(e).create_view(p)
             unfinished.unlink(missing_ok=True)
             raise
+        reach("redeploy.built")
         store.save(config.warehouse_path, d)
+        reach("redeploy.saved")
         unfinished.unlink(missing_ok=True)
         for name, engine in previous.items():
             if not any(v.name.lower() == name.lower() and v.engine == engine for v in d.views):  # which engines take for one name
@@ -111,6 +114,7 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
     fresh = {t for ts in new.values() for t in ts} - {f"{t.schema}.{t.name}" for t in d.catalog}
     every = d.catalog + catalog_tables(fresh, catalog)
     publish(config.source.dsn, d.publication, every, alter=True)
+    reach("redeploy.published")
     snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in every], temporary=True)
     try:
         warehouse = Warehouse(config, d)
@@ -120,6 +124,7 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
                 capture.catch_up(max(snapshot.lsn, current_lsn(config.source.dsn)), before=snapshot.lsn)
             finally:
                 capture.close()
+            reach("redeploy.caught_up")
             d.catalog = every
             for e, ts in new.items():
                 engine = warehouse.engine(e)
@@ -127,6 +132,7 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
                 engine.set_frontier(snapshot.lsn)
                 d.tables[e] = sorted({*d.tables.get(e, []), *ts})
             check_copied(snapshot)
+            reach("redeploy.copied")
         finally:
             warehouse.close()
     finally:

@@ -21,6 +21,7 @@ from connectors.duckdb.session import connect, scratch
 from connectors.duckdb.values import cast_errors, exported
 from connectors.engine import EngineFailure, Printer
 from connectors.exported import NOTHING, export_batch, fits, is_json, known, shapes
+from connectors.failpoints import reach
 from connectors.staging import Staged
 from connectors.typed import typed
 
@@ -174,6 +175,7 @@ class DuckDBEngine:
         changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
         con.execute("BEGIN")
         try:
+            reach("duckdb.begun")
             todo, needed = self.prepared(changed, program)
             for s in staged:
                 con.register("staged", typed(s.rows, s.table))
@@ -184,6 +186,7 @@ class DuckDBEngine:
                 rows += landed[0] if landed else 0
                 if landed and s.table.mirror in taken:
                     taken[s.table.mirror] += landed[1]
+            reach("duckdb.landed")
             if rows:
                 spent: dict[str, float] = {}
                 for statement in todo:
@@ -191,11 +194,14 @@ class DuckDBEngine:
                     self._run(statement)
                     spent[statement.state] = spent.get(statement.state, 0.0) + time.perf_counter() - start
                 self.timings.update(spent)
+            reach("duckdb.maintained")
             self.set_frontier(end)
+            reach("duckdb.frontier")
             con.execute("COMMIT")
         except BaseException:
             con.execute("ROLLBACK")
             raise
+        reach("duckdb.committed")
         for name, n in taken.items():
             self.dead[name] += n
         return rows
@@ -231,12 +237,14 @@ class DuckDBEngine:
         try:
             for s in mirror.rewrite(t):
                 self.con.execute(s)
+            reach("duckdb.rewrite")
             self.con.execute("COMMIT")
         except BaseException:
             self.con.execute("ROLLBACK")
             raise
         finally:
             self.con.execute("SET preserve_insertion_order = false")
+        reach("duckdb.rewritten")
         self.dead[t.mirror] = 0
 
     # -- reading

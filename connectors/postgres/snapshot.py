@@ -12,6 +12,7 @@ from psycopg import pq, sql
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
+from connectors.failpoints import reach
 from connectors.postgres.connection import SourceUnreachable, connect, describe, parse_lsn, replication_dsn
 
 CHUNK = 16 << 20
@@ -60,6 +61,7 @@ class ExportedSnapshot:
                                 code="slot_failed")
         self.lsn = parse_lsn((result.get_value(0, 1) or b"0/0").decode())
         self.snapshot = (result.get_value(0, 2) or b"").decode()
+        reach("snapshot.exported")
 
     def close(self) -> None:
         self.conn.finish()
@@ -93,6 +95,7 @@ def copy_query(conn: psycopg.Connection, query: sql.Composable, width: int,
             pa_csv.ConvertOptions(column_types={n: pa.large_string() for n in names}, strings_can_be_null=True,
                                   quoted_strings_can_be_null=False, null_values=[""]))
         progress(t.num_rows, len(data))
+        reach("snapshot.chunk")
         return t
 
     with conn.cursor() as cur, cur.copy(statement) as copy:

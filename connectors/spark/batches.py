@@ -14,6 +14,7 @@ from typing import Any
 from compiler.ir.relation import Relation, Scan, Temp, walk
 from compiler.maintenance import Program
 from compiler.spelling.spark import type_name
+from connectors.failpoints import reach
 from connectors.spark import mirror
 from connectors.spark.landing import typed_events
 from connectors.spark.recursion import Recursion
@@ -52,16 +53,20 @@ class Batches(Recursion):
             if n:
                 rows += n
                 batches[f"{s.table.schema}.{s.table.name}"] = f"batch_{s.table.mirror}"
+        reach("spark.landed")
         manifest: dict[str, Any] = {"lsn": end, "tables": {}, "merges": []}
         for name in batches:
             manifest["tables"][name] = f"batch_{self.tables[name].mirror}"
         if batches:
             manifest["merges"] = self._compute(program(frozenset(batches)), batches, folder, session, rows < BROADCAST_ROWS)
+        reach("spark.computed")
         with (folder / "manifest.json").open("w") as f:
             json.dump(manifest, f)
             f.flush()
             os.fsync(f.fileno())
+        reach("spark.manifest")
         (folder / "DONE").touch()
+        reach("spark.done")
         self._finish_pending()
         return rows
 
@@ -160,8 +165,11 @@ class Batches(Recursion):
             lsn = int(manifest["lsn"])
             if lsn > int(self._file("frontier.json", {"lsn": 0})["lsn"]):
                 self._take(manifest, folder, lsn)
+                reach("spark.committed")
                 self.set_frontier(lsn)
+            reach("spark.frontier")
             shutil.rmtree(folder)
+            reach("spark.cleared")
 
     def _take(self, manifest: dict[str, Any], folder: Path, lsn: int) -> None:
         _ = self.spark
@@ -187,6 +195,7 @@ class Batches(Recursion):
             session.conf.set("spark.databricks.delta.write.txnVersion", str(lsn))
             begun = time.perf_counter()
             session.sql(text)
+            reach("spark.commit")
             state = application.removeprefix("state/")
             self.timings[state] = self.timings.get(state, 0.0) + time.perf_counter() - begun
         except Exception as e:

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from compiler.catalog import Table
+from connectors.failpoints import reach
 from connectors.spark import mirror
 from connectors.spark.batches import Batches
 
@@ -27,6 +28,7 @@ class Upkeep(Batches):
             lsn = int(self._file("frontier.json", {"lsn": 0})["lsn"])
             frame = self.sql(mirror.compacted(t, path, lsn), self.paced(self.spark))
             frame.write.format("delta").mode("overwrite").partitionBy("_log").save(str(path))
+            reach("spark.compact")
             done.append(t.mirror)
         for folder in [*map(self._mirror, tables), *(self.path / "state" / s for s in sorted(self.states()))]:
             self._vacuum(folder)

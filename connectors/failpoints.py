@@ -1,0 +1,73 @@
+"""Named places at which a test stops the program, to see that nothing is lost there.
+
+`TIDEMARK_FAILPOINTS="duckdb.landed=kill:3,deploy.copied=raise"` kills the process (SIGKILL) the third time it reaches
+`duckdb.landed`, and raises FailpointReached the first time it reaches `deploy.copied`. Without the variable a failpoint
+costs one look into an empty table. A name that is not listed here is an error, in the variable and in the code.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Mapping
+
+VARIABLE = "TIDEMARK_FAILPOINTS"
+NAMES = frozenset({
+    "capture.received", "capture.decoded", "capture.applied", "capture.acknowledged",
+    "duckdb.begun", "duckdb.landed", "duckdb.maintained", "duckdb.frontier", "duckdb.committed", "duckdb.rewrite", "duckdb.rewritten",
+    "spark.landed", "spark.computed", "spark.manifest", "spark.done", "spark.commit", "spark.committed", "spark.frontier",
+    "spark.cleared", "spark.compact",
+    "snapshot.exported", "snapshot.chunk",
+    "deploy.saved", "deploy.published", "deploy.copied", "deploy.filled", "deploy.live",
+    "redeploy.published", "redeploy.caught_up", "redeploy.copied", "redeploy.built", "redeploy.saved",
+    "resync.marked", "resync.slot", "resync.copied", "resync.filled", "resync.saved",
+})
+
+
+class FailpointReached(Exception):
+    """Raised at a failpoint that was set to `raise`."""
+
+
+def parse(text: str) -> dict[str, tuple[str, int]]:
+    """name → (what to do, at which time it is reached); raises ValueError for names and actions that are not known."""
+    out = {}
+    for item in filter(None, map(str.strip, text.split(","))):
+        name, _, action = item.partition("=")
+        kind, _, at = action.partition(":")
+        if name not in NAMES or kind not in ("kill", "raise"):
+            raise ValueError(f"{VARIABLE}: {item!r} is not one of the failpoints, or neither kill nor raise")
+        out[name] = (kind, int(at or 1))
+    return out
+
+
+class Failpoints:
+    """The failpoints that are set, and how often each was reached."""
+
+    def __init__(self, wanted: Mapping[str, tuple[str, int]]) -> None:
+        self.wanted = dict(wanted)
+        self.reached = dict.fromkeys(self.wanted, 0)
+        self.lock = threading.Lock()
+
+    def reach(self, name: str) -> None:
+        if name not in NAMES:
+            raise ValueError(f"no failpoint is named {name}")
+        if name not in self.wanted:
+            return
+        kind, at = self.wanted[name]
+        with self.lock:
+            self.reached[name] += 1
+            if self.reached[name] != at:
+                return
+        if kind == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise FailpointReached(name)
+
+
+ACTIVE = Failpoints(parse(os.environ.get(VARIABLE, "")))
+
+
+def reach(name: str) -> None:
+    """Stop here if the environment asks for it."""
+    if ACTIVE.wanted:
+        ACTIVE.reach(name)
