@@ -12,11 +12,13 @@ import psycopg
 from rich.console import Console
 from rich.live import Live
 
+from connectors.postgres.connection import current_lsn
 from pipelines import deployment as store
 from pipelines.capture import BatchDone, Capture
 from pipelines.config import Config, load_config
-from pipelines.deploy import deploy, remove_warehouse
+from pipelines.deploy import deploy
 from pipelines.embedded import EmbeddedPostgres
+from pipelines.first import remove_warehouse
 from pipelines.observe.observer import refresh_seconds, views_of
 from pipelines.observe.reason import stored
 from pipelines.observe.state import RunState

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -33,6 +34,7 @@ def first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pro
     d.views = records(views)
     store.save(config.warehouse_path, d)
     reach("deploy.saved")
+    began = time.time()
     publish(config.source.dsn, d.publication, d.catalog)
     reach("deploy.published")
     try:
@@ -55,6 +57,7 @@ def first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pro
                 snapshot.close()
             for e in d.tables:
                 warehouse.engine(e).set_frontier(snapshot.lsn)
+            warehouse.remember_fresh(dict.fromkeys(d.tables, began))
             build(warehouse, say, views if keep_going else [])
             drop_others(warehouse, plans(warehouse))
             reach("deploy.filled")

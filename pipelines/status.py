@@ -73,7 +73,7 @@ def status(config: Config) -> Status:
     for v in d.views:
         f, at = frontiers.get(v.engine, 0), fresh.get(v.engine, 0.0)
         behind = None if source is None else max(source - f, 0)
-        age = round(max(now - at, 0.0), 1) if at else None
+        age = 0.0 if behind == 0 else round(max(now - at, 0.0), 1) if at else None
         error = f"set aside: {v.error}" if v.error else ""
         s.views.append(ViewStatus(v.name, v.engine, v.maintenance, rows.get(v.name), format_lsn(f), behind, age, error))
     return s
