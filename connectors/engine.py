@@ -13,6 +13,7 @@ from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation
 from compiler.maintenance import Merge, Program, Statement
 from compiler.state import StateDef, ViewPlan
+from connectors.postgres.connection import format_lsn
 from connectors.staging import Staged
 
 Programs = Callable[[frozenset[str]], Program]
@@ -24,6 +25,15 @@ class EngineFailure(TidemarkError):
     def __init__(self, message: str, *, detail: str = "", hint: str = "", code: str = "engine", state: str = "") -> None:
         super().__init__(message, detail=detail, hint=hint, code=code)
         self.state = state
+
+
+class FrontierMoved(TidemarkError):
+    """A batch begins where the engine does not stand: something else has moved it, or a batch was left out."""
+
+    def __init__(self, engine: str, expected: int, found: int) -> None:
+        super().__init__(f"{engine} does not stand where the batch begins", code="frontier_moved",
+                         detail=f"The batch begins at {format_lsn(expected)}, {engine} stands at {format_lsn(found)}. Nothing was applied.",
+                         hint="Start the pipeline again: it reads on from where the engines stand.")
 
 
 class Printer(Protocol):

@@ -37,9 +37,14 @@ def answer(warehouse: Warehouse, sql: str) -> pa.Table:
         else:
             con = scratch()
         con.execute("SET TimeZone = 'UTC'")
-        for v in remote:
-            _, plan = warehouse.view(v.name)
-            con.register(v.name, warehouse.engine("spark").read(plan))
+        if remote:
+            from connectors.spark.engine import SparkEngine
+
+            spark = warehouse.engine("spark")
+            assert isinstance(spark, SparkEngine)
+            with spark.pinned() as at:  # all of them as they were at one LSN
+                for v in remote:
+                    con.register(v.name, spark.read(warehouse.view(v.name)[1], at=at))
         return con.execute(sql).to_arrow_table()
     except duckdb.Error as e:
         lines = str(e).split("\n")
