@@ -34,7 +34,7 @@ def discard(session: Any) -> None:
     with contextlib.suppress(Exception):
         gateway.proc.stdin.close()
         gateway.proc.wait(10)
-    SparkContext._gateway = None
+    SparkContext._gateway = SparkContext._jvm = None
     SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
 

@@ -51,7 +51,7 @@ def failure(what: str, e: BaseException, state: str = "") -> SparkFailure:
 def reason(e: BaseException) -> str:
     """What an exception says, also when the Java that raised it is gone."""
     try:
-        return str(e)
+        return str(e.java_exception.toString() if hasattr(e, "java_exception") else e)
     except Exception:
         return type(e).__name__
 
@@ -70,15 +70,16 @@ def passes(e: BaseException) -> bool:
     """Whether it may go by itself: a lost executor or driver, a conflict, a disk's error. Of what is not known it is supposed."""
     if isinstance(e, PermissionError) or isinstance(e, duckdb.Error) and not isinstance(e, duckdb.IOException | duckdb.OutOfMemoryException):
         return False
-    found = list(causes(e))
-    return conflicts(e) or not (found and found[-1][0].endswith(FIXED))
+    *_, (innermost, _) = causes(e)
+    return conflicts(e) or not innermost.endswith(FIXED)
 
 
 def causes(e: BaseException) -> Iterator[tuple[str, str]]:
-    """Java's exceptions behind one of Python's, outermost first: class and SQLSTATE, as far as they can still be asked."""
+    """Class and SQLSTATE of an exception and of Java's behind it, outermost first, as far as they can still be asked."""
     from py4j.java_gateway import is_instance_of  # type: ignore[import-untyped]
     from pyspark import SparkContext
 
+    yield type(e).__name__, ""
     thrown: Any = getattr(e, "_origin", None) or getattr(e, "java_exception", None)
     with suppress(Exception):  # the Java that holds them may be gone
         for _ in range(20):
