@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -14,6 +14,7 @@ from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation
 from compiler.maintenance import Merge, Program, Statement
 from compiler.state import StateDef, ViewPlan
+from connectors.postgres.connection import format_lsn
 from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
 
@@ -29,11 +30,12 @@ class EngineFailure(TidemarkError):
 
 
 class FrontierMoved(TidemarkError):
-    """The engine is not where a batch begins: somebody else has written, or a batch was left out. Nothing was changed."""
+    """A batch begins where the engine does not stand: something else has moved it, or a batch was left out."""
 
     def __init__(self, engine: str, expected: int, found: int) -> None:
-        super().__init__(f"the frontier of {engine} is not where the batch begins", code="frontier_moved",
-                         detail=f"It is {found}, and should be {expected}.", hint="Run tidemark again; nothing is lost.")
+        super().__init__(f"{engine} does not stand where the batch begins", code="frontier_moved",
+                         detail=f"The batch begins at {format_lsn(expected)}, {engine} stands at {format_lsn(found)}. Nothing was applied.",
+                         hint="Start the pipeline again: it reads on from where the engines stand.")
 
 
 class Printer(Protocol):
@@ -147,11 +149,11 @@ class Engine(Protocol):
         """What reads with it sees the engine as it is now, at one frontier, whatever is applied meanwhile."""
         ...
 
-    def read(self, plan: ViewPlan, now: str | None = None, at: Pin | None = None) -> pa.Table:
+    def read(self, plan: ViewPlan, now: str | None = None, at: Any = None) -> pa.Table:
         """A view's rows, as of the time `now` where it reads the time (by default the present)."""
         ...
 
-    def read_mirror(self, t: Table, at: Pin | None = None) -> pa.Table:
+    def read_mirror(self, t: Table, at: Any = None) -> pa.Table:
         """A mirror's rows in the table's columns, as often as they are there."""
         ...
 
