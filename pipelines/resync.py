@@ -29,7 +29,7 @@ from pipelines.first import BESIDE, DATA, first, remove_warehouse
 from pipelines.initial_copy import Progress
 from pipelines.project import Compiled
 from pipelines.redeploy import redeploy
-from pipelines.source_objects import drop_source_objects
+from pipelines.source_objects import drop_source_objects, publish
 from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
 
 
@@ -41,6 +41,7 @@ def again(config: Config, old: Deployment, views: list[Compiled], catalog: Catal
         _all(config, old, views, catalog, progress, say, keep_going)
         return
     say(f"copying again {', '.join(sorted(tables)) or 'nothing: no table has lost changes'}")
+    publish(config.source.dsn, old.publication, old.catalog, alter=True)
     redeploy(config, old, views, catalog, progress, say, keep_going, tables)
 
 

@@ -70,7 +70,7 @@ class Warehouse:
                 from connectors.spark.engine import SparkEngine
 
                 spark = SparkEngine(self.path / "delta", SparkPrinter(self.path / "delta"), self.config.spark.master, self.config.spark.jars,
-                                    self.config.spark.settings)
+                                    self.config.spark.settings, read_only=self.read_only)
                 spark.know(map(self.deployment.table, self.deployment.tables.get("spark", [])))
                 spark.plans = {p.view: p for p in self.plans("spark")}
                 self.engines[name] = spark
@@ -79,7 +79,7 @@ class Warehouse:
 
     def _check_mark(self, name: str) -> None:
         """Data is taken for ours by its mark; what an older version made has none."""
-        if not self.deployment.mark or self.read_only and not (self.path / DUCKDB_FILE).exists():
+        if not self.deployment.mark:
             return
         found = self.engines[name].deployment()
         if not found and not self.read_only:
