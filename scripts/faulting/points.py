@@ -40,19 +40,19 @@ class Trial:
 
 
 def drawn(bench: Bench, chance: random.Random) -> list[Trial]:
-    """Of each name and action, one trial in its first command, and one in one of the others; one in all, where it is to be quick."""
+    """Of each name and action, one trial in its first command, and one in one of the others."""
     out = []
     for name in sorted(NAMES):
         first, *rest = COMMANDS[name.split(".")[0]]
         if name.startswith(OTHERS[bench.engine]):
             continue
         for action in ("kill", "raise"):
-            chosen = [first] if bench.options.quick or not rest else [first, *(rest if bench.engine == "duckdb" else [chance.choice(rest)])]
+            chosen = [first] if not rest else [first, *(rest if bench.engine == "duckdb" else [chance.choice(rest)])]
             for command in chosen:
                 often = command == "run" and name not in (*REWRITES, "spark.compact")
                 most = (2 if bench.engine == "spark" else 12) if often else 3 if name == "snapshot.chunk" else 1
                 out.append(Trial(name, action, command, chance.randint(1, most)))
-    return out
+    return sorted(chance.sample(out, 8), key=lambda t: t.name) if bench.options.quick else out
 
 
 def points(bench: Bench) -> None:

@@ -53,7 +53,7 @@ class Run:
         self.project = project
         self.said: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the object
         self.process = subprocess.Popen([*tied(), *project.command("run")], env=environment(failpoints), text=True, stdout=self.said,
-                                        stderr=self.said, cwd=project.home)
+                                        stderr=self.said, cwd=project.home, start_new_session=True)
 
     @property
     def listening(self) -> bool:

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def drop_database(server: OwnServer, name: str) -> None:
     """With its slots; what still reads them is ended."""
     if server.process is None:
         return
-    with psycopg.connect(server.dsn(), autocommit=True) as c:
+    with suppress(psycopg.OperationalError), psycopg.connect(server.dsn(), autocommit=True) as c:
         for _ in range(50):
             c.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = %s AND active", (name,))
             free = "SELECT slot_name FROM pg_replication_slots WHERE database = %s AND NOT active"

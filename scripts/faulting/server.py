@@ -82,7 +82,7 @@ class OwnServer:
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [*tied(), str(self.bin / "postgres"), "-D", str(self.data), "-p", str(self.port), "-k", str(self.folder), *options],
-                cwd=self.folder, stdout=log, stderr=log, **self.user)
+                cwd=self.folder, stdout=log, stderr=log, start_new_session=True, **self.user)
         deadline = time.monotonic() + 60
         while True:
             try:
