@@ -1,0 +1,119 @@
+"""What is in the warehouse against what is in the source, row by row; nothing here is Tidemark's own code."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import shutil
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+
+from faulting import delta
+
+Rows = Counter[tuple[str, ...]]
+
+
+@dataclass
+class Difference:
+    """Rows of the source that are missing, and rows that are too many; `where` names what differs."""
+
+    lost: int = 0
+    doubled: int = 0
+    where: list[str] = field(default_factory=list)
+
+    def add(self, what: str, wanted: Rows, got: Rows) -> None:
+        lost, doubled = wanted - got, got - wanted
+        if lost or doubled:
+            example = next(iter(lost or doubled))
+            self.lost += lost.total()
+            self.doubled += doubled.total()
+            self.where.append(f"{what}: {lost.total()} missing, {doubled.total()} extra, such as {str(example)[:120]}")
+
+
+def text(v: Any) -> str:
+    """One spelling for equal values, whichever program they come from."""
+    if v is None:
+        return "∅"
+    if isinstance(v, bool):
+        return str(v).lower()
+    if isinstance(v, (int, float, decimal.Decimal)):
+        number = decimal.Decimal(str(v))
+        return format(number.normalize(), "f") if number else "0"
+    return v.isoformat() if isinstance(v, datetime.date) else str(v)
+
+
+def bag(rows: list[tuple[Any, ...]]) -> Rows:
+    return Counter(tuple(map(text, r)) for r in rows)
+
+
+def weighted(rows: list[tuple[Any, ...]]) -> Rows:
+    """Rows whose last value says how many of them there are."""
+    out: Rows = Counter()
+    for r in rows:
+        out[tuple(map(text, r[:-1]))] += int(r[-1])
+    return Counter({k: n for k, n in out.items() if n})
+
+
+def opened(file: Path, folder: Path) -> duckdb.DuckDBPyConnection:
+    """A copy of the warehouse's file and of its log of writes."""
+    for f in (file, file.with_name(file.name + ".wal")):
+        if f.exists():
+            shutil.copy(f, folder / f.name)
+    con = duckdb.connect(str(folder / file.name))
+    con.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+    con.execute("SET disabled_optimizers = 'row_group_pruner,compressed_materialization'")
+    return con
+
+
+def columns(c: psycopg.Connection, table: str) -> list[str]:
+    got = c.execute("SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+                    (table,)).fetchall()
+    return [str(r[0]) for r in got]
+
+
+def tables_of(warehouse: Path) -> dict[str, list[str]]:
+    """engine → names of its mirrored tables."""
+    told = json.loads((warehouse / "deployment.json").read_text())
+    return {e: [t.split(".", 1)[1] for t in names] for e, names in told["tables"].items()}
+
+
+def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | None = None) -> Difference:
+    """Every view and every mirror; the source is at rest. Views of Spark are read from the files in `exported`."""
+    out = Difference()
+    with psycopg.connect(dsn) as c, tempfile.TemporaryDirectory() as folder:
+        c.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        for name, query in views.items():  # views over views are written with the others' names
+            c.execute(f'CREATE TEMP VIEW "{name}" AS {query}'.encode())
+        mirrored = tables_of(warehouse)
+        file = warehouse / "tidemark.duckdb"
+        con = opened(file, Path(folder)) if file.exists() else None
+        for table in mirrored.get("duckdb", []):
+            assert con is not None, "the warehouse has no file"
+            names = columns(c, table)
+            has = {r[0] for r in con.execute("SELECT column_name FROM information_schema.columns WHERE table_schema = 'base' AND table_name = ?",
+                                             [table]).fetchall()}
+            items = ", ".join(f'"{n}"' for n in names) + (", _weight" if "_weight" in has else ", 1")
+            got = con.execute(f'SELECT {items} FROM base."{table}"').fetchall()
+            out.add(f"mirror {table}", bag(c.execute(f'SELECT * FROM "{table}"'.encode()).fetchall()), weighted(got))
+        for table in mirrored.get("spark", []):
+            got = delta.rows(warehouse / "delta" / "mirror", table, columns(c, table))
+            out.add(f"mirror {table}", bag(c.execute(f'SELECT * FROM "{table}"'.encode()).fetchall()), weighted(got))
+        for name in views:
+            wanted = bag(c.execute(f'SELECT * FROM "{name}"'.encode()).fetchall())
+            if exported is not None:
+                shown = duckdb.execute(f"SELECT * FROM read_parquet('{exported}/{name}*/*.parquet', hive_partitioning = false)").fetchall()
+            else:
+                assert con is not None
+                shown = con.execute(f'SELECT * FROM main."{name}"').fetchall()
+            out.add(f"view {name}", wanted, bag(shown))
+        if con is not None:
+            con.close()
+        c.rollback()
+    return out

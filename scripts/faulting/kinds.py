@@ -1,0 +1,19 @@
+"""The kinds of faults, by the name that --only takes, in the order they are done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from faulting.disk import files, full
+from faulting.frozen import frozen
+from faulting.kills import kills
+from faulting.network import network
+from faulting.points import points
+from faulting.restarts import restarts, restored
+from faulting.scene import Bench
+from faulting.slots import slots
+
+BY_NAME: dict[str, Callable[[Bench], None]] = {
+    "failpoints": points, "kills": kills, "network": network, "restarts": restarts, "restored": restored,
+    "full": full, "files": files, "slots": slots, "frozen": frozen}
+QUICK = ("failpoints", "kills", "network", "files")

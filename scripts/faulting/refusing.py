@@ -1,0 +1,40 @@
+"""What has to follow a fault that the stream cannot mend: a refusal with a reason, no freshness told, and a way out that works."""
+
+from __future__ import annotations
+
+import time
+
+from faulting.project import Run
+from faulting.scene import Scene
+from faulting.watching import GRACE, judge_status
+
+REFUSES = 60.0  # seconds in which a running pipeline has to see that its source is another
+
+
+def refuses(s: Scene, after: str, run: Run | None = None) -> None:
+    """The running pipeline, if there is one, and the next; then `deploy --resync`."""
+    time.sleep(GRACE + 0.2)
+    if run is not None:
+        _ends(s, after, run)
+    got = s.project.do("run", "--once")
+    if got.code == 0:
+        if s.equal(f"{after} that was not refused"):
+            s.row.notes.append(f"after {after}: not refused, and all is equal")
+        else:
+            s.row.fail(f"after {after}: run --once exits 0, and the answer is wrong")
+    elif not got.refused:
+        s.row.fail(f"after {after}: not refused with a reason: {got.reason}")
+    judge_status(s.project, s.load, s.row)
+    s.resync(after)
+
+
+def _ends(s: Scene, after: str, run: Run) -> None:
+    deadline = time.monotonic() + REFUSES
+    while not run.wait(3) and time.monotonic() < deadline:
+        judge_status(s.project, s.load, s.row)
+    by_itself = run.ended
+    got = run.end()
+    if not by_itself:
+        s.row.fail(f"after {after}: run goes on for {REFUSES:.0f} s")
+    elif not got.refused:
+        s.row.fail(f"after {after}: run ended with {got.code} and no reason: {got.reason}")
