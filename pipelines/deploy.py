@@ -80,7 +80,7 @@ def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
         if f"{t.schema}.{t.name}" in used:
             if t.form == "partitions":
                 out.append(f"{t.schema}.{t.name} is partitioned: TRUNCATE of one partition, and attaching, detaching or dropping one, are not "
-                           "sent by Postgres; after these, deploy anew (teardown --yes, deploy)")
+                           "sent by Postgres; after these, run tidemark deploy --resync")
             for c in t.columns:
                 if c.type.name == "opaque":
                     out.append(f'{t.schema}.{t.name}.{c.name} has type {c.source_type}, which is carried as text')
