@@ -24,6 +24,8 @@ ZONES = "it takes time zones from values: they are read as full names, while an 
 REALS = "it adds reals, which Postgres does in single precision and in the order it reads them: the last of seven digits may differ"
 QUOTIENTS = ("it compares, or rounds up or down, what it computes from quotients: Postgres cuts these to some 16 digits and this to 18 after "
              "the point, so that x / 3 * 3 = x may be told otherwise")
+TIES = ("its order leaves ties, and on these hangs what it takes or numbers ({}): of equal rows this goes by the key of their table, then by "
+        "the whole row, and Postgres by the order it meets them in; a key in the ORDER BY settles it")
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
 BEYOND_ZERO: dict[str, Callable[[float], bool]] = {"<>": lambda x: x == 0, ">": lambda x: x >= 0, ">=": lambda x: x > 0,
