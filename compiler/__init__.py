@@ -9,8 +9,9 @@ from sqlglot import exp
 from compiler import opaque
 from compiler.bind.query import Binder
 from compiler.catalog import Catalog
-from compiler.differences import differences
+from compiler.differences import TIES, differences
 from compiler.normalize import normalize
+from compiler.normalize.ties import hanging, settle_ties
 from compiler.reasons import shared_values
 from compiler.state import ViewPlan, plan
 
@@ -22,6 +23,8 @@ def compile_view(name: str, query: exp.Expr, catalog: Catalog,
     bound = Binder(catalog, others, (name,)).view(query)
     opaque.check(bound.rel)
     rel = normalize(bound.rel)
-    planned = plan(name, rel, bound.outputs, differences(bound.rel))
+    tied = hanging(rel)
+    planned = plan(name, settle_ties(rel), bound.outputs, [*differences(bound.rel), *([TIES.format(", ".join(tied))] if tied else [])])
+    planned.hangs_on_ties = bool(tied)
     planned.notes += shared_values(rel)
     return planned

@@ -45,7 +45,8 @@ class Expressions(Predicates, Calls):
     def column(self, e: Any, c: Clause) -> Scalar:
         ident = e.this
         if isinstance(ident, exp.Star):
-            raise UnsupportedSql("* is not supported here", code="unsupported_syntax")
+            raise UnsupportedSql("a whole row as a value (*) is not supported here", code="unsupported_syntax",
+                                 hint="Name its columns, or take it as to_jsonb(t).")
         quoted = ident.args.get("quoted")
         name = ident.this if quoted else ident.this.lower()
         table = e.args.get("table")

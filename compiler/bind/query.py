@@ -65,6 +65,9 @@ class Binder:
     def view(self, query: exp.Expr) -> Bound:
         """The whole view, its output columns renamed to what the user called them."""
         bound = self.query(query, Env(self.catalog), None)
+        if not bound.outputs:
+            raise UnsupportedSql("a view without columns is not supported", code="unsupported_syntax",
+                                 detail="Postgres gives rows of no columns.", hint="Name one: SELECT 1 AS one FROM …, or count the rows.")
         names = query.args.get("_columns") or []
         outputs = [(names[i] if i < len(names) else n, c) for i, (n, c) in enumerate(bound.outputs)]
         seen: set[str] = set()

@@ -96,6 +96,9 @@ def _frame(spec: exp.Expr | None, bind: Bind, name: str):  # type: ignore[no-unt
         if any(isinstance(n, Sub) for n in walk(x)):
             raise UnsupportedSql("a subquery as the distance of a window's frame is not supported", code="unsupported_subquery",
                                  hint="Join the rows to the distance, and compare with it.")
+        if columns(x):
+            raise InvalidSql(f"argument of {str(spec.args.get('kind') or 'RANGE').upper()} must not contain variables",
+                             code="invalid_column_reference")
         if x.type.name == "unknown":
             x = cast(x, types.INTERVAL)
         return (direction, x)
