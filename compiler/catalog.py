@@ -48,7 +48,7 @@ def parse_type(text: str, enums: dict[str, tuple[str, ...]] | None = None) -> Ty
     if name:
         return Type(name)
     if enums and base.strip('"') in enums:
-        return Type("enum", labels=enums[base.strip('"')])
+        return Type("enum", labels=enums[base.strip('"')], title=base)
     return Type("interval") if base.startswith("interval ") else Type("opaque", labels=(base.strip('"'),))
 
 

@@ -1,0 +1,77 @@
+"""date, time, timestamp and timestamptz, under DateStyle ISO, MDY and TimeZone UTC."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+from compiler.errors import InvalidSql
+from compiler.formats import times
+from compiler.formats.input.fields import Bad
+from compiler.formats.input.moments import Fields
+from compiler.formats.input.parts import Moment
+from compiler.formats.input.refusal import Undecided, invalid
+
+KINDS = {"date": "date", "timestamp": "timestamp", "timestamptz": "timestamp with time zone", "time": "time"}
+LEAST, MOST = -4713, {"date": 5874897, "timestamp": 294276, "timestamptz": 294276}  # years
+OUT = 'date/time field value out of range: "{}"'
+STYLES = "Dates are read as year-month-day, and what has no year in front as month/day/year."
+
+
+def refused(e: Bad, kind: str, text: str) -> InvalidSql:
+    """The error in the words of DateTimeParseError."""
+    if e.what == "format":
+        return invalid(KINDS.get(kind, kind), text, hint=HINTS.get(kind, ""))
+    if e.what in ("field", "order"):
+        return InvalidSql(OUT.format(text), code="datetime_overflow", hint=STYLES if e.what == "order" else "")
+    if e.what == "zone":
+        return InvalidSql(f'time zone displacement out of range: "{text}"', code="datetime_overflow")
+    return InvalidSql(e.what, code="invalid_text")
+
+
+HINTS = {"date": "Write it as 2026-01-31.", "time": "Write it as 23:59:59.", "timestamp": "Write it as 2026-01-31 23:59:59.",
+         "timestamptz": "Write it as 2026-01-31 23:59:59+00."}
+
+
+def reader(kind: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        try:
+            fields = Fields(text, kind == "time")
+            m = fields.read()
+        except Bad as e:
+            raise refused(e, kind, text) from e
+        if kind == "time":
+            return text
+        if not LEAST < m.year <= MOST[kind]:
+            if LEAST - 2 < m.year <= LEAST:
+                raise Undecided  # the first year is not whole
+            what = "date" if kind == "date" else "timestamp"
+            raise InvalidSql(f'{what} out of range: "{text}"', code="datetime_overflow")
+        return text if understood(text, kind) or fields.named_zone and kind == "timestamptz" else written(m, kind) or text
+
+    return read
+
+
+def understood(text: str, kind: str) -> bool:
+    """Whether the engines are given the text as it is."""
+    try:
+        times.parse_timestamptz(text) if kind == "timestamptz" else times.parse_timestamp(text, kind)
+        return True
+    except Exception:
+        return False
+
+
+def written(m: Moment, kind: str) -> str:
+    """In ISO 8601; nothing for what Python has no date of."""
+    if not 1 <= m.year <= 9999:
+        return ""
+    day = dt.datetime(m.year, m.month, m.day)
+    if kind == "date":
+        return day.date().isoformat()
+    at = day + dt.timedelta(hours=m.hour, minutes=m.minute, seconds=m.second, microseconds=m.micros)
+    if kind == "timestamptz":
+        return (at - dt.timedelta(seconds=m.zone or 0)).isoformat(" ") + "+00"
+    return at.isoformat(" ")
+
+
+READERS = {kind: reader(kind) for kind in KINDS}

@@ -1,0 +1,57 @@
+"""Every literal is taken or refused as Postgres does, and refused in its words."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from compiler.catalog import parse_type
+from compiler.errors import InvalidSql
+from compiler.formats.input import read
+from tests.compiler.literals import LITERALS
+from tests.connectors.fresh import fresh_database
+
+LABELS = ("new", "shipped", "o'k", "two words")
+INTEGERS = {"0x1F", "0b101", "0o17", "1_000"}  # since Postgres 16
+UNITS = {"10h30", "J2451187", "j2451187", "JD 2451187", "y2025m01d31"}  # y, m and d until Postgres 15
+LEFT: dict[str, set[str]] = {  # what passes although this server may refuse it
+    **{kind: INTEGERS for kind in ("smallint", "integer", "bigint", "numeric")}, "date": UNITS, "timestamp": UNITS, "timestamptz": UNITS,
+    "time": UNITS | {"Jan-31-2025", "jan.5.2025"},  # or names of time zones in the manner of POSIX
+    "interval": {"infinity", "-infinity"}, "integer[]": {"{{}}", "{{},{}}", "{{},{1}}"},  # since Postgres 17
+}
+
+
+@pytest.fixture(scope="module")
+def source(server):  # type: ignore[no-untyped-def]
+    with fresh_database(server, "literals") as dsn, psycopg.connect(dsn, autocommit=True) as c:
+        c.execute("CREATE TYPE order_status AS ENUM ('new', 'shipped', 'o''k', 'two words')")
+        c.execute("SET TimeZone = 'UTC'")
+        yield c
+
+
+def postgres(source: psycopg.Connection, kind: str, text: str) -> str:
+    """What it says of the literal; nothing where it takes it."""
+    try:
+        source.execute(sql.SQL("SELECT {}::" + kind).format(sql.Literal(text)))
+        return ""
+    except psycopg.Error as e:
+        return e.diag.message_primary or "?"
+
+
+def ours(kind: str, text: str) -> str:
+    try:
+        read(text, parse_type(kind, {"order_status": LABELS}))
+        return ""
+    except InvalidSql as e:
+        return e.message
+
+
+@pytest.mark.parametrize("kind", LITERALS)
+def test_a_literal_is_refused_where_postgres_refuses_it_and_in_its_words(source: psycopg.Connection, kind: str) -> None:
+    wrong = []
+    for text in LITERALS[kind]:
+        theirs, mine = postgres(source, kind, text), ours(kind, text)
+        if theirs != mine and not (mine == "" and text in LEFT.get(kind, ())):
+            wrong.append((text, theirs, mine))
+    assert not wrong, "\n".join(f"{t!r}: Postgres {p or 'takes it'!r}, Tidemark {m or 'takes it'!r}" for t, p, m in wrong)
