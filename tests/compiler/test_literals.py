@@ -39,6 +39,15 @@ def postgres(source: psycopg.Connection, kind: str, text: str) -> str:
         return e.diag.message_primary or "?"
 
 
+@pytest.mark.parametrize("kind", LITERALS)
+def test_the_text_that_engines_are_given_has_the_value_of_the_literal(source: psycopg.Connection, kind: str) -> None:
+    same = sql.SQL("SELECT {}::" + kind + "::text, {}::" + kind + "::text")
+    for text in LITERALS[kind]:
+        if postgres(source, kind, text) == "" and (given := read(text, parse_type(kind, {"order_status": LABELS}))) != text:
+            a, b = source.execute(same.format(sql.Literal(text), sql.Literal(given))).fetchone() or ("", "no row")
+            assert a == b, (text, given)
+
+
 def ours(kind: str, text: str) -> str:
     try:
         read(text, parse_type(kind, {"order_status": LABELS}))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable
 
-from compiler.errors import InvalidSql
+from compiler.errors import InvalidSql, TidemarkError
 from compiler.formats import times
 from compiler.formats.input.fields import Bad
 from compiler.formats.input.moments import Fields
@@ -14,6 +15,7 @@ from compiler.formats.input.refusal import Undecided, invalid
 
 KINDS = {"date": "date", "timestamp": "timestamp", "timestamptz": "timestamp with time zone", "time": "time"}
 LEAST, MOST = -4713, {"date": 5874897, "timestamp": 294276, "timestamptz": 294276}  # years
+PLAIN_TIME = re.compile(r"\d{1,2}:\d\d(:\d\d(\.\d{1,6})?)?", re.ASCII)
 OUT = 'date/time field value out of range: "{}"'
 STYLES = "Dates are read as year-month-day, and what has no year in front as month/day/year."
 
@@ -41,28 +43,33 @@ def reader(kind: str) -> Callable[[str], str]:
         except Bad as e:
             raise refused(e, kind, text) from e
         if kind == "time":
-            return text
+            return text if PLAIN_TIME.fullmatch(text) else written(m, kind) or text
         if not LEAST < m.year <= MOST[kind]:
             if LEAST - 2 < m.year <= LEAST:
                 raise Undecided  # the first year is not whole
             what = "date" if kind == "date" else "timestamp"
             raise InvalidSql(f'{what} out of range: "{text}"', code="datetime_overflow")
-        return text if understood(text, kind) or fields.named_zone and kind == "timestamptz" else written(m, kind) or text
+        if fields.named_zone and kind == "timestamptz":
+            raise Undecided
+        value = written(m, kind)
+        return text if not value or meaning(text, kind) == meaning(value, kind) else value
 
     return read
 
 
-def understood(text: str, kind: str) -> bool:
-    """Whether the engines are given the text as it is."""
+def meaning(text: str, kind: str) -> str | None:
+    """What the engines are given for the text; None where they are given nothing."""
     try:
-        times.parse_timestamptz(text) if kind == "timestamptz" else times.parse_timestamp(text, kind)
-        return True
-    except Exception:
-        return False
+        return times.parse_timestamptz(text) if kind == "timestamptz" else times.parse_timestamp(text, kind)
+    except TidemarkError:
+        return None
 
 
 def written(m: Moment, kind: str) -> str:
     """In ISO 8601; nothing for what Python has no date of."""
+    if kind == "time":
+        clock = f"{m.hour:02}:{m.minute:02}:{m.second:02}" if m.second < 60 else ""
+        return clock + f".{m.micros:06}".rstrip("0") if clock and m.micros else clock
     if not 1 <= m.year <= 9999:
         return ""
     day = dt.datetime(m.year, m.month, m.day)
