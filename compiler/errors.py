@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a file, counted from 1, and its line."""
+    """A place in a file, counted from 1, and its line; without them the file alone."""
 
     file: str
-    line: int
-    column: int
-    text: str
+    line: int = 0
+    column: int = 0
+    text: str = ""
 
     @classmethod
     def of(cls, file: str, text: str, at: int) -> Place:
@@ -22,7 +22,7 @@ class Place:
         return cls(file, text.count("\n", 0, start) + 1, at - start + 1, text[start:end if end >= 0 else len(text)])
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
     def shown(self) -> str:
         """The line and a caret below the place, as psql shows them; of a long line the part around it."""
@@ -52,7 +52,9 @@ class TidemarkError(Exception):
         self.others: list[TidemarkError] = []  # of the same view
 
     def __str__(self) -> str:
-        lines = [f"{self.place}: {self.message}", self.place.shown()] if self.place else [self.message]
+        lines = [f"{self.place}: {self.message}"] if self.place else [self.message]
+        if self.place and self.place.line:
+            lines.append(self.place.shown())
         if self.detail:
             lines.append(f"detail: {self.detail}")
         if self.hint:

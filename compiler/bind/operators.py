@@ -147,8 +147,8 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
                 continue
             if t.name in types.TEMPORALS:
                 t = INTERVAL if op == "+" else t
-            elif t.name == "interval" and op == "+":
-                t = INTERVAL
+            elif t.name == "interval" and op in "*/":
+                t = FLOAT8
             x = _literal(x, t)
             a, b = (x, y) if flip else (y, x)
     if types.is_number(a.type) and types.is_number(b.type):

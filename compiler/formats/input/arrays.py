@@ -8,7 +8,6 @@ from collections.abc import Callable
 from compiler.errors import InvalidSql
 from compiler.formats.input.refusal import BLANKS, Undecided
 
-
 BOUNDS = re.compile(r"(\[\s*[+-]?[0-9]+(\s*:\s*[+-]?[0-9]+)?\s*\]\s*)+=")
 
 

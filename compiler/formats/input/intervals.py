@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from compiler.errors import InvalidSql
 from compiler.formats.input.fields import Bad, Field, split
-from compiler.formats.input.parts import clock
 from compiler.formats.input.parts import Moment as Clock
+from compiler.formats.input.parts import clock
 from compiler.formats.input.refusal import Undecided, invalid
 from compiler.formats.intervals import parse_interval
 
