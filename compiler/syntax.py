@@ -7,7 +7,7 @@ from compiler.errors import InvalidSql
 try:
     import pgparse
 except ImportError:  # no wheel for this platform: sqlglot alone reads the text
-    pgparse = None
+    pgparse = None  # type: ignore[assignment,unused-ignore]
 
 
 def known() -> bool:

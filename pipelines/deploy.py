@@ -16,7 +16,7 @@ from pipelines.config import Config
 from pipelines.deployment import Deployment
 from pipelines.initial_copy import Progress, copy_tables
 from pipelines.placement import place
-from pipelines.project import Compiled, compile_project, read_views
+from pipelines.project import Compiled, compile_project, read_views, refuse
 from pipelines.redeploy import redeploy
 from pipelines.source_objects import drop_source_objects, publish
 from pipelines.unsuited import check_capture, check_tables
@@ -33,19 +33,15 @@ class Deployed:
 
 def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda *_: None,
            say: Callable[[str], None] = lambda _: None) -> Deployed:
-    """Bring the warehouse in line with views/; raises the first view's error unless `keep_going`."""
+    """Bring the warehouse in line with views/; raises the errors of all that are refused unless `keep_going`."""
     with connect(config.source.dsn) as conn:
         catalog = load_catalog(conn)
         views = compile_project(read_views(config.views_path), catalog, config.defaults.engine)
         check_tables(views, catalog)
         check_capture(views, catalog, config.source.capture)
         place(conn, [v for v in views if v.error is None], config)
-    failed = [v for v in views if v.error is not None]
-    if failed and not keep_going:
-        error = failed[0].error
-        assert error is not None
-        error.view = failed[0].name  # type: ignore[attr-defined]
-        raise error
+    if not keep_going:
+        refuse(views)
     good = [v for v in views if v.error is None]
     with store.locked(config.warehouse_path):
         found = store.load(config.warehouse_path)

@@ -175,7 +175,7 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
             args[1] = Lit("", TEXT)
         if columns(args[1]) and distinct:
             raise UnsupportedSql("string_agg(DISTINCT …) with a separator that is not a constant is not supported", code="unsupported_function")
-    elif fn in REGRESSION:
+    elif fn in REGRESSION or fn in ("percentile_cont", "percentile_disc"):
         args = [coerce(a, FLOAT8) for a in args]
     elif fn in ("sum", "avg", *STATISTICS.values()):
         a = coerce(args[0], FLOAT8)
@@ -196,7 +196,6 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
                                  code="unsupported_function", hint="Call it once a fraction.")
         if isinstance(args[0], Lit) and args[0].value is None:
             raise UnsupportedSql(f"{name} of a fraction that is NULL is not supported", code="unsupported_function", hint="It is NULL.")
-        args = [coerce(args[0], FLOAT8)]
         spans = order[0].expr.type.name == "interval"
         t = FLOAT8 if fn == "percentile_cont" and not spans else order[0].expr.type
         if fn == "percentile_cont" and not spans:

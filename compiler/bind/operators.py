@@ -145,7 +145,7 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
                 x = cast(x, TEXT)
                 a, b = y, x
                 continue
-            if t.name in types.TEMPORALS:
+            if t.name in types.TEMPORALS | {"time"}:
                 t = INTERVAL if op == "+" else t
             elif t.name == "interval" and op in "*/":
                 t = FLOAT8
