@@ -32,7 +32,8 @@ def _fail(what: str, e: sqlglot.errors.SqlglotError) -> TidemarkError:
     text = f"{where}{first[0].get('description') or str(e).split(chr(10))[0]}"
     if syntax.known():
         return UnsupportedSql(f"{what} uses syntax that is not supported", detail=text, code="unsupported_syntax")
-    return InvalidSql(f"{what} does not parse", detail=text, code="syntax_error", hint="Tidemark reads Postgres' SQL; try the SELECT in psql.")
+    return InvalidSql(f"{what} does not parse", detail=text, code="syntax_error",
+                      hint="Tidemark reads Postgres' SQL; try the SELECT in psql.")
 
 
 def locate(e: TidemarkError, file: str, text: str) -> TidemarkError:
@@ -99,7 +100,7 @@ def _unquoted(at: int, named: int) -> int:
 
 
 def _quote_name(text: str) -> tuple[str, int]:
-    """A view may be called by any word, also one that the grammar keeps for itself: quote it. The text, and where the name is."""
+    """A view may be called by any word, also one that the grammar keeps for itself: quote it. The text, and the name's place."""
     try:
         tokens = sqlglot.tokenize(text, read="postgres")
     except sqlglot.errors.SqlglotError:

@@ -16,7 +16,8 @@ LABELS = ("new", "shipped", "o'k", "two words")
 INTEGERS = {"0x1F", "0b101", "0o17", "1_000"}  # since Postgres 16
 UNITS = {"10h30", "J2451187", "j2451187", "JD 2451187", "y2025m01d31"}  # y, m and d until Postgres 15
 LEFT: dict[str, set[str]] = {  # what passes although this server may refuse it
-    **{kind: INTEGERS for kind in ("smallint", "integer", "bigint", "numeric")}, "date": UNITS, "timestamp": UNITS, "timestamptz": UNITS,
+    **{kind: INTEGERS for kind in ("smallint", "integer", "bigint", "numeric")},
+    **{kind: UNITS for kind in ("date", "timestamp", "timestamptz")},
     "time": UNITS | {"Jan-31-2025", "jan.5.2025"},  # or names of time zones in the manner of POSIX
     "interval": {"infinity", "-infinity"}, "integer[]": {"{{}}", "{{},{}}", "{{},{1}}"},  # since Postgres 17
 }
@@ -43,7 +44,9 @@ def postgres(source: psycopg.Connection, kind: str, text: str) -> str:
 def test_the_text_that_engines_are_given_has_the_value_of_the_literal(source: psycopg.Connection, kind: str) -> None:
     same = sql.SQL("SELECT {}::" + kind + "::text, {}::" + kind + "::text")
     for text in LITERALS[kind]:
-        if postgres(source, kind, text) == "" and (given := read(text, parse_type(kind, {"order_status": LABELS}))) != text:
+        if postgres(source, kind, text):
+            continue
+        if (given := read(text, parse_type(kind, {"order_status": LABELS}))) != text:
             a, b = source.execute(same.format(sql.Literal(text), sql.Literal(given))).fetchone() or ("", "no row")
             assert a == b, (text, given)
 

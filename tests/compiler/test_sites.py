@@ -14,10 +14,11 @@ from compiler.parse import parse_view
 from tests.connectors.fresh import fresh_database
 
 SCHEMA = """CREATE TYPE order_status AS ENUM ('new', 'shipped');
-CREATE TABLE orders (id uuid PRIMARY KEY, status order_status, d date, n int, big bigint, ns int[], ts timestamptz, t timestamp, tm time, b bool,
-  j jsonb, iv interval, q numeric(5,2), f float8, es order_status[], s text, ip inet)"""
-COLUMNS = {"id": "uuid", "status": "order_status", "d": "date", "n": "int", "big": "bigint", "ns": "int[]", "ts": "timestamptz", "t": "timestamp",
-           "tm": "time", "b": "bool", "j": "jsonb", "iv": "interval", "q": "numeric(5,2)", "f": "float8", "es": "order_status[]"}
+CREATE TABLE orders (id uuid PRIMARY KEY, status order_status, d date, n int, big bigint, ns int[], ts timestamptz,
+  t timestamp, tm time, b bool, j jsonb, iv interval, q numeric(5,2), f float8, es order_status[], s text, ip inet)"""
+COLUMNS = {"id": "uuid", "status": "order_status", "d": "date", "n": "int", "big": "bigint", "ns": "int[]",
+           "ts": "timestamptz", "t": "timestamp", "tm": "time", "b": "bool", "j": "jsonb", "iv": "interval",
+           "q": "numeric(5,2)", "f": "float8", "es": "order_status[]"}
 SITES = """
 SELECT id FROM orders WHERE {c} = {x}
 SELECT id FROM orders WHERE {x} <> {c}
@@ -44,7 +45,7 @@ SELECT {x}::{t} AS x FROM orders
 SELECT CAST({x} AS {t}) AS x FROM orders
 SELECT ARRAY[{x}]::{t}[] AS x FROM orders
 """.strip().split("\n")
-ARRAYS = ("ARRAY[{x}]::{t}[]",)  # of arrays there are none
+OF_ARRAYS = "ARRAY[{x}]::{t}[]"  # there are none
 OTHERS = """
 SELECT id FROM orders WHERE d BETWEEN '2025-01-01' AND '2025-02-30'
 SELECT id FROM orders WHERE 'zz' BETWEEN n AND 5
@@ -121,7 +122,8 @@ def ours(sql: str) -> tuple[str, int]:
 
 
 def sites(column: str, literal: str) -> list[str]:
-    return [s.format(c=column, t=COLUMNS[column], x=literal) for s in SITES if not (COLUMNS[column].endswith("[]") and ARRAYS[0] in s)]
+    t = COLUMNS[column]
+    return [s.format(c=column, t=t, x=literal) for s in SITES if not (t.endswith("[]") and OF_ARRAYS in s)]
 
 
 @pytest.mark.parametrize("column", COLUMNS)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from compiler.errors import InvalidSql
 from compiler.formats.input.refusal import BLANKS, Undecided
 
+END = "Unexpected end of input."
 BOUNDS = re.compile(r"(\[\s*[+-]?[0-9]+(\s*:\s*[+-]?[0-9]+)?\s*\]\s*)+=")
 
 
@@ -37,7 +38,8 @@ class _Reading:
         self.items: list[str] = []
 
     def malformed(self, detail: str) -> InvalidSql:
-        return InvalidSql(f'malformed array literal: "{self.text}"', detail=detail, code="invalid_text", hint="Write ARRAY[…], or '{…}'.")
+        return InvalidSql(f'malformed array literal: "{self.text}"', detail=detail, code="invalid_text",
+                          hint="Write ARRAY[…], or '{…}'.")
 
     def at(self, signs: str) -> bool:
         return self.place < len(self.text) and self.text[self.place] in signs
@@ -62,7 +64,7 @@ class _Reading:
                 self.place += 1
                 continue
             if not self.at("}"):
-                raise self.malformed("Unexpected end of input." if self.place >= len(self.text) else "Unexpected array element.")
+                raise self.malformed(END if self.place >= len(self.text) else "Unexpected array element.")
             self.place += 1
             break
         if len(set(inner)) != 1:
@@ -87,7 +89,7 @@ class _Reading:
                 self.place += 1
                 escaped = True
                 if self.place >= len(self.text):
-                    raise self.malformed("Unexpected end of input.")
+                    raise self.malformed(END)
                 char = self.text[self.place]
                 kept = len(out) + 1
             elif char not in BLANKS:
@@ -97,7 +99,7 @@ class _Reading:
         if self.at("{"):
             raise self.malformed('Unexpected "{" character.')
         if not kept:
-            raise self.malformed("Unexpected end of input." if self.place >= len(self.text) else f'Unexpected "{self.text[self.place]}" character.')
+            raise self.malformed(f'Unexpected "{self.text[self.place]}" character.' if self.place < len(self.text) else END)
         word = "".join(out[:kept])
         if escaped or word.lower() != "null":
             self.items.append(word)
@@ -110,7 +112,7 @@ class _Reading:
             if self.at("\\"):
                 self.place += 1
             if self.place >= len(self.text):
-                raise self.malformed("Unexpected end of input.")
+                raise self.malformed(END)
             out.append(self.text[self.place])
             self.place += 1
         self.place += 1

@@ -52,7 +52,8 @@ def reader(kind: str) -> Callable[[str], str]:
         if fields.named_zone and kind == "timestamptz":
             raise Undecided
         value = written(m, kind)
-        return text if not value or meaning(text, kind) == meaning(value, kind) else value
+        same = not value or meaning(text, kind) == meaning(value, kind)
+        return text if same else value
 
     return read
 

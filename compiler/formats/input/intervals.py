@@ -1,4 +1,4 @@
-"""interval: Postgres' own style, SQL's, and ISO 8601 with designators, as DecodeInterval takes them, from the right to the left."""
+"""interval: Postgres' own style, SQL's, and ISO 8601 with designators, as DecodeInterval takes them: from the right."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from compiler.formats.input.refusal import Undecided, invalid
 from compiler.formats.intervals import parse_interval
 
 SPELLINGS = {
-    "microsecond": "us usec usecond useconds usecs microsecon", "millisecond": "ms msec msecond mseconds msecs millisecon",
+    "microsecond": "us usec usecond useconds usecs microsecon",
+    "millisecond": "ms msec msecond mseconds msecs millisecon",
     "second": "s sec second seconds secs", "minute": "m min mins minute minutes", "hour": "h hour hours hr hrs",
     "day": "d day days", "week": "w week weeks", "month": "mon mons month months", "year": "y year years yr yrs",
-    "decade": "dec decade decades decs", "century": "c cent century centuries", "millennium": "mil mils millennia millennium",
+    "decade": "dec decade decades decs", "century": "c cent century centuries",
+    "millennium": "mil mils millennia millennium",
 }
 UNITS = {w: unit for unit, words in SPELLINGS.items() for w in words.split()}
 YEARS = {"year": 1, "decade": 10, "century": 100, "millennium": 1000}
@@ -24,7 +26,8 @@ MICROS = {"microsecond": 1, "millisecond": 1000, "second": 10**6, "minute": 60 *
 DAYS = {"day": 1, "week": 7}
 NUMBER = re.compile(r"([+-]?[0-9]*)(?:-([0-9]*)|(\.[0-9]*))?")
 ALTERNATIVE = re.compile(r"P.*[-:].*|P[0-9.]+(T.*)?|P.*T[0-9]+")  # forms of ISO 8601 without designators
-DESIGNATED = re.compile(r"P(?=.)(?:[+-]?(?=[0-9.])[0-9]*\.?[0-9]*[YMWD])*(?:T(?:[+-]?(?=[0-9.])[0-9]*\.?[0-9]*[HMS])*)?")
+PART = r"[+-]?(?=[0-9.])[0-9]*\.?[0-9]*"
+DESIGNATED = re.compile(rf"P(?=.)(?:{PART}[YMWD])*(?:T(?:{PART}[HMS])*)?")
 
 
 def read(text: str) -> str:

@@ -39,7 +39,8 @@ def read_jsonb(text: str) -> str:
     read(text)
     bare = text.replace("\\\\", "")
     if re.search(r"\\u0000", bare):
-        raise InvalidSql("unsupported Unicode escape sequence", code="invalid_text", detail="\\u0000 cannot be converted to text.")
+        raise InvalidSql("unsupported Unicode escape sequence", code="invalid_text",
+                         detail="\\u0000 cannot be converted to text.")
     if SURROGATE.search(PAIR.sub("", bare)):
         raise invalid(text, "Unicode high and low surrogates come in pairs.")
     return text

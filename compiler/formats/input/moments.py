@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.formats.input import parts
+from compiler.formats.input import days, parts
 from compiler.formats.input.fields import Bad, Field, split
 from compiler.formats.input.parts import DATE, DAY, ERA, HALF, MONTH, SUMMER, TIME, WEEKDAY, ZONE, Moment
 from compiler.formats.input.refusal import Undecided
@@ -31,7 +31,7 @@ class Fields:
             if said is not None:
                 self.m.add(said)
         m = self.m
-        parts.validate(m)
+        days.validate(m)
         parts.twelve_hours(m)
         if self.only_time:
             if parts.overflows(m):
@@ -66,16 +66,16 @@ class Fields:
         if self.only_time:
             kinds = [f.kind for f in self.fields]
             if i == 0 and len(kinds) >= 2 and (kinds[-1] == "date" or kinds[1] == "time"):
-                return parts.date(m, text, m.seen)
+                return days.date(m, text, m.seen)
         elif not self.next_is_time and m.seen & (MONTH | DAY) != MONTH | DAY:
-            return parts.date(m, text, m.seen)
+            return days.date(m, text, m.seen)
         if text[0].isdigit() or self.next_is_time:  # a time and a zone in one
             self.next_is_time = False
             if m.seen & TIME == TIME or "-" not in text:
                 raise Bad
             at = text.index("-")
             m.zone = parts.zone(text[at:])
-            return parts.run_together(m, text[:at], self.seen) | ZONE
+            return days.run_together(m, text[:at], self.seen) | ZONE
         return self.zone_name(text)
 
     def zone_name(self, text: str) -> int:
@@ -90,24 +90,24 @@ class Fields:
         m, point = self.m, "." in text
         if self.next_is_time:
             self.next_is_time = False
-            said = parts.run_together(m, text, m.seen | DATE)
+            said = days.run_together(m, text, m.seen | DATE)
             if said != TIME:
                 raise Bad
             return said
         before = len(text.partition(".")[0])
         if self.only_time:
             if point and i == 0 and len(self.fields) >= 2 and self.fields[-1].kind == "date":
-                return parts.date(m, text, m.seen)
+                return days.date(m, text, m.seen)
             if point and before <= 2:
                 raise Bad
             if point or len(text) > 4:
-                return parts.run_together(m, text, self.seen)
-            return parts.numbered(m, text, self.seen, False)
+                return days.run_together(m, text, self.seen)
+            return days.numbered(m, text, self.seen, False)
         if point and not m.seen & DATE:
-            return parts.date(m, text, m.seen)
+            return days.date(m, text, m.seen)
         if point and before > 2 or len(text) >= 6 and (not m.seen & DATE or not m.seen & TIME):
-            return parts.run_together(m, text, m.seen)
-        return parts.numbered(m, text, m.seen, self.worded)
+            return days.run_together(m, text, m.seen)
+        return days.numbered(m, text, m.seen, self.worded)
 
     def word(self, i: int, text: str) -> int | None:
         if text in ABBREVIATIONS:

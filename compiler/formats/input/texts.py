@@ -11,16 +11,19 @@ from compiler.formats.input.refusal import invalid
 SHOWN = 20  # labels that a hint lists
 
 UUID = re.compile(r"(\{)?" + "-?".join(["[0-9a-fA-F]{4}"] * 8) + r"(?(1)\})")
-ALPHABETS = {"inet": "0-9a-fA-F.:/", "cidr": "0-9a-fA-F.:/", "macaddr": r"0-9a-fA-F.:\-\s", "macaddr8": r"0-9a-fA-F.:\-\s"}
+NETWORK, HARDWARE = "0-9a-fA-F.:/", r"0-9a-fA-F.:\-\s"
+ALPHABETS = {"inet": NETWORK, "cidr": NETWORK, "macaddr": HARDWARE, "macaddr8": HARDWARE}
 
 
 def read_enum(text: str, name: str, labels: tuple[str, ...]) -> str:
     if text in labels:
         return text
-    near = difflib.get_close_matches(text, labels, 1) or [x for x in labels if x.lower() == text.strip().lower()]
+    same = [x for x in labels if x.lower() == text.strip().lower()]
+    near = same or difflib.get_close_matches(text, labels, 1)
     shown = ", ".join(labels[:SHOWN]) + (", …" if len(labels) > SHOWN else "")
     raise InvalidSql(f'invalid input value for enum {name or "type"}: "{text}"', code="invalid_text",
-                     detail=f"Its labels are: {shown}.", hint=f'Perhaps you meant "{near[0]}".' if near else "Use one of its labels.")
+                     detail=f"Its labels are: {shown}.",
+                     hint=f'Perhaps you meant "{near[0]}".' if near else "Use one of its labels.")
 
 
 def read_uuid(text: str) -> str:
@@ -35,18 +38,18 @@ def read_bytea(text: str) -> str:
     if not text.startswith("\\x"):
         if re.fullmatch(r"(?:[^\\]|\\\\|\\[0-3][0-7][0-7])*", text, re.S):
             return text
-        raise InvalidSql("invalid input syntax for type bytea", code="invalid_text", detail=f'It is "{text}".', hint="Write '\\x0aff'.")
+        raise InvalidSql("invalid input syntax for type bytea", code="invalid_text", detail=f'It is "{text}".',
+                         hint="Write '\\x0aff'.")
     at, rest = 0, text[2:]
     while at < len(rest):
-        if rest[at] in " \n\t\r":
+        if rest[at] in " \n\t\r":  # between two digits of a byte there may be none
             at += 1
             continue
-        if not re.match(r"[0-9a-fA-F]", rest[at]):
-            raise InvalidSql(f'invalid hexadecimal digit: "{rest[at]}"', code="invalid_text", detail=f'In "{text}".')
-        if at + 1 == len(rest):
-            raise InvalidSql("invalid hexadecimal data: odd number of digits", code="invalid_text", detail=f'In "{text}".')
-        if not re.match(r"[0-9a-fA-F]", rest[at + 1]):
-            raise InvalidSql(f'invalid hexadecimal digit: "{rest[at + 1]}"', code="invalid_text", detail=f'In "{text}".')
+        for digit in (rest[at], rest[at + 1:at + 2]):
+            if not digit:
+                raise InvalidSql("invalid hexadecimal data: odd number of digits", code="invalid_text", detail=f'In "{text}".')
+            if not re.fullmatch("[0-9a-fA-F]", digit):
+                raise InvalidSql(f'invalid hexadecimal digit: "{digit}"', code="invalid_text", detail=f'In "{text}".')
         at += 2
     return text
 
