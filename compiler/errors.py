@@ -35,8 +35,8 @@ class Place:
 
 
 class TidemarkError(Exception):
-    """Base of everything a user can cause; `exit_code` is the command line's. Of a view's error `view` is its name, `at` the
-    index in the view's text, where it is known, and `place` the same for people."""
+    """Base of everything a user can cause; `exit_code` is the command line's. Of a view's error `view` is its name,
+    `at` the index in the view's text, where it is known, and `place` the same for people."""
 
     exit_code = 1
 

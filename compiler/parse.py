@@ -100,7 +100,7 @@ def _unquoted(at: int, named: int) -> int:
 
 
 def _quote_name(text: str) -> tuple[str, int]:
-    """A view may be called by any word, also one that the grammar keeps for itself: quote it. The text, and the name's place."""
+    """A view may be called by any word, also one of the grammar: quote it. The text, and the place of the name."""
     try:
         tokens = sqlglot.tokenize(text, read="postgres")
     except sqlglot.errors.SqlglotError:

@@ -35,8 +35,8 @@ class Compiled:
         if self.error is not None:
             e = self.error
             return {"view": self.name, "accepted": False, "engine": None, "maintenance": None,
-                    "reason": {"code": e.code, "message": e.message + (f": {e.detail}" if e.detail else ""), "hint": e.hint,
-                               "where": str(e.place or self.file)}}
+                    "reason": {"code": e.code, "message": e.message + (f": {e.detail}" if e.detail else ""),
+                               "hint": e.hint, "where": str(e.place or self.file)}}
         return {"view": self.name, "accepted": True, "engine": self.engine, "maintenance": self.maintenance,
                 "reason": self.reason}
 

@@ -66,4 +66,5 @@ def test_a_literal_is_refused_where_postgres_refuses_it_and_in_its_words(source:
         theirs, mine = postgres(source, kind, text), ours(kind, text)
         if theirs != mine and not (mine == "" and text in LEFT.get(kind, ())):
             wrong.append((text, theirs, mine))
-    assert not wrong, "\n".join(f"{t!r}: Postgres {p or 'takes it'!r}, Tidemark {m or 'takes it'!r}" for t, p, m in wrong)
+    told = (f"{t!r}: Postgres {p or 'takes it'!r}, Tidemark {m or 'takes it'!r}" for t, p, m in wrong)
+    assert not wrong, "\n".join(told)

@@ -14,11 +14,13 @@ from tests.connectors.fresh import fresh_database
 
 HEAD = "CREATE MATERIALIZED VIEW v WITH (fillfactor = 50) AS\n"
 WRONG = [
-    "SELECT a FROM (t", "SELECT a FROM t WHERE a = 1 GIVE UP", "SELECT a, FROM t", "SELECT a FROM t WHERE", "SELEC a FROM t", "",
-    "SELECT 'abc", 'SELECT "" FROM t', "SELECT a FROM t ORDER BY a ORDER BY a", "SELECT a FROM t GROUP a", "SELECT CASE WHEN a THEN 1 FROM t",
-    "SELECT a FROM t JOIN u", "SELECT é, 'ü' FROM t WHERE )", "SELECT * EXCLUDE (a) FROM t", "SELECT a FROM t QUALIFY row_number() OVER () = 1",
-    "SELECT a == 1 FROM t x y", "SELECT a FROM t LIMIT 1, 2", "SELECT [1, 2]", "SELECT {'a': 1}", "SELECT a FROM t; SELEC", "SELECT a FROM 't'",
-    "SELECT `a` FROM t WHERE", "SELECT 1x FROM t", "SELECT a FROM t -- )\nWHERE a IN ()", "SELECT /* a", "SELECT $$a", "SELECT U&'\\0'",
+    "SELECT a FROM (t", "SELECT a FROM t WHERE a = 1 GIVE UP", "SELECT a, FROM t", "SELECT a FROM t WHERE",
+    "SELEC a FROM t", "", "SELECT 'abc", 'SELECT "" FROM t', "SELECT a FROM t ORDER BY a ORDER BY a",
+    "SELECT a FROM t GROUP a", "SELECT CASE WHEN a THEN 1 FROM t", "SELECT a FROM t JOIN u",
+    "SELECT é, 'ü' FROM t WHERE )", "SELECT * EXCLUDE (a) FROM t", "SELECT a FROM t QUALIFY row_number() OVER () = 1",
+    "SELECT a == 1 FROM t x y", "SELECT a FROM t LIMIT 1, 2", "SELECT [1, 2]", "SELECT {'a': 1}",
+    "SELECT a FROM t; SELEC", "SELECT a FROM 't'", "SELECT `a` FROM t WHERE", "SELECT 1x FROM t",
+    'SELECT a FROM t -- )\nWHERE a IN ()', "SELECT /* a", "SELECT $$a", "SELECT U&'\\0'",
 ]
 
 
@@ -47,7 +49,8 @@ def test_a_view_may_be_called_by_a_word_of_the_grammar_and_its_errors_keep_their
 
 
 def test_options_of_a_view_are_syntax_of_postgres() -> None:
-    view = parse_view("CREATE MATERIALIZED VIEW v (a, b) WITH (engine = 'duckdb', refresh = 'incremental strict') AS SELECT 1, 2;")
+    options = "engine = 'duckdb', refresh = 'incremental strict'"
+    view = parse_view(f"CREATE MATERIALIZED VIEW v (a, b) WITH ({options}) AS SELECT 1, 2;")
     assert (view.name, view.options) == ("v", {"engine": "duckdb", "refresh": "incremental strict"})
 
 

@@ -1,4 +1,4 @@
-"""One run tells what is wrong with every view, on stderr: file, line, column, message, detail and hint. It changes nothing."""
+"""One run tells what is wrong with every view, on stderr: place, message, detail and hint. It changes nothing."""
 
 from __future__ import annotations
 

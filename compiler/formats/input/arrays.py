@@ -99,7 +99,8 @@ class _Reading:
         if self.at("{"):
             raise self.malformed('Unexpected "{" character.')
         if not kept:
-            raise self.malformed(f'Unexpected "{self.text[self.place]}" character.' if self.place < len(self.text) else END)
+            found = self.text[self.place:self.place + 1]
+            raise self.malformed(f'Unexpected "{found}" character.' if found else END)
         word = "".join(out[:kept])
         if escaped or word.lower() != "null":
             self.items.append(word)

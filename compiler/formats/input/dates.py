@@ -31,7 +31,8 @@ def refused(e: Bad, kind: str, text: str) -> InvalidSql:
     return InvalidSql(e.what, code="invalid_text")
 
 
-HINTS = {"date": "Write it as 2026-01-31.", "time": "Write it as 23:59:59.", "timestamp": "Write it as 2026-01-31 23:59:59.",
+HINTS = {"date": "Write it as 2026-01-31.", "time": "Write it as 23:59:59.",
+         "timestamp": "Write it as 2026-01-31 23:59:59.",
          "timestamptz": "Write it as 2026-01-31 23:59:59+00."}
 
 

@@ -12,8 +12,8 @@ MOST, LONGEST = 25, 128 + 25  # fields, and their letters
 
 
 class Bad(Exception):
-    """A field that cannot be: `format`, `field` (out of range), `order` (of month and day), `zone`, `whole` (of an interval), or
-    a message of its own."""
+    """A field that cannot be: `format`, `field` (out of range), `order` (of month and day), `zone`, `whole` (of an
+    interval), or a message of its own."""
 
     def __init__(self, what: str = "format") -> None:
         super().__init__(what)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from compiler.formats.input.refusal import BLANKS, Undecided, invalid, out_of_range
 
 KINDS = {"int2": ("smallint", 16), "int4": ("integer", 32), "int8": ("bigint", 64)}
-LATER = re.compile(r"[+-]?(0x_?[0-9a-f]|0o_?[0-7]|0b_?[01]|[0-9]+_[0-9])[0-9a-f_]*", re.I | re.ASCII)  # since Postgres 16
+LATER = re.compile(r"[+-]?(0x_?[0-9a-f]|0o_?[0-7]|0b_?[01]|[0-9]+_[0-9])[0-9a-f_]*", re.I)  # since Postgres 16
 
 
 def reader(name: str) -> Callable[[str], str]:

@@ -54,8 +54,8 @@ def check_field(text: str, precision: int, scale: int) -> None:
         if rounded >= Decimal(10) ** (precision - scale):
             whole = precision - scale
             raise InvalidSql("numeric field overflow", code="out_of_range",
-                             detail=f"A field with precision {precision}, scale {scale} must round to an absolute value "
-                                    f"less than {f'10^{whole}' if whole else 1}.")
+                             detail=f"A field with precision {precision}, scale {scale} must round to an absolute "
+                                    f"value less than {f'10^{whole}' if whole else 1}.")
 
 
 def float_reader(kind: str, least: Decimal, most: Decimal) -> Callable[[str], str]:
@@ -70,7 +70,7 @@ def float_reader(kind: str, least: Decimal, most: Decimal) -> Callable[[str], st
         digits, _, exponent = bare.lower().partition("e")
         n = abs(Decimal(digits))
         if n:
-            power = int(exponent or 0) if len(exponent) < 9 else int(f"{exponent[0]}9999" if exponent[0] in "+-" else 9999)
+            power = int(exponent or 0) if len(exponent) < 9 else -9999 if exponent[0] == "-" else 9999
             n = n.scaleb(max(-9999, min(9999, power)))
         if n and (n >= most or n <= least):
             raise InvalidSql(f'"{bare}" is out of range for type {kind}', code="out_of_range")

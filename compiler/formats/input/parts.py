@@ -16,7 +16,7 @@ INT = 2**31
 
 @dataclass
 class Moment:
-    """What the fields so far have said; `seen` the parts that are known. `zone` is seconds east; None: none, or one by name."""
+    """What the fields so far have said; `seen` the parts that are known. `zone`: seconds east; None for one by name."""
 
     year: int = 0
     month: int = 0

@@ -47,7 +47,8 @@ def read_bytea(text: str) -> str:
             continue
         for digit in (rest[at], rest[at + 1:at + 2]):
             if not digit:
-                raise InvalidSql("invalid hexadecimal data: odd number of digits", code="invalid_text", detail=f'In "{text}".')
+                raise InvalidSql("invalid hexadecimal data: odd number of digits", code="invalid_text",
+                                 detail=f'In "{text}".')
             if not re.fullmatch("[0-9a-fA-F]", digit):
                 raise InvalidSql(f'invalid hexadecimal digit: "{digit}"', code="invalid_text", detail=f'In "{text}".')
         at += 2

@@ -17,7 +17,8 @@ DAYS += _words("sat saturday")
 UNITS = _words("d dow doy h isodow isoyear j jd julian m mm s y")
 
 WORDS: dict[str, tuple[str, object]] = {
-    **{w: ("month", n) for w, n in MONTHS.items()}, **{w: ("weekday", w) for w in DAYS}, **{w: ("units", w) for w in UNITS},
+    **{w: ("month", n) for w, n in MONTHS.items()}, **{w: ("weekday", w) for w in DAYS},
+    **{w: ("units", w) for w in UNITS},
     **{w: ("special", w) for w in _words("-infinity allballs epoch infinity now today tomorrow yesterday")},
     "ad": ("era", "ad"), "bc": ("era", "bc"), "am": ("half", "am"), "pm": ("half", "pm"),
     "at": ("ignored", ""), "on": ("ignored", ""), "dst": ("summer", ""), "t": ("clock", ""),
