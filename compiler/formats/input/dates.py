@@ -1,4 +1,4 @@
-"""date, time, timestamp and timestamptz, under DateStyle ISO, MDY and TimeZone UTC."""
+"""date, time, timestamp and timestamptz, under any DateStyle and TimeZone UTC."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from compiler.errors import InvalidSql, TidemarkError
 from compiler.formats import times
+from compiler.formats.input.days import ORDERS
 from compiler.formats.input.fields import Bad
 from compiler.formats.input.moments import Fields
 from compiler.formats.input.parts import Moment
@@ -17,7 +18,7 @@ KINDS = {"date": "date", "timestamp": "timestamp", "timestamptz": "timestamp wit
 LEAST, MOST = -4713, {"date": 5874897, "timestamp": 294276, "timestamptz": 294276}  # years
 PLAIN_TIME = re.compile(r"\d{1,2}:\d\d(:\d\d(\.\d{1,6})?)?", re.ASCII)
 OUT = 'date/time field value out of range: "{}"'
-STYLES = "Dates are read as year-month-day, and what has no year in front as month/day/year."
+STYLES = "Write it as year-month-day: 2026-01-31."
 
 
 def refused(e: Bad, kind: str, text: str) -> InvalidSql:
@@ -38,25 +39,41 @@ HINTS = {"date": "Write it as 2026-01-31.", "time": "Write it as 23:59:59.",
 
 def reader(kind: str) -> Callable[[str], str]:
     def read(text: str) -> str:
-        try:
-            fields = Fields(text, kind == "time")
-            m = fields.read()
-        except Bad as e:
-            raise refused(e, kind, text) from e
-        if kind == "time":
-            return text if PLAIN_TIME.fullmatch(text) else written(m, kind) or text
-        if not LEAST < m.year <= MOST[kind]:
-            if LEAST - 2 < m.year <= LEAST:
-                raise Undecided  # the first year is not whole
-            what = "date" if kind == "date" else "timestamp"
-            raise InvalidSql(f'{what} out of range: "{text}"', code="datetime_overflow")
-        if fields.named_zone and kind == "timestamptz":
+        """In every order of day, month and year: what one takes passes, and what all take as the same is told."""
+        values: set[str] = set()
+        errors: list[InvalidSql] = []
+        for order in ORDERS:
+            try:
+                values.add(_read(text, kind, order))
+            except InvalidSql as e:
+                errors.append(e)
+        if not values:
+            raise errors[0]
+        if errors or len(values) > 1:
             raise Undecided
-        value = written(m, kind)
-        same = not value or meaning(text, kind) == meaning(value, kind)
-        return text if same else value
+        return values.pop()
 
     return read
+
+
+def _read(text: str, kind: str, order: str) -> str:
+    try:
+        fields = Fields(text, kind == "time", order)
+        m = fields.read()
+    except Bad as e:
+        raise refused(e, kind, text) from e
+    if kind == "time":
+        return text if PLAIN_TIME.fullmatch(text) else written(m, kind) or text
+    if not LEAST < m.year <= MOST[kind]:
+        if LEAST - 2 < m.year <= LEAST:
+            raise Undecided  # the first year is not whole
+        what = "date" if kind == "date" else "timestamp"
+        raise InvalidSql(f'{what} out of range: "{text}"', code="datetime_overflow")
+    if fields.named_zone and kind == "timestamptz":
+        raise Undecided
+    value = written(m, kind)
+    same = not value or meaning(text, kind) == meaning(value, kind)
+    return text if same else value
 
 
 def meaning(text: str, kind: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Numbers and dates of a moment, by the rules of Postgres' datetime.c (DateStyle ISO, MDY)."""
+"""Numbers and dates of a moment, by the rules of Postgres' datetime.c for any DateStyle."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import re
 from compiler.formats.input.fields import Bad
 from compiler.formats.input.parts import DATE, DAY, DOY, MONTH, TIME, YEAR, ZONE, Moment, fraction, whole
 from compiler.formats.input.words import WORDS
+
+ORDERS = {"mdy": MONTH, "dmy": DAY, "ymd": YEAR}  # the first number of a date
 
 
 def number(m: Moment, text: str, seen: int, worded: bool) -> int:
@@ -35,11 +37,11 @@ def number(m: Moment, text: str, seen: int, worded: bool) -> int:
 
 def _part(m: Moment, n: int, length: int, date: int, worded: bool) -> int:
     if date == 0:
-        return YEAR if length >= 3 else MONTH
+        return YEAR if length >= 3 else ORDERS[m.order]
     if date == YEAR:
         return MONTH
     if date == MONTH:
-        return YEAR if worded and length >= 3 else DAY
+        return YEAR if worded and (length >= 3 or m.order == "ymd") else DAY
     if date == YEAR | MONTH:
         if worded and length >= 3 and m.short_year:  # the first number was the day
             m.day, m.year, m.short_year = m.year, n, False

@@ -12,10 +12,10 @@ from compiler.formats.input.words import ABBREVIATIONS, UTC, WORDS, zones
 class Fields:
     """One reading: the moment so far, and what a field before this one said of it."""
 
-    def __init__(self, text: str, only_time: bool) -> None:
+    def __init__(self, text: str, only_time: bool, order: str = "mdy") -> None:
         self.fields = split(text)
         self.only_time = only_time
-        self.m = Moment()
+        self.m = Moment(order=order)
         self.next_is_time = False  # after the T of ISO 8601
         self.worded = False  # the month was a word
         self.named_zone = False

@@ -28,6 +28,7 @@ class Moment:
     micros: int = 0
     zone: int | None = None
     seen: int = 0
+    order: str = "mdy"  # of a date's numbers, as the server's DateStyle says
     short_year: bool = False
     julian: bool = False
     era: str = ""
