@@ -82,7 +82,7 @@ def without_refused(warehouse: Warehouse, engine: str, refusals: Refusals, views
             if v.plan is None or v.error is not None or v.engine != engine or not reads(v.plan, table, column):
                 continue
             if strict:
-                error.view = v.name  # type: ignore[attr-defined]
+                error.view = v.name
                 raise error
             v.error = error
             warehouse.forget(v.name)

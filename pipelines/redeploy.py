@@ -23,7 +23,7 @@ from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
 from pipelines.deployment import Deployment
 from pipelines.initial_copy import Progress, copy_tables, record
-from pipelines.project import Compiled
+from pipelines.project import Compiled, refuse
 from pipelines.refused import qualified
 from pipelines.run import catch_up, limits
 from pipelines.source_objects import marked, publish
@@ -41,9 +41,8 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
     if "duckdb" in old.tables and not (config.warehouse_path / DUCKDB_FILE).exists():
         raise TidemarkError(f"the DuckDB file of the warehouse {config.warehouse_path} is gone", code="warehouse_gone", hint=RESYNC)
     _check_columns(old, views, catalog)
-    if (refused := next((v for v in views if v.error is not None), None)) is not None and refused.error is not None and not keep_going:
-        refused.error.view = refused.name  # type: ignore[attr-defined]
-        raise refused.error
+    if not keep_going:
+        refuse(views)
     views = [v for v in views if v.error is None]
     wanted = needed(views)
     stay = {t for ts in wanted.values() for t in ts}

@@ -50,7 +50,7 @@ def _trim(fn: str) -> Rule:
 
 def _pad(fn: str) -> Rule:
     def rule(args: list[Scalar]) -> Scalar:
-        return Call(fn, (coerce(args[0], TEXT), args[1], coerce(args[2], TEXT) if len(args) > 2 else Lit(" ", TEXT)), TEXT)
+        return Call(fn, (coerce(args[0], TEXT), coerce(args[1], INT4), coerce(args[2], TEXT) if len(args) > 2 else Lit(" ", TEXT)), TEXT)
 
     return rule
 
