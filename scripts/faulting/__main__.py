@@ -12,6 +12,7 @@ from pathlib import Path
 from faulting import kinds, page
 from faulting.result import Row, table
 from faulting.scene import Bench, Failed, Options, bench
+from faulting.soak import soak
 
 MOMENTS = {"duckdb": 300, "spark": 60}
 
@@ -39,7 +40,7 @@ def show(r: Row) -> None:
             print(f"  {label}: {line}", flush=True)
 
 
-def sweep(b: Bench) -> None:
+def sweep(b: Bench) -> list[str]:
     """Every kind that was asked for."""
     wanted = [n for n in b.options.only.split(",") if n] or [n for n in kinds.BY_NAME if not b.options.quick or n in kinds.QUICK]
     for name in wanted:
@@ -50,6 +51,7 @@ def sweep(b: Bench) -> None:
         for r in b.rows[before:]:
             show(r)
         print(f"{name}: {time.monotonic() - begun:.0f} s", flush=True)
+    return []
 
 
 def main() -> int:
@@ -57,14 +59,15 @@ def main() -> int:
     for s in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(s, signal.default_int_handler)  # as an interrupt: what was started is stopped
     options = Options(a.engine, a.moments, a.seed, a.quick, a.only)
-    begun = time.monotonic()
-    with bench(options) as b:
-        sweep(b)
-        rows = b.rows
-    minutes = (time.monotonic() - begun) / 60
-    print("\n".join(table(rows)), flush=True)
+    begun, measured = time.monotonic(), list[str]()
+    with bench(options) as b, suppress(Failed):
+        measured = soak(b, a.soak) if a.soak else sweep(b)
+    minutes, rows = (time.monotonic() - begun) / 60, b.rows
+    if a.soak:
+        show(rows[0])
+    print("\n".join([*table(rows), *measured]), flush=True)
     if a.page is not None:
-        page.write(a.page, rows, options, minutes)
+        page.write(a.page, rows, options, minutes, measured)
     return 1 if any(r.red for r in rows) else 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from faulting.disk import files, full
 from faulting.frozen import frozen
+from faulting.isolation import isolation
 from faulting.kills import kills
 from faulting.network import network
 from faulting.points import points
@@ -14,6 +15,6 @@ from faulting.scene import Bench
 from faulting.slots import slots
 
 BY_NAME: dict[str, Callable[[Bench], None]] = {
-    "failpoints": points, "kills": kills, "network": network, "restarts": restarts, "restored": restored,
+    "isolation": isolation, "failpoints": points, "kills": kills, "network": network, "restarts": restarts, "restored": restored,
     "full": full, "files": files, "slots": slots, "frozen": frozen}
 QUICK = ("failpoints", "kills", "network", "files")

@@ -24,14 +24,17 @@ with the source, row by row, by code that shares nothing with `tidemark verify`.
 """
 
 
-def write(path: Path, rows: list[Row], options: Options, minutes: float) -> None:
-    lines = [f"{datetime.now(UTC):%Y-%m-%d}, seed {options.seed}, {options.moments} random moments, {minutes:.0f} minutes.", "", *table(rows)]
-    for title, found in (("Failed", [f"{r.kind}: {x}" for r in rows for x in r.failures]),
+def write(path: Path, rows: list[Row], options: Options, minutes: float, measured: list[str]) -> None:
+    title = {"duckdb": "DuckDB", "spark": "Spark"}[options.engine]
+    with_moments = "" if measured else f", {options.moments} random moments"
+    lines = [f"{datetime.now(UTC):%Y-%m-%d}, seed {options.seed}{with_moments}, {minutes:.0f} minutes.", "", *table(rows)]
+    lines += ["", *measured] if measured else []
+    for label, found in (("Failed", [f"{r.kind}: {x}" for r in rows for x in r.failures]),
                          ("Counted", [f"{r.kind}: {x}" for r in rows for x in r.notes]),
                          ("Not reached", [x for r in rows for x in r.unreached])):
         if found:
-            lines += ["", f"{title}:", "", *(f"- {' '.join(x.split())}" for x in found[:60])]
-    put(path, {"duckdb": "DuckDB", "spark": "Spark"}[options.engine], lines)
+            lines += ["", f"{label}:", "", *(f"- {' '.join(x.split())}" for x in found[:60])]
+    put(path, f"Mixed load on {title}" if measured else title, lines)
 
 
 def put(path: Path, title: str, lines: list[str]) -> None:
