@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -13,6 +14,8 @@ from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation
 from compiler.maintenance import Merge, Program, Statement
 from compiler.state import StateDef, ViewPlan
+from connectors.postgres.connection import format_lsn
+from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
 
 Programs = Callable[[frozenset[str]], Program]
@@ -24,6 +27,15 @@ class EngineFailure(TidemarkError):
     def __init__(self, message: str, *, detail: str = "", hint: str = "", code: str = "engine", state: str = "") -> None:
         super().__init__(message, detail=detail, hint=hint, code=code)
         self.state = state
+
+
+class FrontierMoved(TidemarkError):
+    """A batch begins where the engine does not stand: something else has moved it, or a batch was left out."""
+
+    def __init__(self, engine: str, expected: int, found: int) -> None:
+        super().__init__(f"{engine} does not stand where the batch begins", code="frontier_moved",
+                         detail=f"The batch begins at {format_lsn(expected)}, {engine} stands at {format_lsn(found)}. Nothing was applied.",
+                         hint="Start the pipeline again: it reads on from where the engines stand.")
 
 
 class Printer(Protocol):
@@ -56,6 +68,13 @@ class Printer(Protocol):
         ...
 
 
+class Pin(Protocol):
+    """One frontier to read at."""
+
+    @property
+    def lsn(self) -> int: ...
+
+
 class Engine(Protocol):
     """An engine that keeps mirrors, states and views."""
 
@@ -69,6 +88,16 @@ class Engine(Protocol):
         ...
 
     def set_frontier(self, lsn: int) -> None: ...
+
+    def last_commit(self) -> LastCommit | None:
+        """The last transaction that was applied; None where that is not known."""
+        ...
+
+    def deployment(self) -> str:
+        """The mark of the deployment that the data belongs to, '' where it is not known."""
+        ...
+
+    def belong(self, mark: str) -> None: ...
 
     def moved(self) -> float:
         """When the frontier last moved, in seconds since the epoch."""
@@ -94,6 +123,10 @@ class Engine(Protocol):
         """A state's rows, and the bytes of its blocks or files."""
         ...
 
+    def rows(self, state: str) -> int | None:
+        """A state's rows, where that is known without reading them."""
+        ...
+
     def set_aside(self, states: set[str]) -> None:
         """Give up states that can no longer be maintained, and what a batch at hand would have done to them."""
         ...
@@ -102,14 +135,26 @@ class Engine(Protocol):
 
     def drop_view(self, name: str) -> None: ...
 
-    def apply(self, staged: list[Staged], end: int, program: Programs) -> int:
-        """Land changes, maintain states, move the frontier to `end`; durable on return, nothing on failure."""
+    def apply(self, staged: list[Staged], end: int, program: Programs, *, start: int | None = None,
+              last: LastCommit | None = None) -> int:
+        """Land changes, maintain states, move the frontier from `start` to `end`; durable on return, nothing on failure.
+
+        `last` is the last transaction among the changes. Raises FrontierMoved where the frontier is elsewhere. Gives rows landed.
+        """
         ...
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]: ...
 
-    def read(self, plan: ViewPlan, now: str | None = None) -> pa.Table:
+    def pinned(self) -> AbstractContextManager[Pin]:
+        """What reads with it sees the engine as it is now, at one frontier, whatever is applied meanwhile."""
+        ...
+
+    def read(self, plan: ViewPlan, now: str | None = None, at: Any = None) -> pa.Table:
         """A view's rows, as of the time `now` where it reads the time (by default the present)."""
+        ...
+
+    def read_mirror(self, t: Table, at: Any = None) -> pa.Table:
+        """A mirror's rows in the table's columns, as often as they are there."""
         ...
 
     def count(self, view: str) -> int: ...

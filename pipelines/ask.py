@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import math
+from typing import Any
 
 import pyarrow as pa
 
 from compiler.errors import TidemarkError
 from compiler.formats.intervals import interval_text
+from connectors.duckdb.session import scratch
 from pipelines import deployment as store
 from pipelines.capture import current_lsn
 from pipelines.client import connect_running
@@ -20,7 +22,7 @@ from pipelines.run import catch_up
 from pipelines.warehouse import Warehouse
 
 
-def ask(config: Config, sql: str, wait: bool) -> pa.Table:
+def ask(config: Config, sql: str, wait: bool, internal: bool = False) -> pa.Table:
     """The answer; with `wait`, after everything committed before the call is in the views."""
     d = store.require(config.warehouse_path)
     running = connect_running(config.warehouse_path)
@@ -28,24 +30,25 @@ def ask(config: Config, sql: str, wait: bool) -> pa.Table:
         with running:
             if wait:
                 running.wait(current_lsn(config.source.dsn))
-            return running.query(sql)
+            return running.query(sql, internal)
     if wait:
         with store.locked(config.warehouse_path):
             warehouse = Warehouse(config, d)
             try:
                 catch_up(config, warehouse)
-                return LocalReader(warehouse).query(sql)
+                return LocalReader(warehouse).query(sql, internal)
             finally:
                 warehouse.close()
     warehouse = Warehouse(config, d, read_only=True)
     try:
-        return LocalReader(warehouse).query(sql)
+        return LocalReader(warehouse).query(sql, internal)
     finally:
         warehouse.close()
 
 
 def render(t: pa.Table, fmt: str) -> str:
     """Rows as a table, CSV or JSON lines."""
+    t = _shown(t)
     names = t.column_names
     rows = [[_text(v) for v in r.values()] for r in t.to_pylist()] if names else []
     if fmt == "json":
@@ -62,6 +65,25 @@ def render(t: pa.Table, fmt: str) -> str:
     lines = [" | ".join(f"{n:{w}}" for n, w in zip(names, widths, strict=True)), "-+-".join("-" * w for w in widths)]
     lines += [" | ".join(f"{v:{w}}" for v, w in zip(r, widths, strict=True)) for r in rows]
     return "\n".join([*lines, f"({len(rows)} row{'s' if len(rows) != 1 else ''})"])
+
+
+def _shown(t: pa.Table) -> pa.Table:
+    """With columns as text whose values Python cannot hold: infinite times, and those before the common era."""
+    for i, name in enumerate(t.column_names):
+        try:
+            t.column(i).to_pylist()
+        except (ValueError, OverflowError):
+            con = scratch()
+            con.register("one", pa.table({"v": t.column(i)}))
+            kind = "VARCHAR[]" if pa.types.is_list(t.schema.field(i).type) else "VARCHAR"
+            text = con.execute(f"SELECT CAST(v AS {kind}) AS v FROM one").to_arrow_table().column("v")
+            t = t.set_column(i, name, pa.array([_era(v) for v in text.to_pylist()]))
+    return t
+
+
+def _era(v: Any) -> Any:
+    """As Postgres writes it: 0044-03-15 BC."""
+    return v.replace(" (BC)", " BC") if isinstance(v, str) else [_era(x) for x in v] if isinstance(v, list) else v
 
 
 def _plain(v: object) -> object:

@@ -11,7 +11,9 @@ from compiler.state import ViewPlan
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines.deployment import DeployedView
 from pipelines.filling import fill
+from pipelines.initial_copy import Refusals
 from pipelines.project import Compiled
+from pipelines.refused import reads
 from pipelines.warehouse import Warehouse
 
 
@@ -71,6 +73,19 @@ def build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compi
                     raise error from found
                 failed.error = error
                 warehouse.forget(p.view)
+
+
+def without_refused(warehouse: Warehouse, refusals: Refusals, views: list[Compiled], strict: bool) -> None:
+    """Leave out the views that read a column with a value which does not fit: they carry the error, or, if `strict`, it is raised."""
+    for (table, column), error in refusals.items():
+        for v in views:
+            if v.plan is None or v.error is not None or not reads(v.plan, table, column):
+                continue
+            if strict:
+                error.view = v.name  # type: ignore[attr-defined]
+                raise error
+            v.error = error
+            warehouse.forget(v.name)
 
 
 def plans(warehouse: Warehouse) -> dict[str, list[ViewPlan]]:

@@ -1,23 +1,41 @@
-"""The loop that keeps a warehouse fresh: receive whole transactions, decode, apply to each engine, acknowledge."""
+"""The loop that keeps a warehouse fresh: receive whole transactions, decode, apply to each engine, acknowledge.
+
+What was taken off the stream stays at hand until every engine has it: a batch that failed is applied again before anything
+else is received. `Ledger` is asked before any frontier moves.
+"""
 
 from __future__ import annotations
 
 import functools
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from compiler.errors import TidemarkError
 from connectors.engine import Engine, EngineFailure
-from connectors.postgres.connection import connect, parse_lsn
+from connectors.failpoints import reach
+from connectors.postgres.connection import current_lsn
+from connectors.postgres.origin import LastCommit
 from connectors.postgres.pgoutput import Decoded
-from connectors.postgres.stream import Limits, Received
-from connectors.staging import Staged, stage
+from connectors.postgres.snapshot import SharedSnapshot
+from connectors.postgres.stream import Admit, Limits, Received
+from connectors.staging import stage
+from connectors.typed import ValueOutOfRange
 from pipelines.changes import ChangeDecoder, open_changes
+from pipelines.freshness import Freshness
+from pipelines.ledger import Ledger
+from pipelines.refused import staged_without
 from pipelines.warehouse import Warehouse
-from pipelines.worker import Worker
+from pipelines.worker import Work, Worker
+
+__all__ = ["BatchDone", "Capture", "current_lsn"]
 
 COLLECT = 0.1  # of the seconds that the last batch took, the next one is collected for
 COLLECT_AT_MOST = 2.0  # seconds, in which a pipeline does not notice that it is to stop
+TRIES, PAUSE = 100, 0.02  # to find a snapshot that is a part of the commit order; seconds
+RECENT = 100_000
+IDLE_BYTES = 1 << 20  # of WAL that had nothing for us, after which the server may let go of it
 
 
 @dataclass
@@ -28,6 +46,8 @@ class BatchDone:
     rows: int
     seconds: float
     frontier: int
+    transactions: int = 0
+    bytes: int = 0
 
 
 class Capture:
@@ -35,17 +55,31 @@ class Capture:
 
     def __init__(self, warehouse: Warehouse, limits: Limits) -> None:
         self.warehouse, self.limits = warehouse, limits
-        d = warehouse.deployment
         self.engines = warehouse.used_engines()
-        self.frontiers = {e: warehouse.frontier(e) for e in self.engines}
-        self.stream, decoder = open_changes(warehouse.config.source, d, min(self.frontiers.values(), default=0))
-        self.decoder = decoder()
-        self.tables = {e: {(t.schema, t.name): t for t in map(d.table, d.tables[e])} for e in self.engines}
+        self.ledger = Ledger({e: warehouse.frontier(e) for e in self.engines})
+        self.freshness = Freshness({e: warehouse.fresh_at(e) for e in self.engines})
+        last = [self.warehouse.engine(e).last_commit() for e in self.engines]
+        self.recent = deque([c.xid for c in last if c is not None and c.xid], maxlen=RECENT)  # ids of applied transactions
+        self.batch: Received | None = None  # taken off the stream, and not yet with every engine
+        self.wanted = 0  # an LSN that somebody waits for
         self.took = 10.0 if self.engines == ["spark"] else 0.0  # seconds of the last batch; a new session's first takes that at least
         self.acknowledged = 0
-        self.fresh_at = dict.fromkeys(self.engines, time.time())  # engine → when it was last known to hold all there was
+        self.landed: Callable[[BatchDone], None] = lambda b: None
+        self.open()
         slower = [e for e in self.engines if e != "duckdb"] if len(self.engines) > 1 else []
-        self.workers = {e: Worker(functools.partial(self._apply_later, e, decoder())) for e in slower}
+        self.workers = {e: Worker(functools.partial(self._apply_later, e, self.decoders())) for e in slower}
+
+    def open(self, leaving: int = 0) -> None:
+        """Open the stream where every engine's frontier is, once the source is known to go on from there."""
+        self.stream, self.decoders = open_changes(self.warehouse, leaving)
+        self.decoder = self.decoders()
+
+    def reopen(self) -> None:
+        """After the stream broke: what was received and not given comes once more."""
+        self.stream.close()
+        self.batch = None
+        self.ledger.again()
+        self.open(leaving=self.stream.backend)
 
     def abandon(self) -> None:
         """Do not wait for the workers' batches: the next command undoes or finishes them."""
@@ -57,91 +91,149 @@ class Capture:
         self.stream.close()
 
     @property
-    def frontier(self) -> int:
-        return min(self.frontiers.values(), default=0)
+    def frontiers(self) -> dict[str, int]:
+        return self.ledger.durable
 
-    def step(self, wait: float, until: int | None = None, before: int | None = None) -> BatchDone | None:
-        """One batch; None when nothing arrived within `wait` seconds."""
-        got = self.stream.receive(replace(self.limits, collect=min(COLLECT * self.took, COLLECT_AT_MOST)), wait, until, before)
+    @property
+    def fresh_at(self) -> dict[str, float]:
+        return self.freshness.at
+
+    @property
+    def frontier(self) -> int:
+        return self.ledger.frontier
+
+    def step(self, wait: float, until: int | None = None, admit: Admit | None = None) -> BatchDone | None:
+        """One batch; None when nothing arrived within `wait` seconds. One that failed before is applied again first."""
+        if self.batch is None:
+            self.stream.wanted = self.freshness.source_lsn
+            got = self.stream.receive(replace(self.limits, collect=min(COLLECT * self.took, COLLECT_AT_MOST)), wait, until, admit)
+            if not got.frames:
+                self._idle(got)
+                return None
+            self.ledger.take(got.end)
+            self.batch = got
+            self.recent.extend(got.xids)
+            reach("capture.received")
+        done = self._apply_batch(self.batch)
+        self.batch = None
+        self._acknowledge()
+        reach("capture.acknowledged")
+        self._held()
+        self.landed(done)
+        return done
+
+    def _apply_batch(self, got: Received) -> BatchDone:
         start = time.perf_counter()
-        if not got.frames:
-            self._idle(got)
-            return None
         decoded = self.decoder.decode(got.frames)
+        reach("capture.decoded")
         rows = 0
         for e in self.engines:
-            if got.end <= self.frontiers[e]:
+            if got.end <= self.ledger.given[e] and e in self.workers:
                 continue
             if e in self.workers:
-                self.workers[e].put(got.frames, got.end)
+                self.workers[e].put(Work(got.frames, got.end, got.last))
+                self.ledger.give(e, got.end)
+            elif got.end > self.ledger.durable[e]:
+                self.ledger.give(e, got.end)
+                rows += self._apply(e, self.decoder, decoded, got.end, got.last)
             else:
-                rows += self._apply(e, self.decoder, decoded, got.end)
-        self.stream.acknowledge(self.frontier)
+                self.ledger.give(e, got.end)
+        reach("capture.applied")
         self.took = time.perf_counter() - start
-        return BatchDone(got.changes, rows, self.took, got.end)
+        return BatchDone(got.changes, rows, self.took, got.end, len(got.xids), sum(map(len, got.frames)))
 
-    def _apply(self, engine: str, decoder: ChangeDecoder, decoded: Decoded, end: int) -> int:
-        target, tables, begun = self.warehouse.engine(engine), self.tables[engine], time.time()
-        staged = stage(tables, decoded, decoder.relations, self.frontiers[engine])
-        rows = self._applied(target, staged, end)
-        self.frontiers[engine] = end
-        self.fresh_at[engine] = begun
-        target.compact(list(tables.values()))
+    def _apply(self, engine: str, decoder: ChangeDecoder, decoded: Decoded, end: int, last: LastCommit | None) -> int:
+        """Rows landed. Views that fail on this batch, or read a value that is refused, are set aside, and it is tried without them."""
+        target = self.warehouse.engine(engine)
+        while True:
+            tables = self.warehouse.tables(engine)
+            named = {(t.schema, t.name): t for t in tables}
+            frontier = self.warehouse.frontier(engine)
+            if frontier >= end:
+                rows = 0
+                break
+            staged = staged_without(stage(named, decoded, decoder.relations, frontier), self.warehouse.deployment.refused)
+            try:
+                rows = target.apply(staged, end, self.warehouse.program(engine), start=frontier, last=last)
+                break
+            except EngineFailure as e:
+                self.warehouse.set_aside(engine, e)
+            except ValueOutOfRange as e:
+                self.warehouse.refuse(engine, e)
+        self.ledger.applied(engine, end, target.frontier())
+        self._compact(target)
         return rows
 
-    def _applied(self, target: Engine, staged: list[Staged], end: int) -> int:
-        """Rows landed. Views that fail on this batch are set aside, and it is tried again without them."""
-        while self.warehouse.frontier(target.name) < end:
-            try:
-                return target.apply(staged, end, self.warehouse.program(target.name))
-            except EngineFailure as e:
-                self.warehouse.set_aside(target.name, e)
-        return sum(s.rows.num_rows for s in staged)
+    def _compact(self, target: Engine) -> None:
+        target.compact(self.warehouse.tables(target.name))
 
-    def _apply_later(self, engine: str, decoder: ChangeDecoder, frames: list[bytes], end: int) -> None:
+    def _apply_later(self, engine: str, decoder: ChangeDecoder, work: Work) -> None:
         """On a worker's thread; relation messages that came before it are the stream's own decoder's."""
         decoder.relations.update({k: v for k, v in self.decoder.relations.items() if k not in decoder.relations})
-        self._apply(engine, decoder, decoder.decode(frames), end)
+        self._apply(engine, decoder, decoder.decode(work.frames), work.end, work.last)
 
-    def _idle(self, got: Received) -> None:
-        """Nothing for us up to `got.end`: say so, so that the server can let go of WAL."""
-        for e in self.engines:
-            if self.stream.carry is None and (e not in self.workers or self.workers[e].idle):
-                self.fresh_at[e] = time.time()
-        if got.end > self.frontier and self.stream.carry is None:
-            if any(not w.idle for w in self.workers.values()):
-                return
-            if got.end > self.acknowledged + (1 << 20):
-                self.advance(got.end)
-
-    def advance(self, lsn: int) -> None:
-        """Move every engine to `lsn`, up to which the source had nothing for us."""
-        for e in self.engines:
-            if self.frontiers[e] < lsn:
-                self.warehouse.engine(e).set_frontier(lsn)
-                self.frontiers[e] = lsn
+    def _acknowledge(self) -> None:
         self.stream.acknowledge(self.frontier)
         self.acknowledged = self.frontier
 
-    def catch_up(self, target: int, before: int | None = None,
-                 watch: Callable[[BatchDone], None] = lambda b: None) -> None:
+    def _idle(self, got: Received) -> None:
+        """Nothing for us up to `got.end`: say so, so that the server can let go of WAL, and whoever waits hears of it."""
+        for w in self.workers.values():
+            w.check()
+        resting = not any(self.ledger.outstanding(e) for e in self.engines) and not self.stream.held
+        complete = max(got.end, self.stream.complete)
+        if resting and (complete > self.acknowledged + IDLE_BYTES or self.frontier < self.wanted <= complete):
+            self.advance(complete)
+        elif self.acknowledged < self.frontier:
+            self._acknowledge()
+        self._held()
+
+    def _held(self) -> None:
+        """What each engine holds by now, as far as the server has told."""
+        reached = {e: self.ledger.durable[e] if self.ledger.outstanding(e) else max(self.ledger.durable[e], self.stream.complete)
+                   for e in self.engines}
+        self.freshness.holds(reached)
+
+    def advance(self, lsn: int) -> None:
+        """Move every engine to `lsn`, up to which the source had nothing more for us."""
+        for e in self.engines:
+            if self.ledger.may_pass(e, lsn):
+                self.warehouse.engine(e).set_frontier(lsn)
+                self.ledger.passed(e, lsn)
+        self._acknowledge()
+
+    @property
+    def missing(self) -> int | None:
+        """The LSN that somebody waits for, while the source has not said that it was reached."""
+        return self.wanted if self.wanted > max(self.frontier, self.stream.server_end) else None
+
+    def catch_up(self, target: int, before: int | None = None, watch: Callable[[BatchDone], None] = lambda b: None) -> None:
         """Apply everything up to `target`; with `before`, nothing that commits at or after it."""
+        self._until(target, None if before is None else lambda t: t.lsn < before, watch)
+        self.advance(max(self.frontier, before if before is not None else target))
+
+    def align(self, snapshot: SharedSnapshot) -> None:
+        """Take the snapshot, and apply what it sees and nothing else.
+
+        Where that is not the first part of the commit order, it is taken again: a commit is in the stream a moment before
+        others see it. Raises TidemarkError where that moment does not end.
+        """
+        for _ in range(TRIES):
+            snapshot.take()
+            self._until(snapshot.lsn, lambda t: snapshot.sees(t.xid))
+            if all(map(snapshot.sees, self.recent)) and not any(snapshot.sees(t.xid) for t in self.stream.held):
+                return
+            time.sleep(PAUSE)
+        raise TidemarkError("the views could not be brought to one snapshot of the source", code="not_aligned",
+                            detail="A transaction is in the stream that the source's snapshots do not see yet.",
+                            hint="It may wait for a synchronous standby. Try again.")
+
+    def _until(self, target: int, admit: Admit | None, watch: Callable[[BatchDone], None] = lambda b: None) -> None:
         while True:
-            done = self.step(1.0, until=target, before=before)
+            done = self.step(1.0, target, admit)
             if done is not None:
                 watch(done)
-            if self.stream.carry is not None and before is not None:
-                break
-            if done is None and self.stream.server_end >= target:
+            elif self.stream.server_end >= target:
                 break
         for w in self.workers.values():
             w.drain()
-        self.advance(max(self.frontier, before if before is not None else target))
-
-
-def current_lsn(dsn: str) -> int:
-    """Where the source's WAL is now: every commit made before this call lies below."""
-    with connect(dsn) as c:
-        row = c.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
-        assert row is not None
-        return parse_lsn(row[0])

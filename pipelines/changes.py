@@ -1,23 +1,40 @@
-"""Where changes come from: the replication stream, read by Tidemark itself or by Debezium's engine on the same slot."""
+"""Where changes come from: the replication stream, read by Tidemark itself or by Debezium's engine on the same slot.
+
+A stream is opened only on the server, the history, the slot and the publication that were deployed.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
+from connectors.postgres.connection import ANSWER, connect
+from connectors.postgres.origin import Continuity, LastCommit, check_server, check_slot
 from connectors.postgres.pgoutput import Decoded, Decoder, Relation
-from connectors.postgres.stream import Limits, Received, Stream
-from pipelines.config import Source
-from pipelines.deployment import Deployment
+from connectors.postgres.replication import open_replication
+from connectors.postgres.stream import Admit, Limits, Received, Stream, Transaction
+from pipelines import deployment as store
+from pipelines.unaltered import check_deployed
+from pipelines.warehouse import Warehouse
 
 
 class ChangeStream(Protocol):
-    """Whole transactions in commit order. `server_end` is how far it is known to be, `carry` what was kept for the next call."""
+    """Whole transactions in commit order. `server_end` is how far it is known to be, `held` what was not given out yet.
 
+    `backend`: the process that serves it at the source, 0 where that is not known.
+    """
+
+    backend: int
     server_end: int
-    carry: tuple[list[bytes], int, int] | None
+    wanted: int
+    held: deque[Transaction]
 
-    def receive(self, limits: Limits, wait: float, until: int | None = None, before: int | None = None) -> Received: ...
+    @property
+    def complete(self) -> int: ...
+
+    def receive(self, limits: Limits, wait: float, until: int | None = None, admit: Admit | None = None) -> Received: ...
 
     def acknowledge(self, lsn: int) -> None: ...
 
@@ -32,11 +49,54 @@ class ChangeDecoder(Protocol):
     def decode(self, frames: list[bytes]) -> Decoded: ...
 
 
-def open_changes(source: Source, d: Deployment, start: int) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
-    """The stream of a deployment from LSN `start`, and what makes decoders for it."""
-    if source.capture == "debezium":
-        from connectors.debezium.stream import DebeziumStream
+LEAVE = "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s AND active_pid = %s"
 
-        stream = DebeziumStream(source.dsn, d.slot, d.publication, d.catalog, start)
-        return stream, stream.decoder
-    return Stream(source.dsn, d.slot, d.publication, start), Decoder
+
+def open_changes(warehouse: Warehouse, leaving: int = 0) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
+    """The stream from every engine's frontier on, and what makes decoders for it. Raises SourceReplaced and TableChanged.
+
+    `leaving`: the backend of a stream of ours that broke, which may not have noticed and holds the slot.
+    """
+    d, source = warehouse.deployment, warehouse.config.source
+    frontiers = {e: warehouse.frontier(e) for e in warehouse.used_engines()}
+    lowest, highest = min(frontiers.values(), default=0), max(frontiers.values(), default=0)
+    check = open_replication(source.dsn)
+    try:
+        timeline = check_server(check, d.origin, highest, ANSWER)
+    finally:
+        check.finish()
+    if d.origin.timeline and timeline != d.origin.timeline:
+        d.origin = replace(d.origin, timeline=timeline)
+        store.save(warehouse.path, d)
+    if leaving:
+        with connect(source.dsn) as conn:
+            conn.execute(LEAVE, (d.slot, leaving))
+    if source.capture == "debezium":
+        return _debezium(warehouse, lowest)
+    stream = Stream(source.dsn, d.slot, d.publication, source.timeout)
+    try:
+        with connect(source.dsn) as conn:
+            confirmed = check_slot(conn, d.slot, lowest)
+            check_deployed(conn, d)
+        stream.resume(Continuity(lowest, highest, confirmed, _last(warehouse)))
+    except BaseException:
+        stream.close()
+        raise
+    return stream, Decoder
+
+
+def _debezium(warehouse: Warehouse, frontier: int) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
+    from connectors.debezium.stream import DebeziumStream
+
+    d, dsn = warehouse.deployment, warehouse.config.source.dsn
+    with connect(dsn) as conn:
+        check_slot(conn, d.slot, frontier)
+        check_deployed(conn, d)
+    stream = DebeziumStream(dsn, d.slot, d.publication, d.catalog, frontier)
+    return stream, stream.decoder
+
+
+def _last(warehouse: Warehouse) -> LastCommit | None:
+    """The last transaction that any engine has applied; None where one does not know."""
+    found = [warehouse.engine(e).last_commit() for e in warehouse.used_engines()]
+    return None if any(c is None for c in found) else max((c for c in found if c is not None), key=lambda c: c.lsn, default=None)

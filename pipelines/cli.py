@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import traceback
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
+import duckdb
 import psycopg
 
 from compiler.errors import TidemarkError
+from pipelines.private import keep_private
+
+SECRET = re.compile(r"(://[^:/@\s]*:)[^@\s]*@|(\bpassword\s*=\s*)('[^']*'|\S+)", re.I)
+
+
+def redacted(text: str) -> str:
+    """Without the passwords of URIs and connection strings."""
+    return SECRET.sub(lambda m: f"{m[1]}***@" if m[1] else f"{m[2]}***", text)
 
 
 class Cli(click.Group):
@@ -23,15 +34,23 @@ class Cli(click.Group):
             return super().invoke(ctx)
         except TidemarkError as e:
             if ctx.params.get("debug"):
-                traceback.print_exc()
+                click.echo(redacted(traceback.format_exc()), err=True)
             view = f'view "{e.view}": ' if getattr(e, "view", None) else ""  # type: ignore[attr-defined]
             click.echo(f"error: {view}{e}", err=True)
             ctx.exit(e.exit_code)
         except KeyboardInterrupt:
             ctx.exit(130)
+        except BrokenPipeError:
+            raise  # whoever read the output has gone; click ends quietly
+        except duckdb.Error as e:
+            if ctx.params.get("debug"):
+                click.echo(redacted(traceback.format_exc()), err=True)
+            click.echo(f"error: the warehouse's DuckDB refused\ndetail: {str(e).strip().splitlines()[0]}\nhint: Is the disk full? "
+                       "Nothing that is not whole is kept: run the command again when it is mended.", err=True)
+            ctx.exit(1)
         except (OSError, UnicodeError, psycopg.Error) as e:
             if ctx.params.get("debug"):
-                traceback.print_exc()
+                click.echo(redacted(traceback.format_exc()), err=True)
             where = f" {e.filename}" if isinstance(e, OSError) and e.filename else ""
             what = "a file cannot be used" if isinstance(e, OSError) else "a file is not text in UTF-8" if isinstance(e, UnicodeError) else (
                 "the source refused a statement")
@@ -47,6 +66,7 @@ class Cli(click.Group):
 def main(ctx: click.Context, debug: bool, project: Path) -> None:
     """Keep SQL views in a warehouse fresh with what is committed in Postgres."""
     ctx.obj = project
+    keep_private()
     if not debug:
         logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of what it cannot read, which becomes an error of ours
 
@@ -67,20 +87,23 @@ def check(project: Path) -> None:
     """Preflight: what about the source would stop or hurt a deployment."""
     from connectors.postgres.catalog import load_catalog
     from connectors.postgres.connection import connect
-    from connectors.postgres.preflight import deployed, preflight
+    from connectors.postgres.preflight import preflight
     from pipelines import deployment
     from pipelines.config import load_config
+    from pipelines.findings import deployed, unowned
     from pipelines.project import compile_project, read_views
+    from pipelines.source_objects import orphans
     from pipelines.unsuited import check_capture
 
     config = load_config(project)
+    found = deployment.load(config.warehouse_path)
     with connect(config.source.dsn) as conn:
         catalog = load_catalog(conn)
         views = compile_project(read_views(config.views_path), catalog) if config.views_path.is_dir() else []
         tables = {t for v in views if v.plan is not None for t in v.plan.tables}
-        found = deployment.load(config.warehouse_path)
         findings = preflight(conn, catalog, tables, found.slot if found else None)
-        findings += deployed(conn, found.publication, found.catalog) if found else []
+        findings += deployed(conn, found) if found else []
+        findings += unowned(orphans(conn, found))
         check_capture(views, catalog, config.source.capture)
     for f in findings:
         click.echo(f.lines())
@@ -133,28 +156,37 @@ def status(project: Path, as_json: bool, watch: bool) -> None:
     import time
 
     from pipelines.config import load_config
+    from pipelines.observe.live import live_table
     from pipelines.status import plain
     from pipelines.status import status as read
 
-    while True:
-        s = read(load_config(project))
+    config = load_config(project)
+    if not watch:
+        s = read(config)
         click.echo(json.dumps(s.to_json(), indent=1) if as_json else plain(s))
-        if not watch:
-            return
-        time.sleep(1)
+        return
+    with live_table() if sys.stdout.isatty() and not as_json else nullcontext() as show:
+        while True:
+            s = read(config)
+            if show is not None and s.pipeline is not None:
+                show(s.pipeline)
+            else:
+                click.echo(json.dumps(s.to_json()) if as_json else plain(s))
+            time.sleep(1)
 
 
 @main.command()
 @click.argument("sql")
 @click.option("--wait", is_flag=True, help="Wait until the views include everything committed before the call.")
+@click.option("--internal", is_flag=True, help="Read mirrors (base.…) and states (state.…), too.")
 @click.option("--format", "fmt", type=click.Choice(["table", "csv", "json"]), default="table")
 @click.pass_obj
-def query(project: Path, sql: str, wait: bool, fmt: str) -> None:
+def query(project: Path, sql: str, wait: bool, internal: bool, fmt: str) -> None:
     """Read the views with SQL."""
     from pipelines.ask import ask, render
     from pipelines.config import load_config
 
-    click.echo(render(ask(load_config(project), sql, wait), fmt))
+    click.echo(render(ask(load_config(project), sql, wait, internal), fmt))
 
 
 @main.command()
@@ -170,16 +202,17 @@ def demo(seconds: int, spark: bool, keep: bool) -> None:
 
 @main.command()
 @click.option("--keep-going", is_flag=True, help="Deploy the good views even when some are refused.")
+@click.option("--resync", is_flag=True, help="Copy again the tables whose changes were lost (slot or server replaced, publication altered).")
 @click.option("--json", "as_json", is_flag=True, help="Print what became of each view as JSON.")
 @click.pass_obj
-def deploy(project: Path, keep_going: bool, as_json: bool) -> None:
+def deploy(project: Path, keep_going: bool, resync: bool, as_json: bool) -> None:
     """Publication, slot, snapshot, states and views, to match views/*.sql."""
     from pipelines import deploy as run
     from pipelines.config import load_config
     from pipelines.progress import deploying
 
     with deploying(quiet=as_json) as (progress, say):
-        done = run.deploy(load_config(project), keep_going, progress, say)
+        done = run.deploy(load_config(project), keep_going, progress, say, resync)
     if as_json:
         click.echo(json.dumps({"views": [v.told() for v in done.views]}, indent=1))
     else:
@@ -197,13 +230,25 @@ def deploy(project: Path, keep_going: bool, as_json: bool) -> None:
 
 @main.command()
 @click.option("--once", is_flag=True, help="Catch up with the source's current LSN and stop.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), help="Log to stderr in this format, also on a terminal.")
 @click.pass_obj
-def run(project: Path, once: bool) -> None:
-    """Keep the views fresh until stopped."""
+def run(project: Path, once: bool, log_format: Literal["text", "json"] | None) -> None:
+    """Keep the views fresh until stopped; on a terminal, show how fresh they are."""
     from pipelines import run as loop
     from pipelines.config import load_config
+    from pipelines.observe.log import configure
+    from pipelines.observe.observer import Observer
 
-    loop.run(load_config(project), once)
+    config = load_config(project)
+    if once:
+        loop.run(config, once)
+    elif log_format is None and sys.stdout.isatty():
+        from pipelines.observe.live import live_table
+
+        with live_table() as show:
+            loop.run(config, once, Observer(), lambda o: show(o.state.snapshot()))
+    else:
+        loop.run(config, once, Observer(log=configure(log_format or "text")))
 
 
 @main.command()
@@ -240,22 +285,34 @@ def verify(project: Path, views: tuple[str, ...], repair: bool) -> None:
 @click.pass_obj
 def teardown(project: Path, yes: bool) -> None:
     """Drop slot, publication and warehouse."""
+    from connectors.postgres.connection import connect
     from pipelines import deployment
     from pipelines.config import load_config
-    from pipelines.deploy import remove_warehouse
-    from pipelines.source_objects import drop_source_objects
+    from pipelines.first import leftovers, remove_warehouse
+    from pipelines.source_objects import drop_source_objects, orphans
 
     config = load_config(project)
-    found = deployment.load(config.warehouse_path)
     if not yes:
         raise click.UsageError("teardown drops the slot, the publication and the warehouse; say --yes")
-    if found is None:
+    try:
+        found = deployment.load(config.warehouse_path)
+    except TidemarkError as e:
+        if e.code != "deployment_unreadable":
+            raise
+        found = None
+        click.echo(f"warning: {e.message}: which slot it used is not known", err=True)
+    if found is None and not leftovers(config) and not (config.warehouse_path / deployment.FILE).exists():
         click.echo("nothing is deployed")
         return
     with deployment.locked(config.warehouse_path):
-        drop_source_objects(config.source.dsn, found)
+        if found is not None:
+            drop_source_objects(config.source.dsn, found)
+        else:
+            with connect(config.source.dsn) as conn:
+                for statement in orphans(conn, None):
+                    click.echo(f"left in the source, perhaps by this warehouse; if nothing uses it: {statement}", err=True)
         remove_warehouse(config)
-    click.echo("dropped slot, publication and warehouse")
+    click.echo("dropped slot, publication and warehouse" if found is not None else "removed the warehouse")
 
 
 if __name__ == "__main__":

@@ -14,18 +14,28 @@ import pyarrow as pa
 from compiler.errors import TidemarkError
 
 FILE = "run.json"
+ASKED, SMALL = 16 << 20, 64 << 10  # bytes of a request; of one by somebody who has not shown the token
+ANSWER = 1 << 40  # bytes of an answer: a result may be as large as a view
+
+
+class TooLarge(Exception):
+    """A message that says it is larger than any of ours."""
 
 
 def send(sock: socket.socket, head: dict[str, Any], body: bytes = b"") -> None:
     data = json.dumps(head).encode()
-    sock.sendall(struct.pack("!II", len(data), len(body)) + data + body)
+    sock.sendall(struct.pack("!QQ", len(data), len(body)) + data + body)
 
 
-def receive(sock: socket.socket) -> tuple[dict[str, Any], bytes]:
-    """One message; raises ConnectionError when the other side is gone."""
-    lengths = _exactly(sock, 8)
-    n, m = struct.unpack("!II", lengths)
-    return json.loads(_exactly(sock, n)), _exactly(sock, m)
+def receive(sock: socket.socket, small: bool = False, answer: bool = False) -> tuple[dict[str, Any], bytes]:
+    """One message; raises ConnectionError when the other side is gone, TooLarge before anything is kept of one too large."""
+    n, m = struct.unpack("!QQ", _exactly(sock, 16))
+    if n > (SMALL if small else ASKED) or m > (ANSWER if answer else 0):
+        raise TooLarge
+    head = json.loads(_exactly(sock, n))
+    if not isinstance(head, dict):
+        raise ValueError("not a request")
+    return head, _exactly(sock, m)
 
 
 def _exactly(sock: socket.socket, n: int) -> bytes:
@@ -52,7 +62,7 @@ class RemoteReader:
 
     def ask(self, op: str, **args: Any) -> tuple[dict[str, Any], bytes]:
         send(self.sock, {"op": op, "token": self.token, **args})
-        head, body = receive(self.sock)
+        head, body = receive(self.sock, answer=True)
         if "error" in head:
             e = head["error"]
             err = TidemarkError(e["message"], detail=e["detail"], hint=e["hint"], code=e["code"])
@@ -66,12 +76,16 @@ class RemoteReader:
     def threads(self, view: str) -> int:
         return 1
 
-    def query(self, sql: str) -> pa.Table:
-        _, body = self.ask("query", sql=sql)
+    def query(self, sql: str, internal: bool = False) -> pa.Table:
+        _, body = self.ask("query", sql=sql, internal=internal)
         return pa.ipc.open_stream(body).read_all()
 
-    def counts(self) -> dict[str, int | str]:
-        return dict(self.ask("counts")[0]["counts"])
+    def rows(self) -> dict[str, int | None]:
+        return dict(self.ask("rows")[0]["rows"])
+
+    def state(self) -> dict[str, Any]:
+        """What the pipeline knows of itself (`observe.state`)."""
+        return dict(self.ask("state")[0]["state"])
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
         return {k: (v[0], v[1]) for k, v in self.ask("sizes", view=view)[0]["sizes"].items()}

@@ -9,9 +9,10 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from compiler.errors import TidemarkError
+from pipelines.observe.address import parse_address
 
 EngineName = Literal["auto", "duckdb", "spark"]
 
@@ -27,6 +28,7 @@ class _Section(BaseModel):
 class Source(_Section):
     dsn: str
     capture: Literal["stream", "debezium"] = "stream"  # who reads the slot: Tidemark itself, or Debezium's engine
+    timeout: float = Field(default=30.0, ge=1)  # seconds of silence after which the stream is dropped and opened again
 
 
 class Defaults(_Section):
@@ -52,12 +54,28 @@ class Spark(_Section):
     threshold_rows: int = Field(default=2_000_000, gt=0)  # auto: a view that reads a larger table goes to Spark
 
 
+class Metrics(_Section):
+    """Where `run` answers /metrics, /healthz and /readyz; `listen` empty: nowhere."""
+
+    listen: str = ""
+    healthy_seconds: float = Field(default=300.0, gt=0)  # /healthz: the loop turns at least that often, also with its longest batch
+    ready_seconds: float = Field(default=60.0, gt=0)  # /readyz: no view is staler
+
+    @field_validator("listen")
+    @classmethod
+    def _address(cls, text: str) -> str:
+        if text:
+            parse_address(text)
+        return text
+
+
 class Config(_Section):
     source: Source
     defaults: Defaults = Field(default_factory=Defaults)
     warehouse: Warehouse = Field(default_factory=Warehouse)
     batch: Batch = Field(default_factory=lambda: Batch())
     spark: Spark = Field(default_factory=lambda: Spark())
+    metrics: Metrics = Field(default_factory=lambda: Metrics())
     home: Path = Path(".")
 
     @property

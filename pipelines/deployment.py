@@ -15,9 +15,12 @@ from typing import Any
 from compiler.catalog import Catalog, Column, Table
 from compiler.errors import TidemarkError
 from compiler.ir.types import Type
+from connectors.postgres.origin import Origin
+from pipelines.private import private_folder
 
 FORMAT = 1
 FILE = "deployment.json"
+RESYNC = "resync"  # the status while tables are copied again: what is kept is not at one LSN
 
 
 @dataclass
@@ -41,6 +44,9 @@ class Deployment:
     catalog: list[Table] = field(default_factory=list)
     views: list[DeployedView] = field(default_factory=list)
     format: int = FORMAT
+    mark: str = ""  # what the engines' data is marked with, so that a stranger's is not taken for ours
+    origin: Origin = field(default_factory=Origin)
+    refused: dict[str, dict[str, str]] = field(default_factory=dict)  # table → column ('' for all) → why it is not kept
 
     def to_catalog(self) -> Catalog:
         return Catalog({(t.schema, t.name): t for t in self.catalog})
@@ -51,7 +57,7 @@ class Deployment:
 
 def new_deployment() -> Deployment:
     mark = uuid.uuid4().hex[:10]
-    return Deployment(f"tidemark_{mark}", f"tidemark_{mark}")
+    return Deployment(f"tidemark_{mark}", f"tidemark_{mark}", mark=uuid.uuid4().hex)
 
 
 def load(path: Path) -> Deployment | None:
@@ -60,29 +66,54 @@ def load(path: Path) -> Deployment | None:
         data = json.loads((path / FILE).read_text())
     except FileNotFoundError:
         return None
+    except ValueError as e:
+        raise _unreadable(path, "It is not JSON." if (path / FILE).stat().st_size else "It is empty.") from e
+    try:
+        return _read(path, data)
+    except (KeyError, TypeError, AttributeError) as e:
+        raise _unreadable(path, f"{type(e).__name__}: {e}") from e
+
+
+def _unreadable(path: Path, detail: str) -> TidemarkError:
+    return TidemarkError(f"{path / FILE} cannot be read", code="deployment_unreadable", detail=detail,
+                         hint="Put it back from a copy; or run tidemark teardown --yes, which removes the warehouse, and tidemark deploy.")
+
+
+def _read(path: Path, data: dict[str, Any]) -> Deployment:
     if data["format"] > FORMAT:
         raise TidemarkError(f"the warehouse {path} was written by a newer Tidemark", code="newer_warehouse",
                             detail=f"Its format is {data['format']}; this version knows {FORMAT}.",
                             hint="Upgrade Tidemark, or deploy into another warehouse.")
+    origin = data.get("origin", {})
     return Deployment(data["slot"], data["publication"], data["status"], data["tables"],
-                      [_table(t) for t in data["catalog"]], [DeployedView(**v) for v in data["views"]], data["format"])
+                      [_table(t) for t in data["catalog"]], [DeployedView(**v) for v in data["views"]], data["format"],
+                      data.get("mark", ""), Origin(**{**origin, "tables": tuple(map(tuple, origin.get("tables", ())))}),
+                      data.get("refused", {}))
 
 
 def require(path: Path) -> Deployment:
     got = load(path)
+    if got is not None and got.status == RESYNC:
+        raise TidemarkError(f"the tables in {path} are being copied again, or that was killed", code="resync_unfinished",
+                            hint="Run: tidemark deploy --resync")
     if got is None or got.status != "live":
         raise TidemarkError(f"nothing is deployed in {path}", hint="Run: tidemark deploy", code="not_deployed")
     return got
 
 
 def save(path: Path, d: Deployment) -> None:
-    path.mkdir(parents=True, exist_ok=True)
+    private_folder(path)
     temp = path / f".{FILE}.new"
-    with temp.open("w") as f:
+    with open(os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as f:
         json.dump(asdict(d), f, indent=1)
         f.flush()
         os.fsync(f.fileno())
     temp.replace(path / FILE)
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _type(t: dict[str, Any]) -> Type:
@@ -103,7 +134,7 @@ class WarehouseBusy(TidemarkError):
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """The warehouse, for writing, to this process alone; raises WarehouseBusy."""
-    path.mkdir(parents=True, exist_ok=True)
+    private_folder(path)
     with (path / "lock").open("w") as f:
         try:
             fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)

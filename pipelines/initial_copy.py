@@ -8,33 +8,60 @@ from concurrent.futures import ThreadPoolExecutor
 from compiler.catalog import Table
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import copy_table
+from connectors.typed import ValueOutOfRange
 from pipelines.config import Config
+from pipelines.refused import ALL, part, qualified, without
 from pipelines.warehouse import Warehouse
 
 Progress = Callable[[str, int, int, int], None]  # table, rows, bytes, rows expected
+Refusals = dict[tuple[str, str], ValueOutOfRange]  # (table, column), with the first value that does not fit
 
 
-def copy_tables(config: Config, warehouse: Warehouse, engine: str, tables: list[Table], snapshot: str, progress: Progress) -> None:
-    """Fill the mirrors of `tables` on an engine; each COPY reports as it goes."""
+def copy_tables(config: Config, warehouse: Warehouse, engine: str, tables: list[Table], snapshot: str,
+                progress: Progress = lambda *_: None) -> Refusals:
+    """Fill the mirrors of `tables` on an engine; each COPY reports as it goes.
+
+    A column with a value that no type of the engine holds is not kept: the table is copied without it. Gives those.
+    """
     target = warehouse.engine(engine)
     expected = _estimates(config.source.dsn, tables)
-    for t in tables:
-        target.create_mirror(t)
 
-    def one(t: Table) -> None:
+    def once(t: Table, refused: dict[str, dict[str, str]]) -> None:
         seen = [0, 0]
 
         def moved(rows: int, size: int) -> None:
             seen[0] += rows
             seen[1] += size
-            progress(f"{t.schema}.{t.name}", seen[0], seen[1], expected.get(t, 0))
+            progress(qualified(t), seen[0], seen[1], expected.get(t, 0))
 
-        target.load(t, copy_table(config.source.dsn, snapshot, t, moved))
-        progress(f"{t.schema}.{t.name}", seen[0], seen[1], seen[0])
+        target.create_mirror(t)
+        target.load(t, (without(rows, t, refused) for rows in copy_table(config.source.dsn, snapshot, t, moved)))
+        progress(qualified(t), seen[0], seen[1], seen[0])
+
+    def one(t: Table) -> Refusals:
+        found: Refusals = {}
+        while ALL not in {c for _, c in found}:
+            try:
+                once(t, {qualified(t): {c: e.detail for (_, c), e in found.items()}})
+                break
+            except ValueOutOfRange as e:
+                found[(qualified(t), part(e))] = e
+                if part(e) == ALL:
+                    target.create_mirror(t)
+        return found
 
     with ThreadPoolExecutor(4) as pool:
-        for f in [pool.submit(one, t) for t in tables]:
-            f.result()
+        jobs = [pool.submit(one, t) for t in tables]
+    return {k: e for job in jobs for k, e in job.result().items()}
+
+
+def record(warehouse: Warehouse, refusals: Refusals, copied: list[Table]) -> None:
+    """What is kept of the copied tables from now on."""
+    d = warehouse.deployment
+    for t in copied:
+        d.refused.pop(qualified(t), None)
+    for (table, column), e in refusals.items():
+        d.refused.setdefault(table, {})[column] = e.detail
 
 
 def _estimates(dsn: str, tables: list[Table]) -> dict[Table, int]:

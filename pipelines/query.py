@@ -1,46 +1,52 @@
-"""query: SQL over the deployed views, wherever they live."""
+"""query: SQL over the deployed views, wherever they live, at one frontier an engine."""
 
 from __future__ import annotations
+
+from contextlib import ExitStack, suppress
 
 import duckdb
 import pyarrow as pa
 
 from compiler.errors import InvalidSql
 from connectors.duckdb.session import scratch
+from pipelines.read_only import checked
 from pipelines.warehouse import Warehouse
 
 
-def _only_reads(sql: str) -> None:
-    """A warehouse is written by its pipeline alone."""
+def answer(warehouse: Warehouse, sql: str, internal: bool = False) -> pa.Table:
+    """The result of a query in DuckDB's SQL; views on Spark are read first, all at one version."""
+    views = {v.name: v for v in warehouse.deployment.views}
+    read = checked(sql, set(views), internal)
+    remote = [v for v in views.values() if v.engine == "spark" and v.name.lower() in read]
+    for v in views.values():
+        if v.error and v.name.lower() in read:
+            raise warehouse.set_aside_error(v)
+    con = _connection(warehouse)
     try:
-        kinds = [s.type for s in duckdb.extract_statements(sql)]
-    except duckdb.Error as e:
-        raise InvalidSql("the query does not parse", detail=str(e).split("\n")[0], code="syntax_error") from e
-    if not kinds:
-        raise InvalidSql("the query is empty", code="syntax_error")
-    if any(k not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN) for k in kinds):
-        raise InvalidSql("only queries can be run", detail="A warehouse is written by its pipeline alone.", code="read_only",
-                         hint="tidemark export writes a view to files.")
-
-
-def answer(warehouse: Warehouse, sql: str) -> pa.Table:
-    """The result of a query in DuckDB's SQL; views on Spark are read from their Delta tables first."""
-    _only_reads(sql)
-    remote = [v for v in warehouse.deployment.views if v.engine == "spark" and v.name.lower() in sql.lower()]
-    try:
-        if "duckdb" in warehouse.used_engines():
-            from connectors.duckdb.engine import DuckDBEngine
-
-            engine = warehouse.engine("duckdb")
-            assert isinstance(engine, DuckDBEngine)
-            con = engine.con.cursor()
-        else:
-            con = scratch()
-        con.execute("SET TimeZone = 'UTC'")
-        for v in remote:
-            _, plan = warehouse.view(v.name)
-            con.register(v.name, warehouse.engine("spark").read(plan))
+        with ExitStack() as stack:
+            at = stack.enter_context(warehouse.engine("spark").pinned()) if remote else None
+            for v in remote:
+                con.register(v.name, warehouse.engine("spark").read(warehouse.view(v.name)[1], None, at))
+        con.execute("BEGIN TRANSACTION READ ONLY")
         return con.execute(sql).to_arrow_table()
     except duckdb.Error as e:
         lines = str(e).split("\n")
         raise InvalidSql("the query failed", detail=lines[0], hint="tidemark query reads DuckDB's SQL.", code="query_failed") from e
+    finally:
+        with suppress(duckdb.Error):
+            con.execute("ROLLBACK")
+        con.close()
+
+
+def _connection(warehouse: Warehouse) -> duckdb.DuckDBPyConnection:
+    if "duckdb" in warehouse.used_engines():
+        from connectors.duckdb.engine import DuckDBEngine
+
+        engine = warehouse.engine("duckdb")
+        assert isinstance(engine, DuckDBEngine)
+        con = engine.con.cursor()
+    else:
+        con = scratch()
+    con.execute("SET TimeZone = 'UTC'")
+    con.execute("SET python_enable_replacements = false")
+    return con

@@ -9,10 +9,9 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from compiler.errors import TidemarkError
-from connectors.engine import EngineFailure
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
+from pipelines.private import published
 from pipelines.warehouse import Warehouse
 
 
@@ -23,10 +22,12 @@ class Reader(Protocol):
         """How many views of its engine can be exported at once."""
         ...
 
-    def query(self, sql: str) -> pa.Table: ...
+    def query(self, sql: str, internal: bool = False) -> pa.Table:
+        """`internal`: mirrors and states may be read too."""
+        ...
 
-    def counts(self) -> dict[str, int | str]:
-        """Rows of each view that is maintained, or why it cannot be read."""
+    def rows(self) -> dict[str, int | None]:
+        """Rows that are kept for each view that is maintained; None where that is not known without reading them."""
         ...
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
@@ -49,25 +50,25 @@ class LocalReader:
     def export(self, view: str, path: Path, fmt: str) -> None:
         v, plan = self.warehouse.view(view)
         if v.error:
-            raise set_aside(v)
+            raise self.warehouse.set_aside_error(v)
         self.warehouse.engine(v.engine).export(plan, path, fmt)
+        published(path)
 
     def threads(self, view: str) -> int:
         return self.warehouse.engine(self.warehouse.view(view)[0].engine).threads
 
-    def query(self, sql: str) -> pa.Table:
+    def query(self, sql: str, internal: bool = False) -> pa.Table:
         from pipelines.query import answer
 
-        return answer(self.warehouse, sql)
+        return answer(self.warehouse, sql, internal)
 
-    def counts(self) -> dict[str, int | str]:
-        return {v.name: self._count(v) for v in self.warehouse.deployment.views if not v.error}
+    def rows(self) -> dict[str, int | None]:
+        return {v.name: self._rows(v) for v in self.warehouse.deployment.views if not v.error}
 
-    def _count(self, v: DeployedView) -> int | str:
-        try:
-            return self.warehouse.engine(v.engine).count(v.name)
-        except EngineFailure as e:
-            return f"cannot be read: {e.detail}"
+    def _rows(self, v: DeployedView) -> int | None:
+        """Of the last state of the view, without evaluating anything."""
+        plan = self.warehouse.view(v.name)[1]
+        return self.warehouse.engine(v.engine).rows(plan.states[-1].name) if plan.states else None
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
         v, plan = self.warehouse.view(view)
@@ -77,12 +78,7 @@ class LocalReader:
         return {e: self.warehouse.engine(e).frontier() for e in self.warehouse.used_engines()}
 
     def fresh_at(self) -> dict[str, float]:
-        return {e: self.warehouse.engine(e).moved() for e in self.warehouse.used_engines()}
-
-
-def set_aside(v: DeployedView) -> TidemarkError:
-    return TidemarkError(f'view "{v.name}" is set aside', code="set_aside", detail=v.error,
-                         hint="It failed while it was maintained. Mend the view or the data, then run: tidemark deploy")
+        return {e: self.warehouse.fresh_at(e) for e in self.warehouse.used_engines()}
 
 
 @contextmanager

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
 from compiler import compile_view
 from compiler.catalog import Catalog
@@ -12,25 +13,32 @@ from compiler.errors import TidemarkError
 from compiler.state import ViewPlan
 from connectors.changed import AGAIN
 from connectors.failpoints import reach
+from connectors.postgres.connection import connect
+from connectors.postgres.origin import RESYNC
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines import deployment as store
-from pipelines.building import build, catalog_tables, check_copied, drop_others, needed, plans, records
+from pipelines.building import build, catalog_tables, check_copied, drop_others, needed, plans, records, without_refused
 from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
 from pipelines.deployment import Deployment
-from pipelines.initial_copy import Progress, copy_tables
+from pipelines.initial_copy import Progress, copy_tables, record
 from pipelines.project import Compiled
+from pipelines.refused import qualified
 from pipelines.run import catch_up, limits
-from pipelines.source_objects import publish
+from pipelines.source_objects import marked, publish
 from pipelines.unaltered import check_source
 from pipelines.warehouse import DUCKDB_FILE, UNFINISHED, Warehouse
 
 
 def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Catalog, progress: Progress,
-             say: Callable[[str], None], keep_going: bool) -> None:
-    """Bring what is deployed in line with the views; where that fails, it is as it was."""
+             say: Callable[[str], None], keep_going: bool, again: AbstractSet[str] = frozenset()) -> None:
+    """Bring what is deployed in line with the views; where that fails, it is as it was.
+
+    Tables of which a column was refused are copied again, and so are those of `again`, whose changes were lost: the states
+    that read these are filled again, too.
+    """
     if "duckdb" in old.tables and not (config.warehouse_path / DUCKDB_FILE).exists():
-        raise TidemarkError(f"the DuckDB file of the warehouse {config.warehouse_path} is gone", code="warehouse_gone", hint=AGAIN)
+        raise TidemarkError(f"the DuckDB file of the warehouse {config.warehouse_path} is gone", code="warehouse_gone", hint=RESYNC)
     _check_columns(old, views, catalog)
     if (refused := next((v for v in views if v.error is not None), None)) is not None and refused.error is not None and not keep_going:
         refused.error.view = refused.name  # type: ignore[attr-defined]
@@ -38,21 +46,28 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
     views = [v for v in views if v.error is None]
     wanted = needed(views)
     stay = {t for ts in wanted.values() for t in ts}
-    check_source(config.source.dsn, replace(old, catalog=[t for t in old.catalog if f"{t.schema}.{t.name}" in stay]))
-    d = Deployment(old.slot, old.publication, "live", dict(old.tables), list(old.catalog), old.views)
-    new: dict[str, list[str]] = {e: [t for t in ts if t not in old.tables.get(e, [])] for e, ts in wanted.items()}
+    origin = replace(old.origin, tables=tuple((t, m) for t, m in old.origin.tables if t not in again))
+    check_source(config.source.dsn, replace(old, origin=origin, catalog=[t for t in old.catalog if qualified(t) in stay]), _frontier(config, old))
+    d = replace(old, origin=origin, tables=dict(old.tables), catalog=list(old.catalog), refused=dict(old.refused))
+    copied = {*again, *old.refused}
+    new: dict[str, list[str]] = {e: [t for t in ts if t not in old.tables.get(e, []) or t in copied] for e, ts in wanted.items()}
     new = {e: ts for e, ts in new.items() if ts}
+    maintained = _maintained(config, old)
     if new:
-        _add_tables(config, d, new, catalog, progress)
+        _add_tables(config, d, new, catalog, progress, say, Lost(old, again, views, not keep_going))
     elif any(v.error for v in old.views):
         _catch_up(config, old)  # what was mended in the source is not in the mirrors yet
     gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}
     d.tables = wanted
     names = {t for ts in d.tables.values() for t in ts}
     d.catalog = [t for t in d.catalog if f"{t.schema}.{t.name}" in names]
-    previous = {v.name: v.engine for v in d.views}
-    maintained = _maintained(config, old)
+    d.refused = {t: c for t, c in d.refused.items() if t in names}
+    previous = {v.name: v.engine for v in old.views}
+    bad = [v for v in views if v.error is not None]
+    views = [v for v in views if v.error is None]
     d.views = records(views)
+    if bad and (lost := [v for v in old.views if v.name in {b.name for b in bad}]):
+        d.views += [replace(v, error=v.error or str(b.error)) for v in lost for b in bad if b.name == v.name]
     warehouse = Warehouse(config, d)
     unfinished = config.warehouse_path / UNFINISHED
     try:
@@ -60,6 +75,7 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
         unfinished.touch()
         try:
             build(warehouse, say, views if keep_going else [])
+            reach("resync.filled")
         except BaseException:
             drop_others(warehouse, maintained)
             for v in d.views:
@@ -109,13 +125,27 @@ def _check_columns(old: Deployment, views: list[Compiled], catalog: Catalog) -> 
                                     code="column_added", hint=AGAIN)
 
 
-def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress) -> None:
-    """Bring new tables in at one LSN: everything else is first moved exactly there."""
-    fresh = {t for ts in new.values() for t in ts} - {f"{t.schema}.{t.name}" for t in d.catalog}
+@dataclass(frozen=True)
+class Lost:
+    """What is copied beside new tables: those whose changes were lost, `tables`. `strict`: a value that does not fit ends it."""
+
+    old: Deployment
+    tables: AbstractSet[str]
+    views: list[Compiled]
+    strict: bool
+
+
+def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress,
+                say: Callable[[str], None], lost: Lost) -> None:
+    """Bring tables in at one LSN: everything else is first moved exactly there."""
+    fresh = {t for ts in new.values() for t in ts} - {qualified(t) for t in d.catalog}
     every = d.catalog + catalog_tables(fresh, catalog)
     publish(config.source.dsn, d.publication, every, alter=True)
     reach("redeploy.published")
-    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in every], temporary=True)
+    with connect(config.source.dsn) as conn:
+        d.origin = marked(conn, d)
+    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in every], temporary=True, say=say)
+    d.origin = replace(d.origin, system=d.origin.system or snapshot.system, timeline=d.origin.timeline or snapshot.timeline)
     try:
         warehouse = Warehouse(config, d)
         try:
@@ -126,18 +156,35 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
                 capture.close()
             reach("redeploy.caught_up")
             d.catalog = every
+            kept = {t for ts in new.values() for t in ts} & {t for ts in lost.old.tables.values() for t in ts}
+            if kept:
+                store.save(config.warehouse_path, replace(d, status=store.RESYNC))  # until they are copied whole
             for e, ts in new.items():
-                engine = warehouse.engine(e)
-                copy_tables(config, warehouse, e, [d.table(t) for t in ts], snapshot.snapshot, progress)
+                engine, tables = warehouse.engine(e), [d.table(t) for t in ts]
+                refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
+                without_refused(warehouse, refusals, lost.views, strict=lost.strict and not kept)
+                record(warehouse, refusals, tables)
                 engine.set_frontier(snapshot.lsn)
                 d.tables[e] = sorted({*d.tables.get(e, []), *ts})
             check_copied(snapshot)
+            for e in warehouse.used_engines():
+                for name in {s.name for p in warehouse.plans(e) if p.tables & lost.tables for s in p.states}:
+                    warehouse.engine(e).drop_state(name)
             reach("redeploy.copied")
         finally:
             warehouse.close()
     finally:
         snapshot.close()
-    store.save(config.warehouse_path, d)
+    store.save(config.warehouse_path, replace(d, status=store.RESYNC) if lost.tables else d)
+
+
+def _frontier(config: Config, d: Deployment) -> int:
+    """What every engine holds."""
+    warehouse = Warehouse(config, d)
+    try:
+        return min((warehouse.frontier(e) for e in warehouse.used_engines()), default=0)
+    finally:
+        warehouse.close()
 
 
 def _catch_up(config: Config, d: Deployment) -> None:

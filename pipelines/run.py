@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
 
-from connectors.postgres.stream import Limits
+import tenacity
+
+from compiler.errors import TidemarkError
+from connectors.postgres.connection import SourceUnreachable, current_lsn
+from connectors.postgres.stream import Limits, SlotInUse
 from pipelines import deployment as store
-from pipelines.capture import Capture, current_lsn
+from pipelines.capture import BatchDone, Capture
 from pipelines.config import Config
-from pipelines.unaltered import Watch, check_source
+from pipelines.observe.health import HealthLimits
+from pipelines.observe.http import start as listen
+from pipelines.observe.observer import Observer, refresh_seconds, views_of
+from pipelines.observe.reason import reason, stored
+from pipelines.server import Server
+from pipelines.source_watch import SourceWatch
+from pipelines.unaltered import check_source
 from pipelines.warehouse import Warehouse
+
+HEALS = (SourceUnreachable, SlotInUse)  # what a later attempt may find mended
+LONGEST = 15.0  # seconds between attempts to connect again
+TRIES = 6  # of `run --once` and other commands that end
+REMEMBER = 5.0  # seconds between notes of how fresh the engines are
+T = TypeVar("T")
 
 
 def limits(config: Config) -> Limits:
     return Limits(config.batch.rows, config.batch.bytes, config.batch.seconds)
 
 
-def run(config: Config, once: bool) -> None:
+def run(config: Config, once: bool, observer: Observer | None = None, show: Callable[[Observer], None] = lambda o: None) -> None:
     """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand, a second signal in it."""
     with store.locked(config.warehouse_path):
         warehouse = Warehouse(config, store.require(config.warehouse_path))
@@ -30,7 +50,7 @@ def run(config: Config, once: bool) -> None:
             if once:
                 catch_up(config, warehouse)
             else:
-                _forever(config, warehouse)
+                Run(config, warehouse, observer or Observer(), show).forever()
         finally:
             warehouse.close()
 
@@ -39,35 +59,136 @@ def catch_up(config: Config, warehouse: Warehouse) -> None:
     """Apply everything that the source has committed before the call."""
     target = current_lsn(config.source.dsn)
     capture = Capture(warehouse, limits(config))
+    started = time.time()
     try:
-        capture.catch_up(target)
+        persist(capture, lambda: capture.catch_up(target))
+        warehouse.remember_fresh(dict.fromkeys(capture.engines, started))
     finally:
         capture.close()
 
 
-def _forever(config: Config, warehouse: Warehouse) -> None:
-    from pipelines.server import Server
+def persist(capture: Capture, work: Callable[[], T]) -> T:
+    """Do the work, over a source that is gone for a moment: a few attempts with a stream opened anew, and then its error."""
+    attempts = tenacity.Retrying(retry=tenacity.retry_if_exception_type(HEALS), stop=tenacity.stop_after_attempt(TRIES),
+                                 wait=tenacity.wait_exponential_jitter(multiplier=0.2, max=3.0, jitter=0.2), reraise=True)
+    broken = False
+    for attempt in attempts:
+        with attempt:
+            if broken:
+                capture.reopen()
+            broken = True
+            return work()
+    raise AssertionError("attempts end with a result or an error")
 
-    stop = threading.Event()
 
-    def ask(*_: object) -> None:
-        if stop.is_set():
+@dataclass
+class Run:
+    """A pipeline that goes on until it is told to stop, or finds what cannot heal."""
+
+    config: Config
+    warehouse: Warehouse
+    observer: Observer
+    show: Callable[[Observer], None]
+    stop: threading.Event = field(default_factory=threading.Event)
+    remembered: float = 0.0
+
+    def forever(self) -> None:
+        for s in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(s, self._asked)
+        d = self.warehouse.deployment
+        capture = self.capture = Capture(self.warehouse, limits(self.config))
+        capture.landed = self._landed
+        self.warehouse.aside = lambda view, why: self.observer.set_aside(view, stored(why))
+        self.watch = SourceWatch(self.config.source.dsn, d, capture.freshness)
+        self.server = Server(self.config, self.warehouse, capture, self.observer)
+        m = self.config.metrics
+        web = listen(self.observer.state, m.listen, HealthLimits(m.healthy_seconds, m.ready_seconds)) if m.listen else None
+        self.observer.started(d.slot, views_of(d), capture.frontiers, {e: t for e, t in capture.fresh_at.items() if t},
+                              m.listen if web else "")
+        self.watch.start()
+        self.server.start()
+        ended = "told to stop", False
+        try:
+            while not self.stop.is_set():
+                self._turn()
+        except KeyboardInterrupt:
+            ended = "interrupted", False
+            capture.abandon()
+            raise
+        except BaseException as e:
+            ended = reason(e), True
+            raise
+        finally:
+            self.server.stop()
+            self.watch.stop()
+            if web:
+                web.stop()
+            capture.close()
+            self._remember()
+            self.observer.stopped(*ended)
+
+    def _asked(self, *_: object) -> None:
+        if self.stop.is_set():
             raise KeyboardInterrupt  # what the batch has written is undone, or finished, when the warehouse is opened next
-        stop.set()
+        self.stop.set()
 
-    for s in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(s, ask)
-    capture = Capture(warehouse, limits(config))
-    server, watch = Server(config, warehouse, capture), Watch(config.source.dsn, warehouse.deployment)
-    server.start()
-    try:
-        while not stop.is_set():
-            capture.step(0.2)
-            server.between_batches()
-            watch.look()
-    except KeyboardInterrupt:
-        capture.abandon()
-        raise
-    finally:
-        server.stop()
-        capture.close()
+    def _turn(self) -> None:
+        try:
+            self.capture.wanted = self.server.wanted
+            self.capture.step(0.2, self.capture.missing)
+            self.server.jobs.run()
+            self.watch.check()
+        except HEALS as e:
+            self._reconnect(e)
+        self._tell()
+
+    def _reconnect(self, error: TidemarkError) -> None:
+        """Open the stream again, as often as it takes; what cannot heal is raised."""
+        self.capture.stream.close()
+        self.observer.source_away(reason(error))
+
+        def before(state: tenacity.RetryCallState) -> None:
+            failure = state.outcome.exception() if state.outcome is not None else None
+            if isinstance(failure, TidemarkError) and state.next_action is not None:
+                self.observer.source_away(reason(failure), state.next_action.sleep)
+
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(HEALS), stop=tenacity.stop_when_event_set(self.stop), reraise=True,
+            wait=tenacity.wait_exponential_jitter(multiplier=0.1, max=LONGEST, jitter=0.5), before_sleep=before, sleep=self._pause)
+        try:
+            attempts(self.capture.reopen)
+        except HEALS:
+            if not self.stop.is_set():
+                raise
+            return
+        self.observer.source_back()
+
+    def _pause(self, seconds: float) -> None:
+        """Between two attempts: whoever asks meanwhile is told that the source is away."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and not self.stop.is_set():
+            self.server.jobs.refuse(self.server.away())
+            self._tell()
+            self.stop.wait(min(left, 0.2))
+
+    def _landed(self, done: BatchDone) -> None:
+        state = self.observer.state
+        state.batch(done.changes, done.rows, done.seconds, self.capture.frontiers, done.transactions, done.bytes)
+        state.refreshed(refresh_seconds(self.warehouse))
+
+    def _tell(self) -> None:
+        state, fresh = self.observer.state, self.capture.freshness
+        for e, at in fresh.at.items():
+            if at:
+                state.fresh(e, at)
+        if fresh.source_at:
+            state.told(fresh.source_lsn, self.watch.retained, fresh.source_at)
+        self.observer.turn()
+        self.show(self.observer)
+        if time.monotonic() - self.remembered > REMEMBER:
+            self._remember()
+
+    def _remember(self) -> None:
+        self.remembered = time.monotonic()
+        self.warehouse.remember_fresh(self.capture.fresh_at)
+

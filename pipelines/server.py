@@ -1,4 +1,4 @@
-"""What a running pipeline answers: reads at once, on their own cursors; verify and waiting between batches."""
+"""What a running pipeline answers, each request on a thread of its own; what has to see the engines at rest goes to the loop."""
 
 from __future__ import annotations
 
@@ -7,37 +7,38 @@ import os
 import secrets
 import socket
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from compiler.errors import TidemarkError
+from connectors.postgres.connection import SourceUnreachable
 from pipelines.capture import Capture
-from pipelines.client import FILE, receive, send
+from pipelines.client import FILE, TooLarge, receive, send
 from pipelines.config import Config
+from pipelines.jobs import Jobs
+from pipelines.observe.observer import Observer
 from pipelines.reading import LocalReader
 from pipelines.warehouse import Warehouse
 
-
-class Job:
-    """Work for the loop's own thread."""
-
-    def __init__(self, run: Any) -> None:
-        self.run, self.done = run, threading.Event()
-        self.result: Any = None
-        self.error: BaseException | None = None
+GREETING = 10.0  # seconds in which a stranger has to show the token
+CONNECTIONS = 64
+AWAY = 10.0  # seconds that who waits for an LSN bears with a source that is away
 
 
 class Server:
     """Listens on loopback; its port and a token are in the warehouse's run.json, readable by its owner only."""
 
-    def __init__(self, config: Config, warehouse: Warehouse, capture: Capture) -> None:
-        self.config, self.warehouse, self.capture = config, warehouse, capture
+    def __init__(self, config: Config, warehouse: Warehouse, capture: Capture, observer: Observer) -> None:
+        self.config, self.warehouse, self.capture, self.observer = config, warehouse, capture, observer
         self.reader = LocalReader(warehouse)
         self.token = secrets.token_hex(16)
         self.sock = socket.create_server(("127.0.0.1", 0))
-        self.jobs: list[Job] = []
+        self.jobs = Jobs()
+        self.waiters: dict[int, int] = {}  # who waits → for which LSN
+        self.places = threading.BoundedSemaphore(CONNECTIONS)
         self.stopping = False
         self.path: Path = config.warehouse_path / FILE
 
@@ -51,19 +52,17 @@ class Server:
         self.stopping = True
         self.path.unlink(missing_ok=True)
         self.sock.close()
-        for j in self.jobs:
-            j.error = TidemarkError("the pipeline stopped", code="stopped", hint="Try again.")
-            j.done.set()
+        self.jobs.refuse(TidemarkError("the pipeline stopped", code="stopped", hint="Try again."), ever=True)
 
-    def between_batches(self) -> None:
-        """Run what has to see the engines at rest."""
-        while self.jobs:
-            j = self.jobs.pop(0)
-            try:
-                j.result = j.run()
-            except BaseException as e:
-                j.error = e
-            j.done.set()
+    @property
+    def wanted(self) -> int:
+        """The nearest LSN that somebody waits for."""
+        return min(list(self.waiters.values()), default=0)
+
+    def away(self) -> SourceUnreachable:
+        source = self.observer.state.snapshot()["source"]
+        return SourceUnreachable("the source is away", code="source_unreachable", detail=str(source.get("reason", "")),
+                                 hint="The pipeline goes on trying; the views are as of when it went.")
 
     def _accept(self) -> None:
         while not self.stopping:
@@ -71,62 +70,85 @@ class Server:
                 conn, _ = self.sock.accept()
             except OSError:
                 return
+            if not self.places.acquire(blocking=False):
+                conn.close()
+                continue
             threading.Thread(target=self._serve, args=(conn,), daemon=True).start()
 
     def _serve(self, conn: socket.socket) -> None:
-        with conn:
-            while True:
-                try:
-                    head, _ = receive(conn)
-                except (ConnectionError, OSError):
-                    return
-                try:
-                    if not secrets.compare_digest(str(head.pop("token", "")), self.token):
-                        raise TidemarkError("wrong token", code="denied")
-                    answer, body = self._answer(head.pop("op"), head)
-                except TidemarkError as e:
-                    answer, body = {"error": {"message": e.message, "detail": e.detail, "hint": e.hint, "code": e.code,
-                                              "exit_code": e.exit_code}}, b""
-                except Exception as e:
-                    answer, body = {"error": {"message": str(e).split("\n")[0], "detail": "", "hint": "", "code": "error",
-                                              "exit_code": 1}}, b""
-                try:
+        known = False
+        conn.settimeout(GREETING)
+        try:
+            with conn:
+                while True:
+                    head, _ = receive(conn, small=not known)
+                    answer, body = self._safely(head)
+                    if not known and "error" not in answer:
+                        known = True
+                        conn.settimeout(None)
                     send(conn, answer, body)
-                except OSError:
-                    return
+        except (OSError, ValueError, TooLarge):  # gone, too slow, or none of ours
+            return
+        finally:
+            self.places.release()
+
+    def _safely(self, head: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        try:
+            if not secrets.compare_digest(str(head.pop("token", "")), self.token):
+                raise TidemarkError("wrong token", code="denied")
+            return self._answer(head.pop("op"), head)
+        except TidemarkError as e:
+            return {"error": {"message": e.message, "detail": e.detail, "hint": e.hint, "code": e.code, "exit_code": e.exit_code}}, b""
+        except Exception as e:
+            return {"error": {"message": f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}", "detail": "", "hint": "",
+                              "code": "error", "exit_code": 1}}, b""
 
     def _answer(self, op: str, args: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         if op == "query":
-            return {}, _ipc(self.reader.query(args["sql"]))
+            return {}, _ipc(self.reader.query(args["sql"], bool(args.get("internal"))))
         if op == "export":
             self.reader.export(args["view"], Path(args["path"]), args["format"])
             return {}, b""
-        if op == "counts":
-            return {"counts": self.reader.counts()}, b""
         if op == "sizes":
             return {"sizes": self.reader.sizes(args["view"])}, b""
+        if op == "rows":
+            return {"rows": self.reader.rows()}, b""
+        if op == "state":
+            return {"state": self.observer.state.snapshot()}, b""
         if op == "frontiers":
             return {"frontiers": dict(self.capture.frontiers)}, b""
         if op == "fresh_at":
             return {"fresh_at": dict(self.capture.fresh_at)}, b""
         if op == "wait":
-            while self.capture.frontier < args["lsn"] and not self.stopping:
-                self._later(lambda: self.capture.catch_up(args["lsn"]))
+            self._wait(int(args["lsn"]))
             return {}, b""
         if op == "verify":
             from pipelines.verify import verify_with
 
-            results = self._later(lambda: verify_with(self.config, self.warehouse, self.capture, args["views"], args["repair"]))
+            results = verify_with(self.config, self.warehouse, self.capture, args["views"], args["repair"], self.jobs.ask)
             return {"results": [r.to_json() for r in results]}, b""
         raise TidemarkError(f"unknown request {op}", code="unknown_request")
 
-    def _later(self, run: Any) -> Any:
-        j = Job(run)
-        self.jobs.append(j)
-        j.done.wait()
-        if j.error is not None:
-            raise j.error
-        return j.result
+    def _wait(self, lsn: int) -> None:
+        """Until every engine holds what lies below `lsn`; raises SourceUnreachable where the source is away meanwhile."""
+        me = threading.get_ident()
+        self.waiters[me] = lsn
+        moved, begun = self.capture.ledger.moved, time.monotonic()
+        try:
+            with moved:
+                while self.capture.frontier < lsn:
+                    if self.stopping:
+                        raise TidemarkError("the pipeline stopped", code="stopped", hint="Try again.")
+                    away = self.observer.state.snapshot()["source"]["state"] == "away"
+                    if (away or self._silent()) and time.monotonic() - begun > AWAY:
+                        raise self.away()
+                    moved.wait(0.2)
+        finally:
+            self.waiters.pop(me, None)
+
+    def _silent(self) -> bool:
+        """Whether the source has not said where it is for a while."""
+        return time.time() - self.capture.freshness.source_at > AWAY
 
 
 def _ipc(t: pa.Table) -> bytes:

@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import psycopg
 from psycopg import sql
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
+from connectors.postgres.altered import marks
 from connectors.postgres.connection import connect
+from connectors.postgres.origin import Origin
 from pipelines.deployment import Deployment
+
+SLOTS = "SELECT slot_name::text, active FROM pg_replication_slots WHERE database = current_database() AND slot_name ~ %s"
+PUBLICATIONS = "SELECT pubname::text FROM pg_publication WHERE pubname ~ %s"
+OURS = "^tidemark_[0-9a-f]{10}$"
+
+
+def orphans(conn: psycopg.Connection, d: Deployment | None) -> list[str]:
+    """SQL that drops slots and publications of Tidemark's making that are not this deployment's; they may be another's."""
+    slot, publication = (d.slot, d.publication) if d is not None else ("", "")
+    out = [f"SELECT pg_drop_replication_slot('{name}');{'  -- it is in use' if active else ''}"
+           for name, active in conn.execute(SLOTS, (OURS,)).fetchall() if name != slot]
+    return out + [f'DROP PUBLICATION "{name}";' for (name,) in conn.execute(PUBLICATIONS, (OURS,)).fetchall() if name != publication]
+
+
+def marked(conn: psycopg.Connection, d: Deployment) -> Origin:
+    """The deployment's origin with the publication as it is now; what was known of tables that were in it before stays."""
+    own, tables = marks(conn, d.publication)
+    before = dict(d.origin.tables)
+    return replace(d.origin, publication=d.origin.publication or own, tables=tuple(sorted({**tables, **before}.items())))
 
 
 def publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> None:
     """Create the publication of just these tables, or make it so."""
     listed = sql.SQL(", ").join(sql.Identifier(t.schema, t.name) for t in sorted(tables, key=lambda t: (t.schema, t.name)))
-    with connect(dsn) as c:
+    with connect(dsn, patience=None) as c:
         try:
             if alter and tables:
                 c.execute(sql.SQL("ALTER PUBLICATION {} SET TABLE {}").format(sql.Identifier(name), listed))

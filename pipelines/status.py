@@ -1,78 +1,127 @@
-"""status: per view, how far it is and how much it holds; and what the slot keeps at the source."""
+"""status: per view, how far it is; and what the slot keeps at the source. Nothing is evaluated, and no source is needed.
+
+Of a running pipeline its own word is taken, which it has from the server. What nobody can know now is null, not 0.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from compiler.errors import TidemarkError
 from connectors.postgres.connection import connect, format_lsn, parse_lsn
+from connectors.postgres.origin import SourceReplaced, check_slot
 from pipelines import deployment as store
+from pipelines.client import connect_running
 from pipelines.config import Config
+from pipelines.deployment import Deployment
 from pipelines.reading import reader
+
+PATIENCE = 8.0  # seconds for the source
+SLOT = """
+SELECT active, (pg_current_wal_lsn() - restart_lsn)::bigint, pg_current_wal_lsn()::text
+FROM (SELECT) one LEFT JOIN pg_replication_slots ON slot_name = %s
+"""
 
 
 @dataclass
 class ViewStatus:
+    """`rows`: kept for the view. `stale_seconds`: since it was last known to hold all that the source had."""
+
     view: str
     engine: str
     maintenance: str
-    rows: int
+    rows: int | None
     frontier: str
-    stale_bytes: int
-    stale_seconds: float
+    stale_bytes: int | None
+    stale_seconds: float | None
     error: str = ""
 
 
 @dataclass
 class Status:
-    """`source_lsn`: where the source's WAL is; `retained_bytes`: WAL that the slot makes it keep."""
+    """`source_lsn`: where the source's WAL is; `retained_bytes`: WAL that the slot makes it keep. `source`: why it is not known."""
 
     views: list[ViewStatus]
     slot: str
-    slot_active: bool
-    retained_bytes: int
-    source_lsn: str
-    running: bool
+    slot_active: bool | None = None
+    slot_error: str = ""
+    retained_bytes: int | None = None
+    source_lsn: str | None = None
+    source: str = ""
+    refused: dict[str, dict[str, str]] = field(default_factory=dict)
+    running: bool = False
+    pipeline: dict[str, Any] | None = field(default=None)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def status(config: Config) -> Status:
-    """Reads the source and the warehouse; raises TidemarkError when either cannot be reached."""
-    from pipelines.client import connect_running
-
+    """Reads the warehouse, and the source if it answers; raises TidemarkError when the warehouse cannot be read."""
     d = store.require(config.warehouse_path)
     running = connect_running(config.warehouse_path)
+    pipeline = None
     if running is not None:
-        running.sock.close()
+        with running:
+            pipeline = running.state()
     with reader(config, d) as r:
-        counts, frontiers, fresh = r.counts(), r.frontiers(), r.fresh_at()
-    with connect(config.source.dsn) as c:
-        (now,) = c.execute("SELECT pg_current_wal_lsn()::text").fetchone()  # type: ignore[misc]
-        slot = c.execute("SELECT active, (pg_current_wal_lsn() - restart_lsn)::bigint, confirmed_flush_lsn::text FROM "
-                         "pg_replication_slots WHERE slot_name = %s", (d.slot,)).fetchone()
-    source = parse_lsn(now)
-    views = []
+        rows, frontiers, fresh = r.rows(), r.frontiers(), r.fresh_at()
+    s = Status([], d.slot, refused=d.refused, running=running is not None, pipeline=pipeline)
+    now, source = time.time(), _ask(config, d, s, min(frontiers.values(), default=0))
     for v in d.views:
-        f = frontiers.get(v.engine, 0)
-        behind = max(source - f, 0)
-        age = round(max(time.time() - fresh.get(v.engine, 0.0), 0.0), 1) if behind else 0.0
-        rows = counts.get(v.name, 0)
-        error = f"set aside: {v.error}" if v.error else rows if isinstance(rows, str) else ""
-        views.append(ViewStatus(v.name, v.engine, v.maintenance, 0 if isinstance(rows, str) else rows, format_lsn(f), behind, age, error))
-    return Status(views, d.slot, bool(slot and slot[0]), int(slot[1]) if slot else 0, now, running is not None)
+        f, at = frontiers.get(v.engine, 0), fresh.get(v.engine, 0.0)
+        behind = None if source is None else max(source - f, 0)
+        age = 0.0 if behind == 0 else round(max(now - at, 0.0), 1) if at else None
+        error = f"set aside: {v.error}" if v.error else ""
+        s.views.append(ViewStatus(v.name, v.engine, v.maintenance, rows.get(v.name), format_lsn(f), behind, age, error))
+    return s
+
+
+def _ask(config: Config, d: Deployment, s: Status, frontier: int) -> int | None:
+    """Where the source is, and how the slot stands; None, with the reason, where it does not answer."""
+    try:
+        with connect(config.source.dsn, patience=PATIENCE) as c:
+            s.slot_active, s.retained_bytes, s.source_lsn = c.execute(SLOT, (d.slot,)).fetchone()  # type: ignore[misc]
+            s.slot_active = bool(s.slot_active)
+            try:
+                check_slot(c, d.slot, frontier if not s.running else 1 << 63)
+            except SourceReplaced as e:
+                s.slot_error = str(e)
+        return parse_lsn(s.source_lsn) if s.source_lsn else None
+    except TidemarkError as e:
+        s.source = f"{e.message}: {e.detail}" if e.detail else e.message
+        return None
 
 
 def plain(s: Status) -> str:
     lines = []
     width = max([len(v.view) for v in s.views] + [4])
     for v in s.views:
-        lines.append(f"{v.view:{width}}  {v.engine:6}  {v.maintenance:11}  {v.rows:>10,} rows  frontier {v.frontier}  "
-                     f"stale {v.stale_bytes:,} bytes {v.stale_seconds:.1f} s")
+        kept = "–" if v.rows is None else f"{v.rows:,}"
+        behind = "unknown" if v.stale_bytes is None else f"{v.stale_bytes:,} bytes"
+        age = "not known" if v.stale_seconds is None else f"{v.stale_seconds:.1f} s"
+        lines.append(f"{v.view:{width}}  {v.engine:6}  {v.maintenance:11}  {kept:>10} rows  frontier {v.frontier}  stale {behind} {age}")
         if v.error:
             lines.append(f"{'':{width}}  {v.error}")
-    lines.append(f"slot {s.slot}: {'active' if s.slot_active else 'not active'}, {s.retained_bytes:,} bytes of WAL retained; "
-                 f"source at {s.source_lsn}; pipeline {'running' if s.running else 'not running'}")
+    for table, columns in s.refused.items():
+        for column, why in columns.items():
+            lines.append(f"{table}{f'.{column}' if column else ''} is not kept: {why} (tidemark deploy copies it again)")
+    lines.append(f"slot {s.slot}: {_slot(s)}; pipeline {'running' if s.running else 'not running'}")
+    if s.slot_error:
+        lines.append(s.slot_error)
+    away = (s.pipeline or {}).get("source", {})
+    if away.get("state") == "away":
+        lines.append(f"the pipeline's source is away for {away.get('seconds', 0):.0f} s: {away.get('reason', '')}")
+    if s.source:
+        lines.append(s.source)
     return "\n".join(lines)
+
+
+def _slot(s: Status) -> str:
+    if s.source_lsn is None:
+        return "not known, the source does not answer"
+    if s.retained_bytes is None:
+        return f"gone; source at {s.source_lsn}"
+    return f"{'active' if s.slot_active else 'not active'}, {s.retained_bytes:,} bytes of WAL retained; source at {s.source_lsn}"

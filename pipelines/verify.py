@@ -1,67 +1,43 @@
-"""verify: each view against the source's own answer, both at one LSN, both ways."""
+"""verify: each view, and each mirror, against the source's own answer, both at one LSN, both ways.
+
+The engines are brought to a snapshot of the source and pinned there; what is compared after that holds up neither the
+pipeline nor anybody's transaction.
+"""
 
 from __future__ import annotations
 
-import uuid
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
-import duckdb
 import psycopg
 import pyarrow as pa
 from psycopg import sql
 from sqlglot import exp
 
 from compiler.bind.query import Binder
-from compiler.catalog import Column, Table
-from compiler.ir.types import Type
-from compiler.state import ViewPlan
-from connectors.duckdb.session import scratch
-from connectors.duckdb.text import from_text
-from connectors.engine import EngineFailure
-from connectors.postgres.connection import connect
-from connectors.postgres.snapshot import ExportedSnapshot, copy_query
-from connectors.typed import ValueOutOfRange, typed
+from compiler.catalog import Table
+from connectors.engine import EngineFailure, Pin
+from connectors.postgres.snapshot import SharedSnapshot, copy_query, in_snapshot, table_query
 from pipelines import deployment as store
-from pipelines.capture import Capture, current_lsn
+from pipelines.capture import Capture
+from pipelines.comparison import Verified, compared
 from pipelines.config import Config
 from pipelines.deployment import DeployedView
-from pipelines.run import limits
+from pipelines.refused import qualified
+from pipelines.repair import repair as mend
+from pipelines.run import limits, persist
 from pipelines.unaltered import check_source
 from pipelines.warehouse import Warehouse
 
+__all__ = ["Verified", "verify", "verify_with"]
+
 TRIES = 5  # with tables that are truncated or rewritten while they are compared
-
-
-@dataclass
-class Verified:
-    """A view's comparison: how many rows the source has, and how many are missing or too many in the warehouse."""
-
-    view: str
-    rows: int
-    missing: int
-    extra: int
-    example: str = ""
-    error: str = ""
-    unreadable: bool = False  # in the warehouse: what a repair mends
-
-    @property
-    def equal(self) -> bool:
-        return not self.missing and not self.extra and not self.error
-
-    def line(self) -> str:
-        if self.error:
-            return f"{self.view}: could not be compared: {self.error}"
-        if self.equal:
-            return f"{self.view}: equal, {self.rows} rows"
-        return f"{self.view}: DIFFERS, {self.missing} rows missing, {self.extra} too many; {self.example}"
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+OnLoop = Callable[[Callable[[], Any]], Any]
 
 
 def verify(config: Config, views: list[str], repair: bool = False) -> list[Verified]:
-    """Through the running pipeline when there is one, which stops at the snapshot's LSN for it; otherwise by itself."""
+    """Through the running pipeline when there is one; otherwise by itself."""
     from pipelines.client import connect_running
 
     running = connect_running(config.warehouse_path)
@@ -75,88 +51,98 @@ def verify(config: Config, views: list[str], repair: bool = False) -> list[Verif
             warehouse.finish_deploy()
             capture = Capture(warehouse, limits(config))
             try:
-                return verify_with(config, warehouse, capture, views, repair)
+                return verify_with(config, warehouse, capture, views, repair, lambda work: persist(capture, work))
             finally:
                 capture.close()
         finally:
             warehouse.close()
 
 
-def verify_with(config: Config, warehouse: Warehouse, capture: Capture, views: list[str], repair: bool) -> list[Verified]:
-    chosen = [warehouse.view(n)[0] for n in views] if views else warehouse.deployment.views
-    done: dict[str, Verified] = {}
-    left = list(chosen)
-    for _ in range(TRIES):
-        left = _verify_at_once(config, warehouse, capture, left, repair, done)
-        if not left:
+def verify_with(config: Config, warehouse: Warehouse, capture: Capture, views: list[str], repair: bool,
+                on_loop: OnLoop = lambda work: work()) -> list[Verified]:
+    """Mirrors of the tables that the views read, then the views. `on_loop` runs on the thread that applies batches."""
+    chosen = [warehouse.view(n)[0] for n in views] if views else list(warehouse.deployment.views)
+    for attempt in range(TRIES):
+        done, rewritten = _verify_once(config, warehouse, capture, chosen, on_loop)
+        if not rewritten:
             break
-    for v in left:
-        done[v.name] = Verified(v.name, 0, 0, 0, error="a table it reads was truncated or rewritten each time it was compared")
-    return [done[v.name] for v in chosen]
+        for v in done:
+            if rewritten & v.tables and attempt == TRIES - 1:
+                v.error = "a table it reads was truncated or rewritten each time it was compared"
+    if repair and any(v.mendable for v in done):
+        on_loop(lambda: mend(config, warehouse, capture, [v for v in done if v.mendable]))
+        done, _ = _verify_once(config, warehouse, capture, chosen, on_loop)
+    return done
 
 
-def _verify_at_once(config: Config, warehouse: Warehouse, capture: Capture, views: list[DeployedView], repair: bool,
-                    done: dict[str, Verified]) -> list[DeployedView]:
-    """Compare views in one snapshot; gives those that differ and read a table which was truncated or rewritten meanwhile."""
-    tables = {v.name: _tables(warehouse, v) for v in views}
-    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", set().union(*tables.values()), temporary=True)
-    again = []
-    try:
-        capture.catch_up(max(snapshot.lsn, current_lsn(config.source.dsn)), before=snapshot.lsn)
-        for v in views:
-            result = done[v.name] = _compare(config, warehouse, v, snapshot.snapshot)
-            if result.equal or result.error and not result.unreadable:
-                continue
-            if not result.error and snapshot.rewritten() & tables[v.name]:
-                again.append(v)
-            elif repair:
-                _fill_again(warehouse, v)
-                done[v.name] = _compare(config, warehouse, v, snapshot.snapshot)
-        return again
-    finally:
-        snapshot.close()
+def _verify_once(config: Config, warehouse: Warehouse, capture: Capture, views: list[DeployedView],
+                 on_loop: OnLoop) -> tuple[list[Verified], set[str]]:
+    """Compare in one snapshot; and the tables, of those where something differs, that were truncated or rewritten meanwhile."""
+    read = set().union(*(warehouse.view(v.name)[1].tables for v in views))
+    tables = [t for t in warehouse.deployment.catalog if qualified(t) in read]
+    with _aligned(config, capture, tables, on_loop) as (snapshot, pins):
+        done = [_mirror(config, warehouse, e, t, snapshot.snapshot, pins[e])
+                for e in warehouse.used_engines() for t in warehouse.tables(e) if qualified(t) in read]
+        done += [_view(config, warehouse, v, snapshot.snapshot, pins[v.engine]) for v in views]
+        rewritten = snapshot.rewritten()
+        concerned = {qualified(t) for t in tables if t.quoted in rewritten}
+        return done, {t for v in done if not v.equal for t in v.tables & concerned}
 
 
-def _tables(warehouse: Warehouse, v: DeployedView) -> set[str]:
-    read = warehouse.view(v.name)[1].tables
-    return {t.quoted for t in warehouse.deployment.catalog if f"{t.schema}.{t.name}" in read}
+@contextmanager
+def _aligned(config: Config, capture: Capture, tables: list[Table], on_loop: OnLoop) -> Iterator[tuple[SharedSnapshot, dict[str, Pin]]]:
+    """A snapshot of the source, and every engine pinned at just what that sees."""
+    snapshot = SharedSnapshot(config.source.dsn, [t.quoted for t in tables])
+    with ExitStack() as pinned:
+        pinned.callback(snapshot.close)
+
+        def align() -> dict[str, Pin]:
+            capture.align(snapshot)
+            return {e: pinned.enter_context(capture.warehouse.engine(e).pinned()) for e in capture.engines}
+
+        yield snapshot, on_loop(align)
 
 
-def _fill_again(warehouse: Warehouse, v: DeployedView) -> None:
+def _view(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str, at: Pin) -> Verified:
     _, plan = warehouse.view(v.name)
-    engine = warehouse.engine(v.engine)
-    for s in plan.states:
-        engine.drop_state(s.name)
-    for s in plan.states:
-        engine.create_state(s)
-    engine.create_view(plan)
-
-
-def _compare(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str) -> Verified:
-    _, plan = warehouse.view(v.name)
+    out = Verified(v.name, tables=set(plan.tables))
     if v.error:
-        return Verified(v.name, 0, 0, 0, error=f"set aside: {v.error}")
+        out.error = f"set aside: {v.error}"
+        return out
     try:
-        with connect(config.source.dsn, autocommit=False) as conn:
-            conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            conn.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)))
+        with in_snapshot(config.source.dsn, snapshot) as conn:
             body = _inlined(warehouse, v)
             now = conn.execute("SELECT now()::text").fetchone()
             chunks = list(copy_query(conn, sql.SQL(body), len(plan.outputs)))
     except psycopg.Error as e:
-        return Verified(v.name, 0, 0, 0, error=str(e).split("\n")[0])
+        out.error = str(e).split("\n")[0]
+        return out
     except pa.ArrowInvalid as e:  # not the columns that the plan has
-        return Verified(v.name, 0, 0, 0, error=f"cannot be compared: {str(e).splitlines()[0]}")
+        out.error = f"cannot be compared: {str(e).splitlines()[0]}"
+        return out
     try:
-        ours = warehouse.engine(v.engine).read(plan, now[0] if now else None)
+        ours = warehouse.engine(v.engine).read(plan, now[0] if now else None, at)
     except EngineFailure as e:
-        return Verified(v.name, 0, 0, 0, error=f"{e.message}: {e.detail}", unreadable=True)
+        out.error, out.unreadable = f"{e.message}: {e.detail}", True
+        return out
+    out.ties = getattr(plan, "hangs_on_ties", False)
+    return compared(out, [c.type for _, c in plan.outputs], chunks, ours)
+
+
+def _mirror(config: Config, warehouse: Warehouse, engine: str, t: Table, snapshot: str, at: Pin) -> Verified:
+    """The columns that are kept, of every row."""
+    name = qualified(t)
+    out = Verified(name, tables={name}, mirror=engine)
+    gone = warehouse.deployment.refused.get(name, {})
+    columns = [c for c in t.columns if c.name not in gone]
+    with in_snapshot(config.source.dsn, snapshot) as conn:
+        chunks = list(copy_query(conn, table_query(t, columns), len(columns)))
     try:
-        return difference(v.name, plan, chunks, ours)
-    except (duckdb.Error, pa.ArrowInvalid) as e:
-        return Verified(v.name, 0, 0, 0, error=f"cannot be compared: {str(e).splitlines()[0]}")
-    except ValueOutOfRange as e:
-        return Verified(v.name, 0, 0, 0, error=f"cannot be compared: {e.detail}")
+        ours = warehouse.engine(engine).read_mirror(t, at)
+    except EngineFailure as e:
+        out.error, out.unreadable = f"{e.message}: {e.detail}", True
+        return out
+    return compared(out, [c.type for c in columns], chunks, ours.select([c.name for c in columns]))
 
 
 def _inlined(warehouse: Warehouse, v: DeployedView) -> str:
@@ -181,77 +167,3 @@ def _inlined(warehouse: Warehouse, v: DeployedView) -> str:
         return texts[v.name].sql
     ctes = ",\n".join(f'"{n}" AS (\n{texts[n].sql}\n)' for n in read)
     return f"WITH {ctes} SELECT * FROM (\n{texts[v.name].sql}\n) AS whole"
-
-
-def difference(view: str, plan: ViewPlan, chunks: list[pa.Table], ours: pa.Table) -> Verified:
-    """Both ways by EXCEPT ALL; numbers that are not exact on both sides are compared to 12 digits."""
-    con = scratch()
-    types = [c.type for _, c in plan.outputs]
-    names = [f"c{i}" for i in range(len(types))]
-    empty = pa.table({n: pa.array([], type=pa.large_string()) for n in names})
-    shape = Table("", "", tuple(Column(n, t) for n, t in zip(names, types, strict=True)))
-    con.register("source_text", typed(pa.concat_tables(chunks) if chunks else empty, shape))
-    con.register("ours_raw", ours.rename_columns(names))
-    theirs = ", ".join(f"{_comparable(from_text(n, _loose(t)), t)} AS {n}" for n, t in zip(names, types, strict=True))
-    mine = ", ".join(f"{_comparable(n, t)} AS {n}" for n, t in zip(names, types, strict=True))
-    if not names:
-        theirs = mine = "1 AS one"
-    con.execute(f"CREATE TEMP TABLE theirs AS SELECT {theirs} FROM source_text")
-    con.execute(f"CREATE TEMP TABLE mine AS SELECT {mine} FROM ours_raw")
-    rows = con.execute("SELECT count(*) FROM theirs").fetchone()
-    missing = con.execute("SELECT * FROM theirs EXCEPT ALL SELECT * FROM mine").to_arrow_table().to_pylist()
-    extra = con.execute("SELECT * FROM mine EXCEPT ALL SELECT * FROM theirs").to_arrow_table().to_pylist()
-    missing, extra = _close(missing, extra)
-    example = f"missing {missing[0]}" if missing else f"extra {extra[0]}" if extra else ""
-    return Verified(view, rows[0] if rows else 0, len(missing), len(extra), example[:300])
-
-
-def _loose(t: Type) -> Type:
-    return Type("float8") if t.name == "numeric" and (t.scale or 0) > 12 else t
-
-
-def _comparable(e: str, t: Type) -> str:
-    if t.name in ("bpchar", "blanks"):
-        return f"rtrim({e}, ' ')"
-    if t.name == "array" and t.element is not None and t.element.name in ("bpchar", "blanks"):
-        return f"list_transform({e}, x -> rtrim(x, ' '))"
-    if t.name in ("float4", "float8") or (t.name == "numeric" and (t.scale or 0) > 12):
-        return f"CAST({e} AS DOUBLE)"
-    if t.name == "interval":  # of equal ones in several forms, which is shown is open
-        days = f"datepart('year', {e}) * 360 + datepart('month', {e}) * 30 + datepart('day', {e})"
-        clock = f"datepart('hour', {e}) * 3600000000 + datepart('minute', {e}) * 60000000 + datepart('us', {e})"
-        return f"CAST({days} AS HUGEINT) * 86400000000 + {clock}"
-    if t.name == "numeric":
-        return f"CAST({e} AS DECIMAL(38,{t.scale}))"
-    return e
-
-
-def _close(missing: list[dict[str, Any]], extra: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Pair off rows that differ only in the last digits of floating point numbers."""
-    import math
-
-    if not missing or not extra:
-        return missing, extra
-
-    def near(x: Any, y: Any) -> bool:
-        if isinstance(x, float) and isinstance(y, float):
-            return x == y or math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(x) and math.isnan(y))
-        if isinstance(x, list) and isinstance(y, list):
-            return len(x) == len(y) and all(map(near, x, y))
-        return bool(x == y)
-
-    def exact(r: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(repr(v) for v in r.values() if not isinstance(v, float | list))
-
-    pool: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for r in extra:
-        pool.setdefault(exact(r), []).append(r)
-    left = []
-    for r in missing:
-        candidates = pool.get(exact(r), [])
-        hit = next((c for c in candidates if near([*r.values()], [*c.values()])), None)
-        if hit is None:
-            left.append(r)
-        else:
-            candidates.remove(hit)
-    return left, [r for rs in pool.values() for r in rs]

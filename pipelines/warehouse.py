@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.maintenance import Program, program
 from compiler.parse import parse_view
 from compiler.state import ViewPlan
 from connectors.engine import Engine, EngineFailure
+from connectors.typed import ValueOutOfRange
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
 from dialects.spark.printer import SparkPrinter
@@ -19,10 +22,16 @@ from pipelines import deployment as store
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.project import Compiled, compile_project
+from pipelines.refused import kept, part, qualified, reads
 
 log = logging.getLogger("tidemark")
 DUCKDB_FILE = "tidemark.duckdb"
+FRESH_FILE = "fresh.json"  # engine → when it was last known to hold all that the source had
 UNFINISHED = "unfinished"  # a file that is there while a deploy changes what views read
+
+
+def warn(view: str, why: str) -> None:
+    log.warning('view "%s" is set aside: %s (the other views go on; tidemark deploy fills it again)', view, why)
 
 
 class Warehouse:
@@ -33,7 +42,8 @@ class Warehouse:
         self.path: Path = config.warehouse_path
         self.engines: dict[str, Engine] = {}
         self.compiled: dict[str, Compiled] = {}
-        self.lock = threading.Lock()
+        self.lock, self.opening = threading.Lock(), threading.RLock()
+        self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
         self.recompile()
 
     def recompile(self) -> None:
@@ -46,6 +56,11 @@ class Warehouse:
             self.compiled[v.name] = v
 
     def engine(self, name: str) -> Engine:
+        """The engine, opened when first asked for; raises TidemarkError where its data is another deployment's."""
+        with self.opening:
+            return self._engine(name)
+
+    def _engine(self, name: str) -> Engine:
         if name not in self.engines:
             if name == "duckdb":
                 from connectors.duckdb.engine import DuckDBEngine
@@ -55,11 +70,51 @@ class Warehouse:
                 from connectors.spark.engine import SparkEngine
 
                 spark = SparkEngine(self.path / "delta", SparkPrinter(self.path / "delta"), self.config.spark.master, self.config.spark.jars,
-                                    self.config.spark.settings)
+                                    self.config.spark.settings, read_only=self.read_only)
                 spark.know(map(self.deployment.table, self.deployment.tables.get("spark", [])))
                 spark.plans = {p.view: p for p in self.plans("spark")}
                 self.engines[name] = spark
+            self._check_mark(name)
         return self.engines[name]
+
+    def _check_mark(self, name: str) -> None:
+        """Data is taken for ours by its mark; what an older version made has none."""
+        if not self.deployment.mark:
+            return
+        found = self.engines[name].deployment()
+        if not found and not self.read_only:
+            self.engines[name].belong(self.deployment.mark)
+        elif found and found != self.deployment.mark:
+            self.engines.pop(name).close()
+            raise TidemarkError(f"the data of {name} in {self.path} belongs to another deployment", code="stranger",
+                                detail="It was not filled by what deployment.json describes.",
+                                hint="Put the two back together, or run: tidemark teardown --yes and tidemark deploy")
+
+    def tables(self, engine: str) -> list[Table]:
+        """The tables that the engine mirrors."""
+        return kept(map(self.deployment.table, self.deployment.tables.get(engine, [])), self.deployment.refused)
+
+    def fresh_at(self, engine: str) -> float:
+        """When the engine was last known to hold all that the source had; 0 where that is not known."""
+        try:
+            return float(json.loads((self.path / FRESH_FILE).read_text()).get(engine, 0.0))
+        except (OSError, ValueError, AttributeError):
+            return 0.0
+
+    def remember_fresh(self, at: dict[str, float]) -> None:
+        temp = self.path / f".{FRESH_FILE}.new"
+        temp.write_text(json.dumps(at))
+        temp.replace(self.path / FRESH_FILE)
+
+    def refuse(self, engine: str, e: ValueOutOfRange) -> None:
+        """Keep a column no longer that holds a value no type can; set the views aside that read it."""
+        table, column = qualified(e.table), part(e)
+        with self.lock:
+            if column in self.deployment.refused.get(table, {}):
+                raise e
+            self.deployment.refused.setdefault(table, {})[column] = e.detail
+            hit = [p.view for x in self.used_engines() for p in self.plans(x) if reads(p, table, column)]
+            self._set_aside(hit, f"{e.message}: {e.detail}")
 
     def used_engines(self) -> list[str]:
         return [e for e in ("duckdb", "spark") if self.deployment.tables.get(e) is not None]
@@ -101,17 +156,21 @@ class Warehouse:
             hit = [p.view for p in self.plans(engine) if any(s.name == failure.state for s in p.states)]
             if not hit:
                 raise failure
-            gone = {s.name for p in self.plans(engine) if p.view in hit for s in p.states}
-            for v in self.deployment.views:
-                if v.name in hit:
-                    v.error = f"{failure.message}: {failure.detail}"
-            store.save(self.path, self.deployment)
-            target = self.engine(engine)
-            target.set_aside(gone - {s.name for p in self.plans(engine) for s in p.states})
-            for name in hit:
-                target.drop_view(name)
-                log.warning('view "%s" is set aside: %s: %s (the other views go on; tidemark deploy fills it again)',
-                            name, failure.message, failure.detail)
+            self._set_aside(hit, f"{failure.message}: {failure.detail}")
+
+    def _set_aside(self, hit: list[str], why: str) -> None:
+        gone = {e: {s.name for p in self.plans(e) if p.view in hit for s in p.states} for e in self.used_engines()}
+        on = {v.name: v.engine for v in self.deployment.views}
+        for v in self.deployment.views:
+            if v.name in hit:
+                v.error = why
+        store.save(self.path, self.deployment)
+        for e, names in gone.items():
+            if names:
+                self.engine(e).set_aside(names - {s.name for p in self.plans(e) for s in p.states})
+        for name in hit:
+            self.engine(on[name]).drop_view(name)
+            self.aside(name, why)
 
     def check_states(self) -> None:
         """Raises where what is kept is not what this version maintains."""
@@ -134,6 +193,11 @@ class Warehouse:
         """Leave a view out of the deployment."""
         self.compiled.pop(view, None)
         self.deployment.views = [v for v in self.deployment.views if v.name != view]
+
+    @staticmethod
+    def set_aside_error(v: DeployedView) -> TidemarkError:
+        return TidemarkError(f'view "{v.name}" is set aside', code="set_aside", detail=v.error,
+                             hint="It failed while it was maintained. Mend the view or the data, then run: tidemark deploy")
 
     def close(self) -> None:
         for e in self.engines.values():

@@ -4,33 +4,46 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
+
+from connectors.postgres.origin import LastCommit
 
 QUEUE_BYTES = 512 << 20
 
 
-class Worker:
-    """A thread that calls `apply(frames, end)` with whole transactions, in order, joined with whatever else waited."""
+@dataclass
+class Work:
+    """Frames of whole transactions, where the last one ends, and which that is."""
 
-    def __init__(self, apply: Callable[[list[bytes], int], None]) -> None:
+    frames: list[bytes]
+    end: int
+    last: LastCommit | None
+
+
+class Worker:
+    """A thread that calls `apply(work)` with whole transactions, in order, joined with whatever else waited."""
+
+    def __init__(self, apply: Callable[[Work], None]) -> None:
         self.apply = apply
         self.changed = threading.Condition()
         self.frames: list[bytes] = []
         self.size = 0
         self.end = 0
+        self.last: LastCommit | None = None
         self.busy = False
         self.stopping = False
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
 
-    def put(self, frames: list[bytes], end: int) -> None:
+    def put(self, work: Work) -> None:
         """Hand over transactions; waits while too much is queued. Raises what an earlier batch failed with."""
         with self.changed:
             self.changed.wait_for(lambda: self.size < QUEUE_BYTES or self.error is not None)
             self._raise()
-            self.frames += frames
-            self.size += sum(map(len, frames))
-            self.end = max(self.end, end)
+            self.frames += work.frames
+            self.size += sum(map(len, work.frames))
+            self.end, self.last = max(self.end, work.end), work.last
             self.changed.notify_all()
 
     def drain(self) -> None:
@@ -39,11 +52,10 @@ class Worker:
             self.changed.wait_for(lambda: (not self.frames and not self.busy) or self.error is not None)
             self._raise()
 
-    @property
-    def idle(self) -> bool:
+    def check(self) -> None:
+        """Raises what a batch failed with."""
         with self.changed:
             self._raise()
-            return not self.frames and not self.busy
 
     def stop(self) -> None:
         """Finish the batch at hand; what still waits is read again from the slot by the next run."""
@@ -62,10 +74,11 @@ class Worker:
                 self.changed.wait_for(lambda: self.frames or self.stopping)
                 if self.stopping:
                     return
-                frames, end, self.frames, self.size, self.busy = self.frames, self.end, [], 0, True
+                work = Work(self.frames, self.end, self.last)
+                self.frames, self.size, self.busy = [], 0, True
                 self.changed.notify_all()
             try:
-                self.apply(frames, end)
+                self.apply(work)
             except BaseException as e:
                 with self.changed:
                     self.error = e

@@ -15,10 +15,11 @@ from connectors.debezium.events import EventDecoder, end_of
 from connectors.debezium.source import Source
 from connectors.debezium.values import inexact
 from connectors.postgres.connection import SourceUnreachable
-from connectors.postgres.stream import Limits, Received
+from connectors.postgres.stream import Admit, Limits, Received, Transaction
 
 HELD_BYTES = 256 << 20  # of transactions that wait to be received
 IDLE = 10.0  # seconds after which an idle stream asks how far the source is
+MARK = 5.0  # seconds between markers that only tell how fresh the views are
 FAR = 1 << 20  # bytes of WAL, of other tables, that are worth a marker
 
 
@@ -31,13 +32,15 @@ class DebeziumStream:
         self.tables = tables
         self.unchanged = f"__tidemark_{secrets.token_hex(12)}"
         self.server_end = self.asked = start
-        self.carry: tuple[list[bytes], int, int] | None = None
+        self.backend = 0
+        self.wanted = 0  # an LSN that the server is known to have reached
+        self.held: deque[Transaction] = deque()  # received, and not admitted
         self.changed = threading.Condition()
         self.open: list[bytes] = []  # events of the transaction being received
-        self.ready: deque[tuple[list[bytes], int]] = deque()
-        self.held = 0
+        self.ready: deque[Transaction] = deque()
+        self.size = 0  # bytes of those
         self.closed = False
-        self.looked = time.monotonic()
+        self.looked = self.marked = time.monotonic()
         self.source = Source(dsn, slot)
         try:
             self.source.check()
@@ -77,52 +80,49 @@ class DebeziumStream:
         self.engine.sent.append((end, record))
         frames, self.open = [*self.open, value], []
         with self.changed:
-            self.changed.wait_for(lambda: self.held < HELD_BYTES or self.closed)
-            self.ready.append((frames if len(frames) > 1 else [], end))
-            self.held += sum(map(len, frames))
+            self.changed.wait_for(lambda: self.size < HELD_BYTES or self.closed)
+            xid = int(ended[1].decode().partition(":")[0])
+            self.ready.append(Transaction(frames if len(frames) > 1 else [], end - 1, end, xid, 0))
+            self.size += sum(map(len, frames))
             self.changed.notify_all()
 
-    def receive(self, limits: Limits, wait: float, until: int | None = None, before: int | None = None) -> Received:
+    def receive(self, limits: Limits, wait: float, until: int | None = None, admit: Admit | None = None) -> Received:
         """As `postgres.stream.Stream.receive`; raises TableChanged where a table is no longer what its events are read as."""
-        out = self._receive(limits, wait, until, before)
+        out = self._receive(limits, wait, until, admit)
         if out.frames:
             self.source.check_unaltered(self.tables)
         return out
 
-    def _receive(self, limits: Limits, wait: float, until: int | None, before: int | None) -> Received:
+    @property
+    def complete(self) -> int:
+        return min(self.server_end, self.held[0].lsn) if self.held else self.server_end
+
+    def _receive(self, limits: Limits, wait: float, until: int | None, admit: Admit | None) -> Received:
         out = Received()
         size, first, deadline = 0, 0.0, time.monotonic() + wait
         self._mark(until)
-        if self.carry is not None:
-            if before is not None and self.carry[1] >= before:
-                return Received(end=before)
-            frames, _, end = self.carry
-            self.carry = None
-            self._add(out, frames, end)
-            first = time.monotonic()
         while True:
-            now = time.monotonic()
-            got = self._next(max(0.0, (first + limits.span if first else deadline) - now))
-            if got is None:
-                if out.frames or now >= deadline or (until is not None and self.server_end >= until):
+            while self.held and (admit is None or admit(self.held[0])):
+                t = self.held.popleft()
+                self._add(out, t)
+                size += sum(map(len, t.frames))
+                if out.frames and (out.changes >= limits.rows or size >= limits.bytes):
                     return out
-                continue
-            frames, end = got
-            self.server_end = max(self.server_end, end)
-            if before is not None and end > before and frames:
-                self.carry = (frames, end - 1, end)
-                out.end = max(out.end, before)
+                first = first or (time.monotonic() if out.frames else 0.0)
+            if out.frames and self.held:
                 return out
-            self._add(out, frames, end)
-            size += sum(map(len, frames))
-            if out.frames and (out.changes >= limits.rows or size >= limits.bytes):
-                return out
-            if out.frames and not first:
-                first = now
+            now = time.monotonic()
             if until is not None and self.server_end >= until:
                 return out
+            got = self._next(max(0.0, (first + limits.span if first else deadline) - now))
+            if got is not None:
+                self.server_end = max(self.server_end, got.end)
+                if got.frames or not self.held:
+                    self.held.append(got)
+            elif out.frames or now >= deadline:
+                return out
 
-    def _next(self, wait: float) -> tuple[list[bytes], int] | None:
+    def _next(self, wait: float) -> Transaction | None:
         with self.changed:
             self.changed.wait_for(lambda: self.ready or self.engine.stopped.is_set(), wait)
             if not self.ready:
@@ -130,17 +130,17 @@ class DebeziumStream:
                     raise SourceUnreachable("Debezium stopped", code="source_unreachable", detail=self.engine.error or "It gives no reason.",
                                             hint="Run tidemark again; nothing is lost.")
                 return None
-            frames, end = self.ready.popleft()
-            self.held -= sum(map(len, frames))
+            t = self.ready.popleft()
+            self.size -= sum(map(len, t.frames))
             self.changed.notify_all()
-            return frames, end
+            return t
 
     @staticmethod
-    def _add(out: Received, frames: list[bytes], end: int) -> None:
-        out.frames += frames
-        out.changes += max(len(frames) - 1, 0)
-        out.commit_lsn = max(out.commit_lsn, end - 1)
-        out.end = max(out.end, end)
+    def _add(out: Received, t: Transaction) -> None:
+        out.frames += t.frames
+        out.changes += max(len(t.frames) - 1, 0)
+        out.end = max(out.end, t.end)
+        out.xids.append(t.xid)
 
     def _mark(self, until: int | None) -> None:
         """Send a message through the stream when the caller, or WAL of other tables, needs to know how far it is."""
@@ -149,6 +149,9 @@ class DebeziumStream:
             self.looked = now
             lsn = self.source.position()
             until = lsn if lsn > max(self.server_end, self.asked) + FAR else None
+        elif until is None and self.wanted > max(self.server_end, self.asked) and now - self.marked > MARK:
+            until = self.wanted
         if until is not None and until > max(self.server_end, self.asked):
             self.source.send_marker()
+            self.marked = now
             self.asked = until

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,25 +14,32 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table
-from compiler.errors import TidemarkError
 from compiler.maintenance import Program, Statement
 from compiler.spelling import ident
 from compiler.state import StateDef, ViewPlan
-from connectors.duckdb import landing, mirror
+from connectors.duckdb import frontier, landing, mirror
 from connectors.duckdb.session import connect, scratch
 from connectors.duckdb.values import cast_errors, exported
-from connectors.engine import EngineFailure, Printer
+from connectors.engine import EngineFailure, FrontierMoved, Pin, Printer
 from connectors.exported import NOTHING, export_batch, fits, is_json, known, shapes
 from connectors.failpoints import reach
+from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
 from connectors.typed import typed
 
-FORMAT = 2
 EXPORT_ROWS = 100_000
 REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 Prepared = tuple[list[Statement], dict[str, frozenset[str]]]
+
+
+@dataclass(frozen=True)
+class DuckDBPin:
+    """A connection in a transaction that only reads, and the frontier that it sees."""
+
+    con: duckdb.DuckDBPyConnection
+    lsn: int
 
 
 class DuckDBEngine:
@@ -49,8 +58,9 @@ class DuckDBEngine:
         if new:
             self._initialize()
             return
-        self._check_format()
+        frontier.check_format(self.con, path)
         if not read_only:
+            frontier.upgrade(self.con)
             for m in self.printer.setup():
                 self.con.execute(m)
 
@@ -59,34 +69,29 @@ class DuckDBEngine:
             self.con.execute(f'CREATE SCHEMA "{s}"')
         for m in self.printer.setup():
             self.con.execute(m)
-        self.con.execute("CREATE TABLE meta.frontier (lsn BIGINT, moved TIMESTAMPTZ, format INTEGER)")
-        self.con.execute("INSERT INTO meta.frontier VALUES (0, now(), ?)", [FORMAT])
+        frontier.create(self.con)
         self.con.execute("CREATE TABLE meta.states (name VARCHAR)")
-
-    def _check_format(self) -> None:
-        row = self.con.execute("SELECT max(format) FROM meta.frontier").fetchone()
-        if row is not None and row[0] is not None and row[0] > FORMAT:
-            raise TidemarkError(f"the warehouse {self.path} was written by a newer Tidemark", code="newer_warehouse",
-                                detail=f"Its format is {row[0]}; this version knows {FORMAT}.",
-                                hint="Upgrade Tidemark, or deploy into another warehouse.")
-        if row is not None and row[0] is not None and row[0] < FORMAT:
-            raise TidemarkError(f"the warehouse {self.path} was written by an older Tidemark", code="older_warehouse",
-                                detail=f"Its format is {row[0]}; this version writes {FORMAT}.",
-                                hint="Run: tidemark teardown --yes and tidemark deploy. The source is copied again.")
 
     def close(self) -> None:
         self.con.close()
 
     def frontier(self) -> int:
-        row = self.con.execute("SELECT lsn FROM meta.frontier").fetchone()
-        return int(row[0]) if row else 0
+        return frontier.lsn(self.con)
 
     def moved(self) -> float:
-        row = self.con.execute("SELECT epoch(moved) FROM meta.frontier").fetchone()
-        return float(row[0]) if row else 0.0
+        return frontier.moved(self.con)
+
+    def last_commit(self) -> LastCommit | None:
+        return frontier.last_commit(self.con)
 
     def set_frontier(self, lsn: int) -> None:
-        self.con.execute("UPDATE meta.frontier SET lsn = ?, moved = now()", [lsn])
+        frontier.move(self.con, lsn)
+
+    def deployment(self) -> str:
+        return frontier.deployment(self.con)
+
+    def belong(self, mark: str) -> None:
+        frontier.belong(self.con, mark)
 
     # -- mirrors
 
@@ -146,6 +151,10 @@ class DuckDBEngine:
         blocks = con.execute("SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info(?) WHERE persistent", [name]).fetchone()
         return (int(rows[0]) if rows else 0), (int(blocks[0]) if blocks else 0)
 
+    def rows(self, state: str) -> int | None:
+        row = self.con.cursor().execute(f"SELECT count(*) FROM state.{ident(state).sql('duckdb')}").fetchone()
+        return int(row[0]) if row else None
+
     def set_aside(self, states: set[str]) -> None:
         """Give up states that can no longer be maintained."""
         for name in states:
@@ -169,12 +178,18 @@ class DuckDBEngine:
 
     # -- batches
 
-    def apply(self, staged: list[Staged], end: int, program: Callable[[frozenset[str]], Program]) -> int:
-        """Land the changes, maintain every state, move the frontier to `end`: all of it, or nothing. Gives rows landed."""
+    def apply(self, staged: list[Staged], end: int, program: Callable[[frozenset[str]], Program], *, start: int | None = None,
+              last: LastCommit | None = None) -> int:
+        """Land the changes, maintain every state, move the frontier to `end`: all of it, or nothing. Gives rows landed.
+
+        Raises FrontierMoved where the frontier is not `start`.
+        """
         con, rows, taken = self.con, 0, dict.fromkeys(self.dead, 0)
         changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
         con.execute("BEGIN")
         try:
+            if start is not None and (found := self.frontier()) != start:
+                raise FrontierMoved(self.name, start, found)
             reach("duckdb.begun")
             todo, needed = self.prepared(changed, program)
             for s in staged:
@@ -190,21 +205,33 @@ class DuckDBEngine:
             if rows:
                 spent: dict[str, float] = {}
                 for statement in todo:
-                    start = time.perf_counter()
+                    begun = time.perf_counter()
                     self._run(statement)
-                    spent[statement.state] = spent.get(statement.state, 0.0) + time.perf_counter() - start
+                    spent[statement.state] = spent.get(statement.state, 0.0) + time.perf_counter() - begun
                 self.timings.update(spent)
             reach("duckdb.maintained")
-            self.set_frontier(end)
+            frontier.move(con, end, last)
             reach("duckdb.frontier")
             con.execute("COMMIT")
+        except duckdb.Error as e:
+            self._undo()
+            raise self._failed("a batch", e) from e
         except BaseException:
-            con.execute("ROLLBACK")
+            self._undo()
             raise
         reach("duckdb.committed")
         for name, n in taken.items():
             self.dead[name] += n
         return rows
+
+    def _undo(self) -> None:
+        """Roll back, where there still is a transaction: a commit that failed has ended it."""
+        with suppress(duckdb.Error):
+            self.con.execute("ROLLBACK")
+
+    def _failed(self, what: str, e: duckdb.Error) -> EngineFailure:
+        return EngineFailure(f"{what} failed in {self.path.name}", detail=str(e).split("\n")[0], code="engine",
+                             hint="Nothing of it was stored; what was captured is read again. Is the disk full?")
 
     def prepared(self, changed: frozenset[str], program: Callable[[frozenset[str]], Program]) -> Prepared:
         """The statements of a batch that changes these tables, and the columns they read of each table's old rows."""
@@ -249,8 +276,29 @@ class DuckDBEngine:
 
     # -- reading
 
-    def _reading(self, view: str, query: str, now: str | None = None) -> duckdb.DuckDBPyConnection:
+    @contextmanager
+    def pinned(self) -> Iterator[DuckDBPin]:
         con = self.con.cursor()
+        con.execute("SET TimeZone = 'UTC'")
+        con.execute("BEGIN TRANSACTION READ ONLY")
+        try:
+            yield DuckDBPin(con, frontier.lsn(con))
+        finally:
+            with suppress(duckdb.Error):
+                con.execute("ROLLBACK")
+            con.close()
+
+    def read_mirror(self, t: Table, at: Pin | None = None) -> pa.Table:
+        con = at.con if isinstance(at, DuckDBPin) else self.con.cursor()
+        cols, name = mirror.columns(t), mirror.q(t.mirror)
+        times = "" if t.key else ", unnest(range(_weight))"
+        try:
+            return con.execute(f"SELECT {cols} FROM (SELECT {cols}{times} FROM base.{name})").to_arrow_table()
+        except duckdb.Error as e:
+            raise EngineFailure(f'reading the mirror of "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0]) from e
+
+    def _reading(self, view: str, query: str, now: str | None = None, at: Pin | None = None) -> duckdb.DuckDBPyConnection:
+        con = at.con if isinstance(at, DuckDBPin) else self.con.cursor()
         con.execute("SET TimeZone = 'UTC'")
         if now is not None:
             con.execute("SET VARIABLE tidemark_now = ?::TIMESTAMPTZ", [now])
@@ -259,8 +307,8 @@ class DuckDBEngine:
         except duckdb.Error as e:
             raise EngineFailure(f'reading view "{view}" failed', detail=str(e).split("\n")[0]) from e
 
-    def read(self, plan: ViewPlan, now: str | None = None) -> pa.Table:
-        return self._reading(plan.view, f"SELECT * FROM main.{ident(plan.view).sql('duckdb')}", now).to_arrow_table()
+    def read(self, plan: ViewPlan, now: str | None = None, at: Pin | None = None) -> pa.Table:
+        return self._reading(plan.view, f"SELECT * FROM main.{ident(plan.view).sql('duckdb')}", now, at).to_arrow_table()
 
     def count(self, view: str) -> int:
         row = self._reading(view, f"SELECT count(*) FROM main.{ident(view).sql('duckdb')}").fetchone()

@@ -7,6 +7,7 @@ import psycopg
 from compiler.catalog import Table
 from connectors.changed import AGAIN, TableChanged, replaced, retyped, same_type
 from connectors.postgres.catalog import Found, altered_enum, find_tables
+from connectors.postgres.origin import RESYNC, Origin
 
 
 def check_tables(conn: psycopg.Connection, deployed: list[Table]) -> dict[tuple[str, str], Found]:
@@ -40,7 +41,37 @@ def check_publication(conn: psycopg.Connection, name: str, deployed: list[Table]
     else:
         return
     raise TableChanged(f'the publication "{name}" {what}', code="publication_changed", detail="Changes that it left out cannot be had any more.",
-                       hint=AGAIN)
+                       hint=RESYNC)
+
+
+MARKS = """
+SELECT p.oid::text || ':' || p.xmin::text, n.nspname || '.' || c.relname, r.oid::text
+FROM pg_publication p LEFT JOIN pg_publication_rel r ON r.prpubid = p.oid LEFT JOIN pg_class c ON c.oid = r.prrelid
+LEFT JOIN pg_namespace n ON n.oid = c.relnamespace WHERE p.pubname = %s
+"""
+
+
+def marks(conn: psycopg.Connection, publication: str) -> tuple[str, dict[str, str]]:
+    """What tells a publication from one that was altered and put back: its own mark, and that of each table in it."""
+    rows = conn.execute(MARKS, (publication,)).fetchall()
+    return (rows[0][0] if rows else ""), {table: mark for _, table, mark in rows if table is not None}
+
+
+def altered_between(conn: psycopg.Connection, publication: str, origin: Origin) -> set[str] | None:
+    """The tables whose changes the publication may have left out for a while; None where that may be all of them."""
+    if not origin.publication:
+        return set()
+    own, now = marks(conn, publication)
+    return None if own != origin.publication else {t for t, mark in origin.tables if now.get(t) != mark}
+
+
+def check_marks(conn: psycopg.Connection, publication: str, origin: Origin, deployed: list[Table]) -> None:
+    """Raises where the publication was altered and put back: what it left out in between is not in the stream."""
+    found = altered_between(conn, publication, origin)
+    concerned = {f"{t.schema}.{t.name}" for t in deployed} & (found if found is not None else {t for t, _ in origin.tables})
+    if concerned:
+        raise TableChanged(f'the publication "{publication}" was altered, and put back', code="publication_changed",
+                           detail=f"Changes of {', '.join(sorted(concerned))} that were made in between may not have been sent.", hint=RESYNC)
 
 
 def _check(was: Table, found: Found) -> None:

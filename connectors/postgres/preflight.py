@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from compiler.catalog import Catalog, Table
-from connectors.changed import TableChanged
-from connectors.postgres.altered import check_publication, check_tables
+from compiler.catalog import Catalog
 
 
 @dataclass(frozen=True)
@@ -27,16 +25,6 @@ class Finding:
         if self.mend:
             out += f"\n  mend: {self.mend}"
         return out
-
-
-def deployed(conn: psycopg.Connection, publication: str, tables: list[Table]) -> list[Finding]:
-    """Whether a deployment's tables and publication are as they were."""
-    try:
-        check_tables(conn, tables)
-        check_publication(conn, publication, tables)
-    except TableChanged as e:
-        return [Finding("error", e.message, e.detail, e.hint.removeprefix("Run: "))]
-    return [Finding("ok", "the publication and its tables are as they were deployed")]
 
 
 def _one(conn: psycopg.Connection, sql: str, *args: object) -> tuple:  # type: ignore[type-arg]
@@ -140,12 +128,4 @@ def _wal(conn: psycopg.Connection, slot: str | None) -> list[Finding]:
                            "ALTER SYSTEM SET max_slot_wal_keep_size = '50GB'; SELECT pg_reload_conf();"))
     else:
         out.append(Finding("ok", f"max_slot_wal_keep_size is {keep}"))
-    if slot:
-        row = conn.execute("SELECT wal_status FROM pg_replication_slots WHERE slot_name = %s", (slot,)).fetchone()
-        if row is None:
-            out.append(Finding("error", f"replication slot {slot} is gone", "Changes since then cannot be had from the stream.",
-                               "tidemark teardown --yes && tidemark deploy"))
-        elif row[0] == "lost":
-            out.append(Finding("error", f"replication slot {slot} has lost WAL", "The source has removed what was not read yet.",
-                               "tidemark teardown --yes && tidemark deploy"))
     return out

@@ -3,19 +3,65 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 from psycopg import pq, sql
 
-from compiler.catalog import Table
+from compiler.catalog import Column, Table
 from compiler.errors import TidemarkError
 from connectors.failpoints import reach
-from connectors.postgres.connection import SourceUnreachable, connect, describe, parse_lsn, replication_dsn
+from connectors.postgres.connection import ANSWER, connect, parse_lsn
+from connectors.postgres.origin import identify
+from connectors.postgres.replication import command, open_replication
 
 CHUNK = 16 << 20
+
+
+class Files:
+    """The files of tables and their partitions, as they were: another file means other rows, for every snapshot."""
+
+    def __init__(self, dsn: str, tables: Iterable[str]) -> None:
+        self.dsn, self.tables = dsn, list(tables)
+        self.found = self._now()
+
+    def other(self) -> set[str]:
+        """The tables that have other files by now."""
+        now = self._now()
+        return {t for t in self.tables if now.get(t) != self.found.get(t)}
+
+    def _now(self) -> dict[str, list[int]]:
+        with connect(self.dsn) as c:
+            return dict(c.execute(
+                "WITH RECURSIVE t (n, oid) AS (SELECT n, to_regclass(n)::oid FROM unnest(%s::text[]) n "
+                "UNION ALL SELECT t.n, i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.oid) "
+                "SELECT n, array_agg(pg_relation_filenode(oid)::bigint ORDER BY oid) FROM t GROUP BY n", (self.tables,)).fetchall())
+
+
+class Waiting:
+    """Says which transactions hold up a new slot: it begins where all that were open before it have ended."""
+
+    def __init__(self, dsn: str, say: Callable[[str], None]) -> None:
+        self.dsn, self.say, self.said = dsn, say, 0.0
+
+    def __call__(self, seconds: float) -> None:
+        if seconds < self.said + WAITED:
+            return
+        self.said = seconds
+        with connect(self.dsn) as c:
+            for pid, age, state, query in c.execute(OLDER).fetchall():
+                self.say(f"waiting {seconds:.0f} s for a transaction of the source to end: pid {pid}, open for {age} s, {state}: {query}")
+
+
+OLDER = """
+SELECT pid, extract(epoch FROM now() - xact_start)::int, state, left(regexp_replace(query, '[[:space:]]+', ' ', 'g'), 80) FROM pg_stat_activity
+WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid() ORDER BY xact_start LIMIT 3
+"""
+WAITED = 3.0  # seconds
 
 
 class ExportedSnapshot:
@@ -25,40 +71,31 @@ class ExportedSnapshot:
     neither what they were then nor what they are now.
     """
 
-    def __init__(self, dsn: str, slot: str, tables: Iterable[str], temporary: bool = False) -> None:
-        """`tables`: quoted names."""
-        self.dsn, self.tables = dsn, list(tables)
-        self.files = self._files()
-        self._export(dsn, slot, temporary)
+    def __init__(self, dsn: str, slot: str, tables: Iterable[str], temporary: bool = False,
+                 say: Callable[[str], None] = lambda _: None) -> None:
+        """`tables`: quoted names. `say` is told of the transactions that a new slot waits for."""
+        self.files = Files(dsn, tables)
+        self._export(dsn, slot, temporary, say)
 
     def rewritten(self) -> set[str]:
         """The tables that have other files than before the snapshot was taken."""
-        now = self._files()
-        return {t for t in self.tables if now.get(t) != self.files.get(t)}
+        return self.files.other()
 
-    def _files(self) -> dict[str, list[int]]:
-        """The files of each table and its partitions: another file means other rows, for every snapshot."""
-        with connect(self.dsn) as c:
-            return dict(c.execute(
-                "WITH RECURSIVE t (n, oid) AS (SELECT n, to_regclass(n)::oid FROM unnest(%s::text[]) n "
-                "UNION ALL SELECT t.n, i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.oid) "
-                "SELECT n, array_agg(pg_relation_filenode(oid)::bigint ORDER BY oid) FROM t GROUP BY n", (self.tables,)).fetchall())
-
-    def _export(self, dsn: str, slot: str, temporary: bool) -> None:
-        self.conn = pq.PGconn.connect(replication_dsn(dsn))
-        if self.conn.status != pq.ConnStatus.OK:
-            raise SourceUnreachable(f"cannot open a replication connection to {describe(dsn)}", code="source_unreachable",
-                                    detail=self.conn.get_error_message().strip(),
-                                    hint="The user needs the REPLICATION attribute: ALTER ROLE … REPLICATION.")
-        kind = "TEMPORARY " if temporary else ""
-        result = self.conn.exec_(f'CREATE_REPLICATION_SLOT "{slot}" {kind}LOGICAL pgoutput (SNAPSHOT \'export\')'.encode())
-        if result.status != pq.ExecStatus.TUPLES_OK:
-            detail = result.get_error_message()
+    def _export(self, dsn: str, slot: str, temporary: bool, say: Callable[[str], None]) -> None:
+        self.conn = open_replication(dsn)
+        try:
+            self.system, self.timeline, _ = identify(self.conn, ANSWER)
+            kind = "TEMPORARY " if temporary else ""
+            text = f'CREATE_REPLICATION_SLOT "{slot}" {kind}LOGICAL pgoutput (SNAPSHOT \'export\')'
+            result = command(self.conn, text, None, Waiting(dsn, say))
+            if result.status != pq.ExecStatus.TUPLES_OK:
+                detail = result.get_error_message()
+                hint = ("Drop a slot that is not used, or raise max_replication_slots." if "all replication slots" in detail
+                        else "Set wal_level = logical in postgresql.conf and restart Postgres." if "wal_level" in detail else "")
+                raise TidemarkError(f'cannot create replication slot "{slot}"', detail=detail.strip(), hint=hint, code="slot_failed")
+        except BaseException:
             self.conn.finish()
-            hint = ("Drop a slot that is not used, or raise max_replication_slots." if "all replication slots" in detail
-                    else "Set wal_level = logical in postgresql.conf and restart Postgres." if "wal_level" in detail else "")
-            raise TidemarkError(f'cannot create replication slot "{slot}"', detail=detail.strip(), hint=hint,
-                                code="slot_failed")
+            raise
         self.lsn = parse_lsn((result.get_value(0, 1) or b"0/0").decode())
         self.snapshot = (result.get_value(0, 2) or b"").decode()
         reach("snapshot.exported")
@@ -67,16 +104,66 @@ class ExportedSnapshot:
         self.conn.finish()
 
 
-def copy_table(dsn: str, snapshot: str, t: Table, progress: Callable[[int, int], None]) -> Iterator[pa.Table]:
-    """Arrow tables of text columns c0…, read in the exported snapshot; `progress(rows, bytes)` after each."""
-    with connect(dsn, autocommit=False) as conn:
+@contextmanager
+def in_snapshot(dsn: str, snapshot: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection that sees what the exported snapshot does; its statements take the time they take."""
+    with connect(dsn, autocommit=False, patience=None) as conn:
         conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         conn.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)))
+        yield conn
+
+
+class SharedSnapshot:
+    """An ordinary snapshot that other connections can use, and which transactions it sees. It waits for nobody.
+
+    `lsn`: every transaction that it sees has its commit record below. Those that it sees need not be the first ones of the
+    commit order: a commit is in the WAL a moment before others see it.
+    """
+
+    def __init__(self, dsn: str, tables: Iterable[str]) -> None:
+        """`tables`: quoted names. Nothing is seen before it is taken."""
+        self.files = Files(dsn, tables)
+        self.conn = connect(dsn, autocommit=False)
+        self.take()
+
+    def take(self) -> None:
+        """Anew, as of now."""
+        self.conn.rollback()
+        self.conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        row = self.conn.execute("SELECT pg_export_snapshot(), pg_current_snapshot()::text").fetchone()
+        assert row is not None
+        self.snapshot = str(row[0])
+        low, high, running = str(row[1]).split(":")
+        self.low, self.high = int(low), int(high)
+        self.running = {int(x) for x in running.split(",") if x}
+        row = self.conn.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
+        assert row is not None
+        self.lsn = parse_lsn(row[0])
+
+    def sees(self, xid: int) -> bool:
+        """Whether it sees the transaction, committed by now, of this 32-bit id."""
+        full = self.high + ((xid - self.high + HALF) % (2 * HALF) - HALF)
+        return full < self.high and full not in self.running
+
+    def rewritten(self) -> set[str]:
+        """The tables that have other files than before the snapshot was taken."""
+        return self.files.other()
+
+    def close(self) -> None:
+        self.conn.close()
+
+
+HALF = 1 << 31  # of the ids of transactions, which go round
+
+
+def copy_table(dsn: str, snapshot: str, t: Table, progress: Callable[[int, int], None]) -> Iterator[pa.Table]:
+    """Arrow tables of text columns c0…, read in the exported snapshot; `progress(rows, bytes)` after each."""
+    with in_snapshot(dsn, snapshot) as conn:
         yield from copy_query(conn, table_query(t), len(t.columns), progress)
 
 
-def table_query(t: Table) -> sql.Composed:
-    cols = sql.SQL(", ").join(sql.Identifier(c.name) for c in t.columns)
+def table_query(t: Table, columns: Sequence[Column] | None = None) -> sql.Composed:
+    cols = sql.SQL(", ").join(sql.Identifier(c.name) for c in (t.columns if columns is None else columns))
     return sql.SQL("SELECT {} FROM {}").format(cols, sql.Identifier(t.schema, t.name))
 
 

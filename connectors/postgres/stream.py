@@ -6,24 +6,35 @@ import select
 import struct
 import threading
 import time
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from psycopg import OperationalError, pq
 
 from compiler.errors import TidemarkError
-from connectors.changed import AGAIN
-from connectors.postgres.connection import SourceUnreachable, describe, format_lsn, replication_dsn
+from connectors.postgres.connection import SourceUnreachable
+from connectors.postgres.origin import RESYNC, Continuity, LastCommit
+from connectors.postgres.replication import command, open_replication
 
 BUSY = 2000  # changes after which a batch waits for more, instead of leaving at once
 RELEASE = 10.0  # seconds in which a busy server lets go of the slot of a reader that has just gone
 IN_USE = b"55006"
 HEARTBEAT = 5.0  # seconds between status updates while a batch is applied: the server gives up after wal_sender_timeout
+ASK = 0.05  # seconds between questions for the server's position
+SILENCE = 30.0  # seconds without a word, though asked for one, after which the stream is given up
+LONG = 1.0  # seconds for which whole transactions wait for one that is still arriving
 EPOCH = 946684800  # 2000-01-01, where Postgres' clock starts
 
 
 class SlotUnavailable(TidemarkError):
-    pass
+    """The slot cannot be read, and will not be."""
+
+
+class SlotInUse(SlotUnavailable):
+    """Another reader has the slot: perhaps one of ours whose connection broke, which the server has not noticed yet."""
 
 
 @dataclass
@@ -43,47 +54,85 @@ class Limits:
         return max(self.seconds, self.collect)
 
 
+class Transaction(NamedTuple):
+    """A transaction's frames; LSN of its commit record, and where that ends; its id; the server's clock in microseconds."""
+
+    frames: list[bytes]
+    lsn: int
+    end: int
+    xid: int
+    time: int
+
+    @property
+    def commit(self) -> LastCommit:
+        return LastCommit(self.lsn, self.xid, self.time)
+
+
+Admit = Callable[[Transaction], bool]
+
+
 @dataclass
 class Received:
     """Frames of whole transactions; `end` is the end LSN of the last commit (or what an idle server has sent)."""
 
     frames: list[bytes] = field(default_factory=list)
-    commit_lsn: int = 0
     end: int = 0
     changes: int = 0
+    last: LastCommit | None = None
+    xids: list[int] = field(default_factory=list)
+
+    def take(self, t: Transaction) -> None:
+        self.frames += t.frames
+        self.xids.append(t.xid)
+        self.changes += max(len(t.frames) - 2, 0)
+        self.end = max(self.end, t.end)
+        self.last = t.commit
 
 
 class Stream:
-    """A running START_REPLICATION."""
+    """A running START_REPLICATION. It sends from where the slot stands: `resume` says from where on that is new.
 
-    def __init__(self, dsn: str, slot: str, publication: str, start: int = 0) -> None:
+    `held`: whole transactions that were received and not given out, as whoever receives did not admit the first of them.
+    """
+
+    def __init__(self, dsn: str, slot: str, publication: str, silence: float = SILENCE) -> None:
+        self.silence = silence
         self.lock, self.closed = threading.RLock(), threading.Event()
-        self.conn = pq.PGconn.connect(replication_dsn(dsn))
-        if self.conn.status != pq.ConnStatus.OK:
-            message = self.conn.get_error_message()
-            raise SourceUnreachable(f"cannot stream from the source {describe(dsn)}", detail=message,
-                                    code="source_unreachable", hint="The user needs the REPLICATION attribute.")
-        options = f"proto_version '1', publication_names '{_quote(publication)}'"
-        command = f'START_REPLICATION SLOT "{slot}" LOGICAL {format_lsn(start)} ({options})'
-        result = self.conn.exec_(command.encode())
+        self.conn = open_replication(dsn)
+        self.backend = self.conn.backend_pid
+        self.received = self.acknowledged = self.server_end = 0
+        self.continuity: Continuity | None = None
+        self.open: list[bytes] = []  # frames of the transaction being received
+        self.held: deque[Transaction] = deque()
+        self.last_feedback = self.heard = self.asked = time.monotonic()
+        self.wanted = 0  # an LSN that the server is known to have reached: it is asked for its word until it says so
+        self.unanswered: float | None = None  # since when the server owes us a word
+        try:
+            self._start(slot, publication)
+        except BaseException:
+            self.close()
+            raise
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def _start(self, slot: str, publication: str) -> None:
+        text = f'START_REPLICATION SLOT "{slot}" LOGICAL 0/0 (proto_version \'1\', publication_names \'{_quote(publication)}\')'
+        result = command(self.conn, text, self.silence)
         deadline = time.monotonic() + RELEASE
         while result.error_field(pq.DiagnosticField.SQLSTATE) == IN_USE and time.monotonic() < deadline:
             time.sleep(0.1)
-            result = self.conn.exec_(command.encode())
+            result = command(self.conn, text, self.silence)
         if result.status != pq.ExecStatus.COPY_BOTH:
             detail = result.get_error_message()
-            self.close()
             hint = "Another tidemark run holds it; stop that one first." if "is active" in detail else (
-                AGAIN if "does not exist" in detail else "")
-            raise SlotUnavailable(f'replication slot "{slot}" cannot be read', detail=detail, hint=hint,
-                                  code="slot_unavailable")
-        self.received = start
-        self.acknowledged = start
-        self.server_end = start
-        self.open: list[bytes] = []  # frames of the transaction being received
-        self.last_feedback = time.monotonic()
-        self.carry: tuple[list[bytes], int, int] | None = None
-        threading.Thread(target=self._beat, daemon=True).start()
+                RESYNC if "does not exist" in detail or "can no longer" in detail else "")
+            kind = SlotInUse if "is active" in detail else SlotUnavailable
+            raise kind(f'replication slot "{slot}" cannot be read', detail=detail, hint=hint, code="slot_unavailable")
+
+    def resume(self, continuity: Continuity) -> None:
+        """What lies below the frontier is durable here: nothing is acknowledged before the server is known to go on from there."""
+        self.continuity = continuity
+        self.received = self.server_end = continuity.confirmed
+        self.acknowledged = continuity.durable
 
     def close(self) -> None:
         self.closed.set()
@@ -100,31 +149,32 @@ class Stream:
                 finally:
                     self.lock.release()
 
-    def fileno(self) -> int:
-        return self.conn.socket
-
     def acknowledge(self, lsn: int) -> None:
         """Tell the server that everything up to `lsn` is durable here."""
         self.acknowledged = max(self.acknowledged, lsn)
         self.feedback()
 
-    def feedback(self) -> None:
-        """A status update; who receives next finds out about a connection that is broken."""
+    def feedback(self, ask: bool = False) -> None:
+        """A status update; `ask` for the server's position. Who receives next finds out about a connection that is broken."""
         now = int((time.time() - EPOCH) * 1_000_000)
+        durable = self.acknowledged if self.continuity is None or self.continuity.proven else 0
         with self.lock, suppress(OperationalError):
-            self.conn.put_copy_data(struct.pack("!cQQQQB", b"r", max(self.received, self.acknowledged), self.acknowledged,
-                                                self.acknowledged, now, 0))
+            self.conn.put_copy_data(struct.pack("!cQQQQB", b"r", max(self.received, durable), durable, durable, now, ask))
             self.conn.flush()
         self.last_feedback = time.monotonic()
+        if ask:
+            self.asked = self.last_feedback
+            self.unanswered = self.unanswered or self.asked
 
-    def receive(self, limits: Limits, wait: float, until: int | None = None, before: int | None = None) -> Received:
+    def receive(self, limits: Limits, wait: float, until: int | None = None, admit: Admit | None = None) -> Received:
         """Whole transactions, at least one unless `wait` seconds pass or the server has nothing up to `until`.
 
-        With `before`, transactions that commit at or after that LSN are kept for the next call.
+        From the first transaction on that `admit` does not take, all are kept for later calls. Raises SourceUnreachable where
+        the connection broke, or the server was silent for `silence` seconds.
         """
         try:
             with self.lock:
-                return self._receive(limits, wait, until, before)
+                return self._receive(limits, wait, until, admit)
         except OperationalError as e:
             raise self._broken(str(e)) from e
 
@@ -132,82 +182,90 @@ class Stream:
         return SourceUnreachable("the source closed the replication stream", code="source_unreachable", detail=detail.strip(),
                                  hint="Run tidemark again; nothing is lost.")
 
-    def _receive(self, limits: Limits, wait: float, until: int | None, before: int | None) -> Received:
+    def _receive(self, limits: Limits, wait: float, until: int | None, admit: Admit | None) -> Received:
         out = Received()
-        size, first, deadline = 0, 0.0, time.monotonic() + wait
+        size, first, begun = 0, 0.0, time.monotonic()
         patience = limits.span if until is not None or limits.collect > limits.seconds else 0.0  # while nothing arrives
-        if self.carry is not None:
-            frames, lsn, end = self.carry
-            if before is not None and lsn >= before:
-                return Received(end=before)
-            self.carry = None
-            self._take(out, frames, lsn, end)
-            first = time.monotonic()
+        barred = False
         while True:
+            while self.held and not barred:
+                if admit is not None and not admit(self.held[0]):
+                    barred = True
+                    break
+                t = self.held.popleft()
+                out.take(t)
+                size += sum(map(len, t.frames))
+                first = first or time.monotonic()
+                if out.changes >= limits.rows or size >= limits.bytes or time.monotonic() - first >= limits.span:
+                    return out
             now = time.monotonic()
-            if now - self.last_feedback > 5:
+            if now - self.last_feedback > HEARTBEAT:
                 self.feedback()
             n, data = self.conn.get_copy_data(1)
             if n > 0:
-                kind = data[0]
-                if kind == 0x77:  # w: XLogData
-                    frame = bytes(data)
-                    self.open.append(frame)
-                    size += n
-                    if frame[25] == 0x43:  # C: commit
-                        lsn = int.from_bytes(frame[27:35], "big")
-                        end = int.from_bytes(frame[35:43], "big")
-                        self.received = max(self.received, end)
-                        self.server_end = max(self.server_end, end)
-                        frames, self.open = self.open, []
-                        if before is not None and lsn >= before:
-                            self.carry = (frames, lsn, end)
-                            out.end = max(out.end, before)
-                            return out
-                        self._take(out, frames, lsn, end)
-                        first = first or time.monotonic()
-                        if out.changes >= limits.rows or size >= limits.bytes:
-                            return out
-                        if time.monotonic() - first >= limits.span:
-                            return out
-                elif kind == 0x6B:  # k: keepalive
-                    end = int.from_bytes(data[1:9], "big")
-                    self.server_end = max(self.server_end, end)
-                    if not self.open:
-                        self.received = max(self.received, end)
-                        out.end = max(out.end, end)
-                    if data[17]:
-                        self.feedback()
-                    if until is not None and end >= until and not self.open:
-                        return out
+                self.heard, self.unanswered = now, None
+                self._take(bytes(data), out)
+                if until is not None and self.server_end >= until and not self.open and not self.held:
+                    return out
                 continue
             if n == -1 or n == -2:
                 result = self.conn.get_result()
                 raise self._broken(result.get_error_message() if result is not None else self.conn.get_error_message())
             busy = out.changes > BUSY and now - first < limits.seconds * 10
-            if out.frames and not self.open and not busy and now - first >= patience:
+            if out.frames and (barred or not self.open and not busy and now - first >= patience):
+                return out
+            if out.frames and now - first > limits.span + LONG:
                 return out
             if until is not None and self.server_end >= until and not self.open:
                 return out
-            left = deadline - now
-            if left <= 0 and not self.open and not out.frames:
+            left = begun + wait - now
+            if left <= 0 and not out.frames:
                 return out
-            pause = max(0.001, limits.seconds if out.frames else min(left, 1.0))
-            ready, _, _ = select.select([self.conn.socket], [], [], pause)
-            if ready:
-                self.conn.consume_input()
-            elif until is not None:
-                self.feedback_request()
+            self._wait(max(0.001, limits.seconds if out.frames else min(left, 1.0)), until is not None)
 
-    def feedback_request(self) -> None:
-        """A status update; the server answers with its own position."""
-        self.feedback()
+    def _wait(self, pause: float, ask: bool) -> None:
+        ready, _, _ = select.select([self.conn.socket], [], [], pause)
+        now = time.monotonic()
+        if ready:
+            self.conn.consume_input()
+            return
+        if self.unanswered is not None and now - self.unanswered > self.silence:
+            raise SourceUnreachable("the source is silent", code="source_unreachable",
+                                    detail=f"Nothing came on the replication stream for {now - self.heard:.0f} s.",
+                                    hint="Run tidemark again; nothing is lost.")
+        if (ask or self.server_end < self.wanted) and now - self.asked > ASK or now - max(self.heard, self.asked) > HEARTBEAT:
+            self.feedback(ask=True)
 
-    def _take(self, out: Received, frames: list[bytes], lsn: int, end: int) -> None:
-        out.frames += frames
-        out.changes += len(frames) - 2
-        out.commit_lsn = max(out.commit_lsn, lsn)
-        out.end = max(out.end, end)
+    def _take(self, data: bytes, out: Received) -> None:
+        """One message of the protocol: WAL data, or a keepalive."""
+        if data[0] == 0x77:  # w: XLogData
+            self.open.append(data)
+            if data[25] != 0x43:  # C: commit
+                return
+            lsn, end = int.from_bytes(data[27:35], "big"), int.from_bytes(data[35:43], "big")
+            begin = self.open[0]  # B: LSN of the commit, its time, the transaction's id
+            t = Transaction(self.open, lsn, end, int.from_bytes(begin[42:46], "big"), int.from_bytes(begin[34:42], "big"))
+            self.open = []
+            self.received, self.server_end = max(self.received, end), max(self.server_end, end)
+            if self.continuity is not None:
+                self.continuity.saw(t.lsn, t.xid, t.time)
+            self.held.append(t)
+        elif data[0] == 0x6B:  # k: keepalive
+            end = int.from_bytes(data[1:9], "big")
+            self.server_end = max(self.server_end, end)
+            if not self.open:
+                self.received = max(self.received, end)
+                if self.continuity is not None:
+                    self.continuity.reached(end)
+                if not self.held:
+                    out.end = max(out.end, end)
+            if data[17]:
+                self.feedback()
+
+    @property
+    def complete(self) -> int:
+        """Up to here everything that the server has was given out: it said so."""
+        return min(self.received, self.held[0].lsn) if self.held else self.received
 
 
 def _quote(name: str) -> str:

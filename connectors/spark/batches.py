@@ -2,49 +2,53 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import wait
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from compiler.catalog import Table
 from compiler.ir.relation import Relation, Scan, Temp, walk
 from compiler.maintenance import Program
 from compiler.spelling.spark import type_name
+from connectors.engine import FrontierMoved
 from connectors.failpoints import reach
+from connectors.postgres.origin import LastCommit
 from connectors.spark import mirror
+from connectors.spark.filling import Filling
 from connectors.spark.landing import typed_events
-from connectors.spark.recursion import Recursion
+from connectors.spark.pending import Manifest
 from connectors.staging import Staged
 
 BROADCAST_ROWS = 200_000  # batches up to this size are sent to every worker
 
 
-class Batches(Recursion):
+class Batches(Filling):
     """Lands and maintains."""
 
-    def set_aside(self, states: set[str]) -> None:
-        for folder in (self.path / "pending").glob("*"):
-            if (folder / "DONE").exists():
-                manifest = json.loads((folder / "manifest.json").read_text())
-                manifest["merges"] = [m for m in manifest["merges"] if m["state"] not in states]
-                temp = folder / "manifest.json.new"
-                temp.write_text(json.dumps(manifest))
-                temp.replace(folder / "manifest.json")
-        for name in states:
-            self.drop_state(name)
-
-    def apply(self, staged: list[Staged], end: int, program: Callable[[frozenset[str]], Program]) -> int:
-        if not staged:
-            self.set_frontier(end)
+    def apply(self, staged: list[Staged], end: int, program: Callable[[frozenset[str]], Program], *, start: int | None = None,
+              last: LastCommit | None = None) -> int:
+        """With `start`, the batch begins there, and FrontierMoved is raised where the engine stands elsewhere."""
+        found = self.frontier()  # what an earlier attempt has decided is finished
+        if start is not None and start != found:
+            raise FrontierMoved("spark", start, found)
+        if end <= found:
             return 0
+        if not staged:
+            self.published.publish((), end, last)
+            return 0
+        rows = self.healing.run("a batch", lambda: self._prepare(staged, found, end, program, last))
+        self._finish_pending()
+        return rows
+
+    def _prepare(self, staged: list[Staged], start: int, end: int, program: Callable[[frozenset[str]], Program],
+                 last: LastCommit | None) -> int:
+        """Phase one. Tables are not touched, so that it can be begun again."""
         session = self.paced(self.spark)
-        folder = self.path / "pending" / str(end)
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        folder = self.pending.begin(end)
         rows, batches = 0, {}
         jobs = [self.pool.submit(self._land, s, folder, session) for s in staged]
         wait(jobs)
@@ -54,20 +58,11 @@ class Batches(Recursion):
                 rows += n
                 batches[f"{s.table.schema}.{s.table.name}"] = f"batch_{s.table.mirror}"
         reach("spark.landed")
-        manifest: dict[str, Any] = {"lsn": end, "tables": {}, "merges": []}
-        for name in batches:
-            manifest["tables"][name] = f"batch_{self.tables[name].mirror}"
+        merges: list[dict[str, str]] = []
         if batches:
-            manifest["merges"] = self._compute(program(frozenset(batches)), batches, folder, session, rows < BROADCAST_ROWS)
+            merges = self._compute(program(frozenset(batches)), batches, folder, session, rows < BROADCAST_ROWS)
         reach("spark.computed")
-        with (folder / "manifest.json").open("w") as f:
-            json.dump(manifest, f)
-            f.flush()
-            os.fsync(f.fileno())
-        reach("spark.manifest")
-        (folder / "DONE").touch()
-        reach("spark.done")
-        self._finish_pending()
+        self.pending.decide(folder, Manifest(end, start, batches, merges, last))
         return rows
 
     def _land(self, s: Staged, folder: Path, session: Any) -> int:
@@ -154,24 +149,22 @@ class Batches(Recursion):
 
     def _finish_pending(self) -> None:
         """Phase two of whatever phase one has completed, then the frontier; harmless to repeat."""
-        root = self.path / "pending"
-        if not root.is_dir():
-            return
-        for folder in sorted(root.iterdir(), key=lambda f: int(f.name)):
-            if not (folder / "DONE").exists():
-                shutil.rmtree(folder)
-                continue
-            manifest = json.loads((folder / "manifest.json").read_text())
-            lsn = int(manifest["lsn"])
-            if lsn > int(self._file("frontier.json", {"lsn": 0})["lsn"]):
-                self._take(manifest, folder, lsn)
-                reach("spark.committed")
-                self.set_frontier(lsn)
+        at = self.published.pin().lsn
+        for folder, manifest in self.pending.decided(at):
+            if manifest.start is not None and manifest.start != at:
+                raise FrontierMoved("spark", manifest.start, at)
+            self.healing.run("a batch", partial(self._take, manifest, folder))
+            reach("spark.committed")
+            self.published.publish(tables_of(manifest, self.tables), manifest.lsn, manifest.last)
             reach("spark.frontier")
             shutil.rmtree(folder)
             reach("spark.cleared")
+            at = manifest.lsn
+        if not self.settled:
+            self.published.settle()
+            self.settled = True
 
-    def _take(self, manifest: dict[str, Any], folder: Path, lsn: int) -> None:
+    def _take(self, manifest: Manifest, folder: Path) -> None:
         _ = self.spark
 
         def append(item: tuple[str, str]) -> None:
@@ -179,28 +172,30 @@ class Batches(Recursion):
             t = self.tables[name]
             cols = mirror.columns(t)
             self._tagged(f"INSERT INTO {mirror.path_name(self._mirror(t))} SELECT {cols}, _weight, _lsn, TRUE FROM "
-                         f"parquet.`{folder / stored}`", f"mirror/{t.mirror}", lsn)
+                         f"parquet.`{folder / stored}`", f"mirror/{t.mirror}", manifest.lsn)
 
-        jobs = [self.pool.submit(append, x) for x in manifest["tables"].items()]
-        jobs += [self.pool.submit(self._tagged, m["sql"], f"state/{m['state']}", lsn) for m in manifest["merges"]]
+        jobs = [self.pool.submit(append, x) for x in manifest.tables.items()]
+        jobs += [self.pool.submit(self._tagged, m["sql"], f"state/{m['state']}", manifest.lsn) for m in manifest.merges]
         wait(jobs)
         for j in jobs:
             j.result()
 
     def _tagged(self, text: str, application: str, lsn: int) -> None:
         """One Delta commit that carries (application, LSN): Delta skips it when that LSN is already there."""
-        session = self.paced(self._sessions.pop() if self._sessions else self.spark.newSession())
+        state = application.removeprefix("state/")
         try:
-            session.conf.set("spark.databricks.delta.write.txnAppId", f"tidemark/{application}")
-            session.conf.set("spark.databricks.delta.write.txnVersion", str(lsn))
-            begun = time.perf_counter()
-            session.sql(text)
-            reach("spark.commit")
-            state = application.removeprefix("state/")
-            self.timings[state] = self.timings.get(state, 0.0) + time.perf_counter() - begun
+            with self.driver.beside() as session:
+                self.paced(session)
+                session.conf.set("spark.databricks.delta.write.txnAppId", f"tidemark/{application}")
+                session.conf.set("spark.databricks.delta.write.txnVersion", str(lsn))
+                begun = time.perf_counter()
+                session.sql(text)
+                reach("spark.commit")
+                self.timings[state] = self.timings.get(state, 0.0) + time.perf_counter() - begun
         except Exception as e:
-            raise self._failure(f"the commit to {application}", e, application.removeprefix("state/")) from e
-        finally:
-            session.conf.unset("spark.databricks.delta.write.txnAppId")
-            session.conf.unset("spark.databricks.delta.write.txnVersion")
-            self._sessions.append(session)
+            raise self._failure(f"the commit to {application}", e, state) from e
+
+
+def tables_of(manifest: Manifest, tables: dict[str, Table]) -> list[str]:
+    """The Delta tables that a batch changes."""
+    return [f"mirror/{tables[name].mirror}" for name in manifest.tables] + [f"state/{m['state']}" for m in manifest.merges]

@@ -2,27 +2,34 @@
 
 Phase one computes everything the batch changes, from tables not yet touched, and stores it under the batch's LSN.
 Phase two merges what was stored; each Delta commit carries the batch's LSN, so that a repeated one is skipped. Then the
-frontier moves. A crash in phase one leaves nothing; a crash in phase two is finished when the warehouse is opened next.
+frontier moves, and with it the version of each table that readers see. A crash in phase one leaves nothing; a crash in
+phase two is finished when the warehouse is opened next.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from compiler.catalog import Table
+from compiler.ir.relation import State, walk
 from compiler.spelling.spark import shortest_real, type_name
-from compiler.state import StateDef, ViewPlan
+from compiler.state import ViewPlan
 from connectors.duckdb.session import scratch
+from connectors.engine import EngineFailure
 from connectors.exported import NOTHING, export_batch, fits, is_json, known, packed_shapes, settled, unpacked_shapes
 from connectors.spark import mirror
 from connectors.spark.landing import interval_of, intervals_of, quoted, typed_base
+from connectors.spark.pins import Pin
 from connectors.spark.upkeep import Upkeep
+
+T = TypeVar("T")
 
 
 def column(name: str) -> Any:
@@ -50,6 +57,13 @@ EXPORTED = {  # Parquet's interval has no sign: seconds; a real is the double of
     "real[]": f"TRANSFORM(`{{0}}`, v -> CAST({shortest_real('v')} AS DOUBLE)) AS `{{0}}`"}
 
 
+def repeated(rows: pa.Table) -> pa.Table:
+    """Each row as often as its weight says."""
+    con = scratch()
+    con.register("weighed", rows)
+    return con.execute("SELECT * EXCLUDE (_weight, n) FROM (SELECT *, unnest(range(_weight)) AS n FROM weighed)").to_arrow_table()
+
+
 class SparkEngine(Upkeep):
     """Delta tables under one folder, maintained by one Spark session."""
 
@@ -58,10 +72,12 @@ class SparkEngine(Upkeep):
 
     def create_mirror(self, t: Table) -> None:
         self.tables[f"{t.schema}.{t.name}"] = t
-        shutil.rmtree(self._mirror(t), ignore_errors=True)
+        self.drop_mirror(t.mirror)
         self.sql(mirror.create(t, self._mirror(t)))
+        self.published.publish([f"mirror/{t.mirror}"])
 
     def drop_mirror(self, name: str) -> None:
+        self.published.withdraw([f"mirror/{name}"])
         shutil.rmtree(self.path / "mirror" / name, ignore_errors=True)
 
     def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
@@ -79,26 +95,9 @@ class SparkEngine(Upkeep):
             total = f"SELECT {casts}, 1, 0, FALSE FROM parquet.`{folder}`" if t.key else (
                 f"SELECT {casts}, COUNT(*), 0, FALSE FROM parquet.`{folder}` GROUP BY {cols}")
             self.sql(f"INSERT INTO {mirror.path_name(self._mirror(t))} {total}")
+            self.published.publish([f"mirror/{t.mirror}"])
         shutil.rmtree(folder)
         return n
-
-    def create_state(self, s: StateDef) -> None:
-        path = self.path / "state" / s.name
-        shutil.rmtree(path, ignore_errors=True)
-        session = self.paced(self.spark)
-        self._views([s.definition], {}, session)
-        rounds = self.path / "loading" / s.name
-        s = replace(s, definition=self.unrolled(s.definition, rounds, session))
-        casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in s.columns)
-        self.sql(f"CREATE TABLE {mirror.path_name(path)} USING delta AS SELECT {casts} FROM ({self.printer.contents(s)})")
-        shutil.rmtree(rounds, ignore_errors=True)
-        with self.lock:
-            self._put("states.json", sorted(self.states() | {s.name}))
-
-    def size(self, state: str) -> tuple[int, int]:
-        table = mirror.path_name(self.path / "state" / state)
-        detail = self.sql(f"DESCRIBE DETAIL {table}").first()
-        return int(self.sql(f"SELECT count(*) FROM {table}").first()[0]), int(detail["sizeInBytes"])
 
     def create_view(self, plan: ViewPlan) -> None:
         """Views are queries over states, made when read; this checks that the query can be made."""
@@ -107,12 +106,30 @@ class SparkEngine(Upkeep):
     def drop_view(self, name: str) -> None:
         return None
 
-    def frame(self, plan: ViewPlan, now: str | None = None) -> Any:
-        top = self.unrolled(plan.top, self.scratch, self.paced(self.spark))
-        return self.sql(self.printer.view(replace(plan, top=top), now))
+    def frame(self, plan: ViewPlan, at: Pin, now: str | None = None) -> Any:
+        """A view's rows as they are at a pin, which is to be held until they are read."""
+        lacking = sorted(n.name for n in walk(plan.top) if isinstance(n, State) and not at.holds(f"state/{n.name}"))
+        if lacking:
+            raise EngineFailure(f'view "{plan.view}" cannot be read', detail=f'Its state "{lacking[0]}" is being filled, or was given up.',
+                                hint="Try again; if it stays so, run: tidemark deploy")
+        versions = at.of("state")
+        top = self.unrolled(plan.top, self.scratch, self.paced(self.spark), versions)
+        return self.sql(self.printer.view(replace(plan, top=top), now, versions))
 
-    def read(self, plan: ViewPlan, now: str | None = None) -> pa.Table:
-        return self.collect(self.frame(plan, now))
+    def read(self, plan: ViewPlan, now: str | None = None, at: Pin | None = None) -> pa.Table:
+        return self._reading(plan, at, lambda pin: self.collect(self.frame(plan, pin, now)))
+
+    def read_mirror(self, t: Table, at: Pin | None = None) -> pa.Table:
+        with nullcontext(at) if at is not None else self.pinned() as pin:
+            version = (pin.of("mirror") or {}).get(t.mirror)
+            text = mirror.at_version(t, self._mirror(t), version)
+            found = self.healing.run(f'reading the mirror of "{t.schema}.{t.name}"', lambda: self.collect(self.sql(text)))
+        return found if t.key else repeated(found)
+
+    def _reading(self, plan: ViewPlan, at: Pin | None, work: Callable[[Pin], T]) -> T:
+        """What `work` makes of a view at a pin, by default the present one; begun again where Spark was lost meanwhile."""
+        with nullcontext(at) if at is not None else self.pinned() as pin:
+            return self.healing.run(f'reading "{plan.view}"', lambda: work(pin))
 
     def collect(self, frame: Any) -> pa.Table:
         """A frame as Arrow, by way of Parquet, so that types are the engine's own."""
@@ -125,11 +142,14 @@ class SparkEngine(Upkeep):
             items = ", ".join(map(collected, frame.schema.fields)) or "*"
             return con.execute(f"SELECT {items} FROM read_parquet('{path}/*.parquet')").to_arrow_table()
 
-    def count(self, view: str) -> int:
-        return int(self.frame(self.plans[view]).count())
+    def count(self, view: str, at: Pin | None = None) -> int:
+        plan = self.plans[view]
+        return self._reading(plan, at, lambda pin: int(self.frame(plan, pin).count()))
 
-    def export(self, plan: ViewPlan, path: Path, fmt: str) -> None:
-        frame = self.frame(plan)
+    def export(self, plan: ViewPlan, path: Path, fmt: str, at: Pin | None = None) -> None:
+        self._reading(plan, at, lambda pin: self._export(plan, self.frame(plan, pin), path, fmt))
+
+    def _export(self, plan: ViewPlan, frame: Any, path: Path, fmt: str) -> None:
         types = [c.type for _, c in plan.outputs]
         if any(str(t) in EXPORTED for t in types):
             frame = frame.selectExpr(*(EXPORTED.get(str(t), "`{0}`").format(n.replace("`", "``"))

@@ -25,6 +25,13 @@ def stored(name: str) -> str:
     return q(re.sub(r"[ ,;{}()\n\t=%]", lambda m: f"%{ord(m[0]):02x}", name))
 
 
+def at_version(t: Table, path: Path, version: int | None) -> str:
+    """The rows that a mirror has at a version, by default the last; of a table without a key with their weights."""
+    of = "" if version is None else f" VERSION AS OF {version}"
+    table = f"(SELECT {', '.join(f'{stored(c.name)} AS {q(c.name)}' for c in t.columns)}, _weight, _log FROM {path_name(path)}{of})"
+    return rows(t, table, f"SELECT {columns(t)}, _weight FROM {table} WHERE _log", small=False)
+
+
 def source(t: Table, path: Path) -> str:
     """The Delta table with the columns' own names."""
     if all(stored(c.name) == q(c.name) for c in t.columns):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -27,7 +28,7 @@ def _by_rounds(n: Relation) -> TypeGuard[Fixpoint]:
 class Recursion(Store):
     """Finds the rows of recursive relations and stores them, so that what reads them reads a table."""
 
-    def unrolled(self, r: Relation, folder: Path, session: Any) -> Relation:
+    def unrolled(self, r: Relation, folder: Path, session: Any, versions: Mapping[str, int] | None = None) -> Relation:
         """`r` with each recursion that Spark has no words for replaced by its rows, stored as Parquet under `folder`."""
         if not any(map(_by_rounds, walk(r))):
             return r
@@ -37,12 +38,12 @@ class Recursion(Store):
             if not _by_rounds(n) or any(isinstance(x, Recur) and x.name != n.name for x in walk(n)):
                 return n  # what is inside another recursion is found in each of its rounds
             if n not in found:
-                found[n] = self._rounds(n, folder, session)
+                found[n] = self._rounds(n, folder, session, versions)
             return found[n]
 
         return transform(r, rows)
 
-    def _rounds(self, q: Fixpoint, folder: Path, session: Any) -> Temp:
+    def _rounds(self, q: Fixpoint, folder: Path, session: Any, versions: Mapping[str, int] | None) -> Temp:
         """Rows of the base, then of the step over the rows last found, for UNION less those known, until there are none."""
         folder.mkdir(parents=True, exist_ok=True)
         own = Path(tempfile.mkdtemp(prefix="rounds", dir=folder))
@@ -58,7 +59,7 @@ class Recursion(Store):
                 have = Project(known, tuple((other[c.name].name, c) for c in q.schema))
                 new = Semi(new, have, conj([same(c, other[c.name]) for c in q.schema]), anti=True)
             stored.append(str(own / str(len(stored))))
-            text = self.printer.query(self.unrolled(new, own, session), False)
+            text = self.printer.query(self.unrolled(new, own, session, versions), False, versions=versions)
             cast = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in q.schema)
             self.sql(f"SELECT {cast} FROM ({text})", session).coalesce(1).write.parquet(stored[-1])
             session.read.parquet(stored[-1]).createOrReplaceTempView(last.name)

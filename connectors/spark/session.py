@@ -33,6 +33,7 @@ SETTINGS = {
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",  # tasks of a VACUUM; 10,000 by default, also for one file
     "spark.sql.cteRecursionLevelLimit": "100000",
     "spark.sql.cteRecursionRowLimit": "-1",
+    "spark.hadoop.fs.permissions.umask-mode": "077",  # Hadoop sets modes by itself, whatever the mask of the process is
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.bindAddress": "127.0.0.1",

@@ -2,55 +2,69 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation, Scan, walk
 from compiler.state import ViewPlan
-from connectors.engine import EngineFailure, Printer
-from connectors.spark import mirror
-from connectors.spark.session import start
-
-OF_A_STATE = ("ArithmeticException", "DateTimeException", "NumberFormatException", "SparkRuntimeException", "AnalysisException",
-              "ParseException", "[DIVIDE_BY_ZERO]", "[NUMERIC_VALUE_OUT_OF_RANGE", "[CAST_", "[ARITHMETIC_OVERFLOW]")
-
+from connectors import engine
+from connectors.postgres.origin import LastCommit
+from connectors.spark import durable, mirror
+from connectors.spark.driver import Driver
+from connectors.spark.dropped import Dropped
+from connectors.spark.failures import failure
+from connectors.spark.healing import Healing
+from connectors.spark.pending import Pending
+from connectors.spark.pins import Leases, Pin
+from connectors.spark.published import Published
 
 LIGHT = 16 << 20  # bytes of mirrors up to which it takes longer to compile a plan to Java than to interpret it
 CODEGEN = {"spark.sql.codegen.wholeStage": ("true", "false"), "spark.sql.codegen.factoryMode": ("FALLBACK", "NO_CODEGEN")}
 
 
-class Store:
-    """A session and its folder."""
+class Printer(engine.Printer, Protocol):
+    """One that reads states at the versions it is given, and where it is given none, as they are."""
 
-    def __init__(self, path: Path, printer: Printer, master: str = "local[*]", jars: str = "", settings: dict[str, str] | None = None) -> None:
-        self.path, self.printer = path.absolute(), printer
+    def query(self, r: Relation, weight: bool, small: bool = False, versions: Mapping[str, int] | None = None) -> str: ...
+
+    def view(self, plan: ViewPlan, now: str | None = None, versions: Mapping[str, int] | None = None) -> str: ...
+
+
+class Store:
+    """A session and its folder. `read_only`: what another process left half done is that process's to finish."""
+
+    def __init__(self, path: Path, printer: Printer, master: str = "local[*]", jars: str = "", settings: dict[str, str] | None = None,
+                 read_only: bool = False) -> None:
+        self.path, self.printer, self.read_only = path.absolute(), printer, read_only
         self.path.mkdir(parents=True, exist_ok=True)
-        self.master, self.jars, self.settings = master, jars, settings or {}
-        self._session: Any = None
-        self._sessions: list[Any] = []
+        self.settings = settings or {}
+        self.driver = Driver(master, jars, self.settings)
+        self.healing = Healing(self.driver.mend)
+        self.published = Published(self.path)
+        self.pending = Pending(self.path / "pending")
+        self.settled = False  # whether what an earlier process left is dealt with
+        self.leases = Leases(self.path / "readers")
+        self.dropped = Dropped(self.path, self.leases)
         self.tables: dict[str, Table] = {}
         self.plans: dict[str, ViewPlan] = {}
         self.timings: dict[str, float] = {}  # state → seconds of its jobs in the last batch that touched it
         self.vacuumed: dict[Path, float] = {}  # table → when files of its earlier versions were last deleted
         self.pool = ThreadPoolExecutor(4)
         self.scratch = self.path / f"scratch-{os.getpid()}"  # what a query keeps while it is read
-        self.lock = Lock()  # of the small files, where several threads fill states
+        self.lock = Lock()  # of states.json, where several threads fill states
 
     @property
     def spark(self) -> Any:
         """The session, started when first needed."""
-        if self._session is None:
-            self._session = start(self.master, self.jars, self.settings)
-        return self._session
+        return self.driver.session
 
     def paced(self, session: Any) -> Any:
         """The session, set to interpret expressions where there is little to read, and else to compile them."""
@@ -69,40 +83,52 @@ class Store:
         raise NotImplementedError
 
     def close(self) -> None:
+        self.healing.closed = True
         self.pool.shutdown(wait=True, cancel_futures=True)
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def stop(self) -> None:
-        if self._session is not None:
-            self._session.stop()
-            self._session = None
-
-    def _file(self, name: str, default: Any) -> Any:
-        try:
-            return json.loads((self.path / name).read_text())
-        except FileNotFoundError:
-            return default
-
-    def _put(self, name: str, value: Any) -> None:
-        temp = self.path / f".{name}.new"
-        with temp.open("w") as f:
-            json.dump(value, f)
-            f.flush()
-            os.fsync(f.fileno())
-        temp.replace(self.path / name)
+        self.driver.stop()
 
     def frontier(self) -> int:
-        self._finish_pending()
-        return int(self._file("frontier.json", {"lsn": 0})["lsn"])
+        if not self.read_only:
+            self._finish_pending()
+        return self.published.pin().lsn
 
     def moved(self) -> float:
-        return float(self._file("frontier.json", {}).get("moved", 0.0))
+        return self.published.pin().moved
+
+    def last_commit(self) -> LastCommit | None:
+        return self.published.pin().last
+
+    def deployment(self) -> str:
+        return durable.read(self.path / "deployment", str, "")
+
+    def belong(self, mark: str) -> None:
+        durable.write(self.path / "deployment", mark)
+
+    def rows(self, state: str) -> int | None:
+        return None  # Delta tells without reading only where statistics are collected
 
     def set_frontier(self, lsn: int) -> None:
-        self._put("frontier.json", {"lsn": lsn, "moved": time.time()})
+        self.published.publish((), lsn)
+
+    @contextmanager
+    def pinned(self) -> Iterator[Pin]:
+        """One frontier, and every table as it is there, for all that is read until the end of the block."""
+        with self.leases.take(self.published.pin) as pin:
+            yield pin
+
+    def frontier_at(self, pin: Pin) -> int:
+        """The LSN below which every commit is in what is read at a pin, and no other."""
+        return pin.lsn
 
     def states(self) -> set[str]:
-        return set(self._file("states.json", []))
+        return set(durable.read(self.path / "states.json", list[str], []))
+
+    def _note(self, added: Iterable[str] = (), removed: Iterable[str] = ()) -> None:
+        with self.lock:
+            durable.write(self.path / "states.json", sorted((self.states() | set(added)) - set(removed)))
 
     def know(self, tables: Iterable[Table]) -> None:
         """Tables that are mirrored here; called when the warehouse is opened."""
@@ -115,10 +141,7 @@ class Store:
             raise self._failure("a statement", e) from e
 
     def _failure(self, what: str, e: Exception, state: str = "") -> TidemarkError:
-        """`state` is blamed only for what its data or text can cause, not for a lost executor or a full disk."""
-        lines = [x for x in str(e).split("\n") if x.strip()]
-        return EngineFailure(f"{what} failed on Spark", detail=lines[0][:300] if lines else type(e).__name__, code="engine",
-                             hint="scripts/inspect prints the statement.", state=state if any(x in str(e) for x in OF_A_STATE) else "")
+        return failure(what, e, state)
 
     def _views(self, relations: Iterable[Relation], batches: dict[str, str], session: Any) -> None:
         """Temp views for the mirrors that relations read; `batches` gives the stored rows of changed tables."""
@@ -130,7 +153,3 @@ class Store:
 
     def _mirror(self, t: Table) -> Path:
         return self.path / "mirror" / t.mirror
-
-    def drop_state(self, name: str) -> None:
-        shutil.rmtree(self.path / "state" / name, ignore_errors=True)
-        self._put("states.json", sorted(self.states() - {name}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from sqlglot import exp
@@ -33,39 +34,48 @@ def broadcast(tree: exp.Expr) -> exp.Expr:
 
 
 class SparkPrinter(Printer):
-    """States are Delta tables under `root`; mirrors and batches are temp views of the session, `after__orders` for `after.orders`."""
+    """States are Delta tables under `root`; mirrors and batches are temp views of the session, `after__orders` for `after.orders`.
+
+    With `versions`, by state, states are read as they were then; a state that has none is no table that can be read.
+    """
 
     def __init__(self, root: Path) -> None:
         super().__init__(SPARK)
         self.root = root.absolute()
 
-    def placed(self, tree: exp.Expr) -> str:
+    def placed(self, tree: exp.Expr, versions: Mapping[str, int] | None = None) -> str:
         def place(n: exp.Expr) -> exp.Expr:
             if not isinstance(n, exp.Table) or n.args.get("db") is None:
                 return n
-            new = self.state(n.name) if n.db == "state" else exp.Table(this=exp.Identifier(this=f"{n.db}__{n.name}", quoted=True))
+            if n.db == "state":
+                new = self.state(n.name, None if versions is None else versions[n.name])
+            else:
+                new = exp.Table(this=exp.Identifier(this=f"{n.db}__{n.name}", quoted=True))
             new.set("alias", n.args.get("alias"))
             return new
 
         return SPARK.sql(tree.transform(place), pretty=False)
 
-    def state(self, name: str) -> exp.Table:
-        return exp.Table(this=exp.Identifier(this=str(self.root / "state" / name), quoted=True), db=exp.Identifier(this="delta", quoted=False))
+    def state(self, name: str, version: int | None = None) -> exp.Table:
+        new = exp.Table(this=exp.Identifier(this=str(self.root / "state" / name), quoted=True), db=exp.Identifier(this="delta", quoted=False))
+        if version is not None:
+            new.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(version)))
+        return new
 
     def contents(self, s: StateDef) -> str:
         return self.placed(maintain.fill_tree(SPARK, s))
 
-    def query(self, r: Relation, weight: bool, small: bool = False) -> str:
+    def query(self, r: Relation, weight: bool, small: bool = False, versions: Mapping[str, int] | None = None) -> str:
         tree = Lower(SPARK).query(r, weight=weight)
-        return self.placed(broadcast(tree) if small else tree)
+        return self.placed(broadcast(tree) if small else tree, versions)
 
     def merge(self, m: Merge, source: str) -> str:
         text = maintain.merge_sql(SPARK, m, source)
         return text.replace(f"MERGE INTO state.{m.state.name} AS s", f"MERGE INTO {self.state(m.state.name).sql('spark')} AS s", 1)
 
-    def view(self, plan: ViewPlan, now: str | None = None) -> str:
+    def view(self, plan: ViewPlan, now: str | None = None, versions: Mapping[str, int] | None = None) -> str:
         tree = maintain.read_tree(SPARK, plan.top, plan.outputs)
         if now is not None:
             fixed = exp.Cast(this=exp.Literal.string(now), to=exp.DataType.build("TIMESTAMP", dialect="spark"))
             tree = tree.transform(lambda n: fixed.copy() if isinstance(n, exp.CurrentTimestamp) else n)
-        return self.placed(tree)
+        return self.placed(tree, versions)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from compiler.errors import TidemarkError
-from pipelines import unaltered
+from pipelines.freshness import Freshness
+from pipelines.source_watch import LOOK, SourceWatch
+from tests.pipelines.running import until
 from tests.project import Project
 
 T = ("CREATE TABLE t (id int PRIMARY KEY, a int)", "INSERT INTO t VALUES (1, 10), (2, 20)")
@@ -38,18 +39,23 @@ def test_a_publication_that_was_altered_stops_run_verify_and_deploy(change: str,
     for act in (p.catch_up, p.verify, p.deploy):
         with pytest.raises(TidemarkError, match="the publication") as e:
             act()
-        assert "teardown" in e.value.hint
+        assert "deploy --resync" in e.value.hint
     assert "error: the publication" in p.command("check").stdout
+    done = p.command("deploy", "--resync")
+    assert done.returncode == 0, done.stderr
+    p.source("INSERT INTO t VALUES (4, 40)")
+    p.assert_equal()
 
 
 def test_a_running_pipeline_looks_again(database: str, tmp_path: Path) -> None:
     p = deployed(database, tmp_path)
-    watch = unaltered.Watch(p.dsn, p.deployed)
+    watch = SourceWatch(p.dsn, p.deployed, Freshness({"duckdb": 0.0}))
     p.source("ALTER TABLE t RENAME TO told", "CREATE TABLE t (id int PRIMARY KEY, a int)")
-    watch.look()
-    watch.looked = time.monotonic() - unaltered.EVERY - 1
+    watch.looked -= LOOK + 1
+    watch.start()
+    until(lambda: watch.found is not None, "the watch looks")
     with pytest.raises(TidemarkError, match="is not the table that was deployed"):
-        watch.look()
+        watch.check()
 
 
 @pytest.mark.parametrize("column", ["mood[]", "feeling"])
@@ -111,7 +117,9 @@ def test_a_warehouse_whose_file_is_gone_is_told_of(database: str, tmp_path: Path
     for f in p.config.warehouse_path.glob("tidemark.duckdb*"):
         f.unlink()
     done = p.command("deploy")
-    assert done.returncode == 1 and "teardown" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 1 and "--resync" in done.stderr and "Traceback" not in done.stderr
+    assert p.command("deploy", "--resync").returncode == 0
+    p.assert_equal()
 
 
 @pytest.mark.parametrize(("args", "message"), [(("query", ""), "the query is empty"), (("query", ";"), "the query is empty"),

@@ -1,0 +1,141 @@
+"""Two answers compared, row by row with multiplicity: the source's, as text, and the warehouse's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from compiler.catalog import Column, Table
+from compiler.ir.types import Type
+from connectors.duckdb.session import scratch
+from connectors.duckdb.text import from_text
+from connectors.typed import ValueOutOfRange, typed
+
+
+@dataclass
+class Verified:
+    """A comparison: how many rows the source has, and how many are missing or too many in the warehouse.
+
+    `mirror`: the engine whose mirror of the table `view` it is, '' for a view. `tables`: what it reads. `unreadable`: in the
+    warehouse, which a repair mends. `ties`: the view's answer hangs on the order of equals, and so may differ.
+    """
+
+    view: str
+    rows: int = 0
+    missing: int = 0
+    extra: int = 0
+    example: str = ""
+    error: str = ""
+    unreadable: bool = False
+    mirror: str = ""
+    ties: bool = False
+    tables: set[str] = field(default_factory=set)
+
+    @property
+    def equal(self) -> bool:
+        return not self.missing and not self.extra and not self.error
+
+    @property
+    def mendable(self) -> bool:
+        """What a repair can mend: the warehouse differs, or cannot be read."""
+        return bool(self.missing or self.extra or self.unreadable)
+
+    def line(self) -> str:
+        name = f"table {self.view} on {self.mirror}" if self.mirror else self.view
+        if self.error:
+            return f"{name}: could not be compared: {self.error}"
+        if self.equal:
+            return f"{name}: equal, {self.rows} rows"
+        if self.ties:
+            return (f"{name}: differs by ties, or DIFFERS: {self.missing} rows missing, {self.extra} too many; its answer hangs on the "
+                    f"order of equal rows; {self.example}")
+        return f"{name}: DIFFERS, {self.missing} rows missing, {self.extra} too many; {self.example}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {**{k: v for k, v in self.__dict__.items()}, "tables": sorted(self.tables)}
+
+
+def compared(out: Verified, types: list[Type], chunks: list[pa.Table], ours: pa.Table) -> Verified:
+    """`out` with what the comparison found, or why it could not be made."""
+    try:
+        difference(out, types, chunks, ours)
+    except (duckdb.Error, pa.ArrowInvalid) as e:
+        out.error = f"cannot be compared: {str(e).splitlines()[0]}"
+    except ValueOutOfRange as e:
+        out.error = f"cannot be compared: {e.detail}"
+    return out
+
+
+def difference(out: Verified, types: list[Type], chunks: list[pa.Table], ours: pa.Table) -> None:
+    """Both ways by EXCEPT ALL; numbers that are not exact on both sides are compared to 9 significant digits."""
+    con = scratch()
+    names = [f"c{i}" for i in range(len(types))]
+    empty = pa.table({n: pa.array([], type=pa.large_string()) for n in names})
+    shape = Table("", "", tuple(Column(n, t) for n, t in zip(names, types, strict=True)))
+    con.register("source_text", typed(pa.concat_tables(chunks) if chunks else empty, shape))
+    con.register("ours_raw", ours.rename_columns(names))
+    theirs = ", ".join(f"{_comparable(from_text(n, _loose(t)), t)} AS {n}" for n, t in zip(names, types, strict=True))
+    mine = ", ".join(f"{_comparable(n, t)} AS {n}" for n, t in zip(names, types, strict=True))
+    if not names:
+        theirs = mine = "1 AS one"
+    con.execute(f"CREATE TEMP TABLE theirs AS SELECT {theirs} FROM source_text")
+    con.execute(f"CREATE TEMP TABLE mine AS SELECT {mine} FROM ours_raw")
+    rows = con.execute("SELECT count(*) FROM theirs").fetchone()
+    missing = con.execute("SELECT * FROM theirs EXCEPT ALL SELECT * FROM mine").to_arrow_table().to_pylist()
+    extra = con.execute("SELECT * FROM mine EXCEPT ALL SELECT * FROM theirs").to_arrow_table().to_pylist()
+    missing, extra = _close(missing, extra)
+    example = f"missing {missing[0]}" if missing else f"extra {extra[0]}" if extra else ""
+    out.rows, out.missing, out.extra, out.example = rows[0] if rows else 0, len(missing), len(extra), example[:300]
+
+
+def _loose(t: Type) -> Type:
+    return Type("float8") if t.name == "numeric" and (t.scale or 0) > 12 else t
+
+
+def _comparable(e: str, t: Type) -> str:
+    if t.name in ("bpchar", "blanks"):
+        return f"rtrim({e}, ' ')"
+    if t.name == "array" and t.element is not None and t.element.name in ("bpchar", "blanks"):
+        return f"list_transform({e}, x -> rtrim(x, ' '))"
+    if t.name in ("float4", "float8") or (t.name == "numeric" and (t.scale or 0) > 12):
+        return f"CAST({e} AS DOUBLE)"
+    if t.name == "interval":  # of equal ones in several forms, which is shown is open
+        days = f"datepart('year', {e}) * 360 + datepart('month', {e}) * 30 + datepart('day', {e})"
+        clock = f"datepart('hour', {e}) * 3600000000 + datepart('minute', {e}) * 60000000 + datepart('us', {e})"
+        return f"CAST({days} AS HUGEINT) * 86400000000 + {clock}"
+    if t.name == "numeric":
+        return f"CAST({e} AS DECIMAL(38,{t.scale}))"
+    return e
+
+
+def _close(missing: list[dict[str, Any]], extra: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Pair off rows that differ only in the last digits of floating point numbers."""
+    if not missing or not extra:
+        return missing, extra
+
+    def near(x: Any, y: Any) -> bool:
+        if isinstance(x, float) and isinstance(y, float):
+            return x == y or math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(x) and math.isnan(y))
+        if isinstance(x, list) and isinstance(y, list):
+            return len(x) == len(y) and all(map(near, x, y))
+        return bool(x == y)
+
+    def exact(r: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(repr(v) for v in r.values() if not isinstance(v, float | list))
+
+    pool: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for r in extra:
+        pool.setdefault(exact(r), []).append(r)
+    left = []
+    for r in missing:
+        candidates = pool.get(exact(r), [])
+        hit = next((c for c in candidates if near([*r.values()], [*c.values()])), None)
+        if hit is None:
+            left.append(r)
+        else:
+            candidates.remove(hit)
+    return left, [r for rs in pool.values() for r in rs]

@@ -1,0 +1,39 @@
+"""check, of what is deployed: whether the source still is what the warehouse was filled from."""
+
+from __future__ import annotations
+
+import psycopg
+
+from compiler.errors import TidemarkError
+from connectors.postgres.origin import check_slot
+from connectors.postgres.preflight import Finding
+from pipelines.deployment import Deployment
+from pipelines.unaltered import check_deployed
+
+
+def deployed(conn: psycopg.Connection, d: Deployment) -> list[Finding]:
+    """Whether a deployment's slot, tables and publication are as they were."""
+    out = []
+    try:
+        check_slot(conn, d.slot, 1 << 63)
+        out.append(Finding("ok", f"replication slot {d.slot} is there"))
+    except TidemarkError as e:
+        out.append(_finding(e))
+    try:
+        check_deployed(conn, d)
+        out.append(Finding("ok", "the publication and its tables are as they were deployed"))
+    except TidemarkError as e:
+        out.append(_finding(e))
+    return out
+
+
+def _finding(e: TidemarkError) -> Finding:
+    return Finding("error", e.message, e.detail, e.hint.removeprefix("Run: "))
+
+
+def unowned(statements: list[str]) -> list[Finding]:
+    """Slots and publications of Tidemark's making that are not of this warehouse."""
+    if not statements:
+        return []
+    return [Finding("warning", "the source has slots or publications of another deployment",
+                    "A slot that nobody reads keeps WAL on the source's disk without bound.", " ".join(statements))]

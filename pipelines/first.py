@@ -1,0 +1,92 @@
+"""The first deploy: publication, slot with its snapshot, copies, states. What fails leaves neither slot nor warehouse."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from compiler.catalog import Catalog
+from compiler.errors import TidemarkError
+from connectors.failpoints import reach
+from connectors.postgres.connection import connect
+from connectors.postgres.snapshot import ExportedSnapshot
+from pipelines import deployment as store
+from pipelines.building import build, catalog_tables, check_copied, drop_others, needed, plans, records, without_refused
+from pipelines.config import Config
+from pipelines.initial_copy import Progress, copy_tables, record
+from pipelines.project import Compiled
+from pipelines.source_objects import drop_source_objects, marked, publish
+from pipelines.warehouse import DUCKDB_FILE, FRESH_FILE, UNFINISHED, Warehouse
+
+BESIDE = "resync"  # the folder in the warehouse in which another one is filled (`resync`)
+DATA = (DUCKDB_FILE, f"{DUCKDB_FILE}.wal", "delta")
+
+
+def first(config: Config, views: list[Compiled], catalog: Catalog, progress: Progress, say: Callable[[str], None],
+          keep_going: bool) -> None:
+    """Fill the warehouse that `config` names, where nothing is yet."""
+    d = store.new_deployment()
+    d.tables = needed(views)
+    names = {t for ts in d.tables.values() for t in ts}
+    d.catalog = catalog_tables(names, catalog)
+    d.views = records(views)
+    store.save(config.warehouse_path, d)
+    reach("deploy.saved")
+    began = time.time()
+    publish(config.source.dsn, d.publication, d.catalog)
+    reach("deploy.published")
+    try:
+        warehouse = Warehouse(config, d)
+        try:
+            snapshot = ExportedSnapshot(config.source.dsn, d.slot, [t.quoted for t in d.catalog], say=say)
+            try:
+                d.origin = replace(d.origin, system=snapshot.system, timeline=snapshot.timeline)
+                with connect(config.source.dsn) as conn:
+                    d.origin = marked(conn, d)
+                store.save(config.warehouse_path, d)
+                for e, ts in d.tables.items():
+                    tables = [d.table(t) for t in ts]
+                    refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
+                    without_refused(warehouse, refusals, views, strict=not keep_going)
+                    record(warehouse, refusals, tables)
+                check_copied(snapshot)
+                reach("deploy.copied")
+            finally:
+                snapshot.close()
+            for e in d.tables:
+                warehouse.engine(e).set_frontier(snapshot.lsn)
+            warehouse.remember_fresh(dict.fromkeys(d.tables, began))
+            build(warehouse, say, views if keep_going else [])
+            drop_others(warehouse, plans(warehouse))
+            reach("deploy.filled")
+        finally:
+            warehouse.close()
+    except BaseException:
+        drop_source_objects(config.source.dsn, d)
+        remove_warehouse(config)
+        raise
+    d.status = "live"
+    store.save(config.warehouse_path, d)
+    reach("deploy.live")
+
+
+def leftovers(config: Config) -> list[str]:
+    """Data in the warehouse folder, which is nobody's where there is no deployment.json."""
+    return [name for name in DATA if (config.warehouse_path / name).exists()]
+
+
+def check_leftovers(config: Config) -> None:
+    if found := leftovers(config):
+        raise TidemarkError(f"there is data in {config.warehouse_path}, and no deployment.json", code="stranger",
+                            detail=f"{', '.join(found)}: what it was filled with, and how far, is not known.",
+                            hint="Put deployment.json back; or run tidemark teardown --yes, which removes the data, and tidemark deploy.")
+
+
+def remove_warehouse(config: Config) -> None:
+    path = config.warehouse_path
+    for name in (*DATA[:2], store.FILE, "run.json", UNFINISHED, FRESH_FILE):
+        (path / name).unlink(missing_ok=True)
+    for folder in ("delta", BESIDE):
+        shutil.rmtree(path / folder, ignore_errors=True)

@@ -1,0 +1,65 @@
+"""Values that an engine's type cannot hold: the column is no longer kept, and the views that read it are set aside, no others.
+
+A refused column is NULL in the mirror from then on; nothing that is maintained reads it. A table whose key is refused, or
+which has no key, is not kept at all. The next deploy copies such tables again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pyarrow as pa
+
+from compiler.catalog import Table
+from compiler.ir.relation import Project, Scan, walk
+from compiler.ir.scalar import columns
+from compiler.state import ViewPlan
+from connectors.staging import Staged
+from connectors.typed import ValueOutOfRange
+
+ALL = ""  # in place of a column: the whole table
+Refused = dict[str, dict[str, str]]
+
+
+def qualified(t: Table) -> str:
+    return f"{t.schema}.{t.name}"
+
+
+def part(e: ValueOutOfRange) -> str:
+    """What is not kept after it: the column, or ALL where rows can no longer be told apart without it."""
+    t = e.table
+    return e.column if t.key and e.column not in (*t.key, *t.identity_key) else ALL
+
+
+def reads(plan: ViewPlan, table: str, column: str) -> bool:
+    """Whether a view reads a column of a table; of ALL, whether it reads the table."""
+    return table in plan.tables if column == ALL else column in _read(plan, table)
+
+
+def _read(plan: ViewPlan, table: str) -> set[str]:
+    out: set[str] = set()
+    for r in (*(s.definition for s in plan.states), plan.top):
+        for n in (Project(r, tuple((c.name, c) for c in r.schema)), *walk(r)):
+            for scan in n.inputs:
+                if isinstance(scan, Scan) and scan.table == table:
+                    out |= set(columns(*(e for _, e in n.exprs)) if isinstance(n, Project) else scan.names)
+    return out
+
+
+def kept(tables: Iterable[Table], refused: Refused) -> list[Table]:
+    """The tables that are kept at all."""
+    return [t for t in tables if ALL not in refused.get(qualified(t), {})]
+
+
+def without(rows: pa.Table, t: Table, refused: Refused) -> pa.Table:
+    """Rows of text columns c0…, with what is refused as NULL."""
+    for i, c in enumerate(t.columns):
+        at = rows.schema.get_field_index(f"c{i}")
+        if at >= 0 and c.name in refused.get(qualified(t), {}):
+            rows = rows.set_column(at, f"c{i}", pa.chunked_array([pa.nulls(rows.num_rows, rows.schema.field(at).type)]))
+    return rows
+
+
+def staged_without(staged: list[Staged], refused: Refused) -> list[Staged]:
+    return [replace(s, rows=without(s.rows, s.table, refused)) if qualified(s.table) in refused else s for s in staged]

@@ -1,0 +1,110 @@
+"""deploy --resync: what to do where changes were lost. The tables concerned are copied again, no others.
+
+Where the publication left tables out for a while, these are copied again at one LSN, as new tables are. Where the slot, the
+server or its history is another one, nothing of the stream can be believed: a new warehouse is filled beside the old one,
+which can be read meanwhile, and takes its place.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+import psycopg
+
+from compiler.catalog import Catalog
+from compiler.errors import TidemarkError
+from connectors.failpoints import reach
+from connectors.postgres.altered import altered_between
+from connectors.postgres.connection import ANSWER, connect
+from connectors.postgres.origin import SourceReplaced, check_server, check_slot
+from connectors.postgres.replication import open_replication
+from pipelines import deployment as store
+from pipelines.config import Config
+from pipelines.deployment import Deployment
+from pipelines.first import BESIDE, DATA, first, remove_warehouse
+from pipelines.initial_copy import Progress
+from pipelines.project import Compiled
+from pipelines.redeploy import redeploy
+from pipelines.source_objects import drop_source_objects, publish
+from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
+
+
+def again(config: Config, old: Deployment, views: list[Compiled], catalog: Catalog, progress: Progress, say: Callable[[str], None],
+          keep_going: bool) -> None:
+    """Copy again what has to be."""
+    tables = _left_out(config, old)
+    if tables is None:
+        _all(config, old, views, catalog, progress, say, keep_going)
+        return
+    say(f"copying again {', '.join(sorted(tables)) or 'nothing: no table has lost changes'}")
+    publish(config.source.dsn, old.publication, old.catalog, alter=True)
+    redeploy(config, old, views, catalog, progress, say, keep_going, tables)
+
+
+def _left_out(config: Config, d: Deployment) -> set[str] | None:
+    """The tables whose changes may be missing from the stream; None where that is every table, or was asked for without need."""
+    if d.status != "live":
+        return None
+    try:
+        warehouse = Warehouse(config, d, read_only=True)
+        try:
+            frontiers = [warehouse.frontier(e) for e in warehouse.used_engines()]
+        finally:
+            warehouse.close()
+        check = open_replication(config.source.dsn)
+        try:
+            check_server(check, d.origin, max(frontiers, default=0), ANSWER)
+        finally:
+            check.finish()
+        with connect(config.source.dsn) as conn:
+            check_slot(conn, d.slot, min(frontiers, default=0))
+            found = altered_between(conn, d.publication, d.origin)
+    except (SourceReplaced, TidemarkError) as e:
+        if getattr(e, "exit_code", 1) == 3 and e.code == "source_unreachable":
+            raise
+        return None
+    return found or None
+
+
+def _all(config: Config, old: Deployment, views: list[Compiled], catalog: Catalog, progress: Progress, say: Callable[[str], None],
+         keep_going: bool) -> None:
+    """A new warehouse in a folder beside the data; then its files take their place. The deployment's mark tells halves apart."""
+    path = config.warehouse_path
+    folder = path / BESIDE
+    beside = config.model_copy(update={"warehouse": config.warehouse.model_copy(update={"path": str(folder.absolute())})})
+    _forget_unfinished(beside)
+    say("copying all tables again, beside what is there")
+    reach("resync.marked")
+    first(beside, views, catalog, progress, say, keep_going)
+    new = store.load(folder)
+    assert new is not None
+    reach("resync.filled")
+    store.save(path, replace(old, status=store.RESYNC))  # from here on what is there is no whole
+    for name in (*DATA, UNFINISHED, FRESH_FILE):
+        target = path / name
+        if target.is_dir():
+            shutil.rmtree(target)
+        else:
+            target.unlink(missing_ok=True)
+        if (folder / name).exists():
+            os.replace(folder / name, target)
+    reach("resync.copied")
+    store.save(path, new)
+    (folder / store.FILE).unlink()
+    shutil.rmtree(folder)
+    reach("resync.saved")
+    with suppress(TidemarkError, psycopg.Error):  # of a server that is not the old one, there may be none
+        drop_source_objects(config.source.dsn, old)
+
+
+def _forget_unfinished(beside: Config) -> None:
+    """What a resync that was killed has left: its slot and its folder."""
+    with suppress(TidemarkError):
+        unfinished = store.load(beside.warehouse_path)
+        if unfinished is not None:
+            drop_source_objects(beside.source.dsn, unfinished)
+    remove_warehouse(beside)

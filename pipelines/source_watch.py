@@ -1,0 +1,74 @@
+"""Asks the source where it is, beside the stream: a server that does not answer is noticed here and holds up nobody."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+
+import psycopg
+
+from compiler.errors import TidemarkError
+from connectors.postgres.connection import Connection, SourceUnreachable, connect, parse_lsn
+from pipelines.deployment import Deployment
+from pipelines.freshness import Freshness
+from pipelines.unaltered import check_deployed
+
+EVERY = 0.5  # seconds between questions for its position
+LOOK = 10.0  # seconds between looks at tables and publication: most that is altered is not in the stream
+ANSWER = 5.0  # seconds that an answer may take
+ASK = """
+SELECT pg_current_wal_insert_lsn()::text,
+       (SELECT (pg_current_wal_lsn() - restart_lsn)::bigint FROM pg_replication_slots WHERE slot_name = %s)
+"""
+
+
+class SourceWatch(threading.Thread):
+    """A thread with a connection of its own. `check` raises, on the loop's thread, what it found altered."""
+
+    def __init__(self, dsn: str, deployment: Deployment, freshness: Freshness) -> None:
+        super().__init__(daemon=True, name="source watch")
+        self.dsn, self.deployment, self.freshness = dsn, deployment, freshness
+        self.stopping = threading.Event()
+        self.found: TidemarkError | None = None
+        self.retained = 0  # bytes of WAL that the slot makes the source keep
+        self.silent = ""  # why there is no answer
+        self.looked = time.monotonic()
+
+    def check(self) -> None:
+        if self.found is not None:
+            raise self.found
+
+    def stop(self) -> None:
+        self.stopping.set()
+
+    def run(self) -> None:
+        conn: Connection | None = None
+        while not self.stopping.wait(EVERY):
+            try:
+                conn = conn or connect(self.dsn, patience=ANSWER)
+                self._ask(conn)
+            except SourceUnreachable as e:
+                self.silent, conn = e.detail or e.message, None
+                self.stopping.wait(EVERY)
+            except TidemarkError as e:
+                self.found = e
+                return
+            except psycopg.Error as e:
+                self.silent = str(e).split("\n")[0]
+                with suppress(psycopg.Error):
+                    if conn is not None:
+                        conn.close()
+                conn = None
+        if conn is not None:
+            conn.close()
+
+    def _ask(self, conn: Connection) -> None:
+        at = time.time()
+        row = conn.execute(ASK, (self.deployment.slot,)).fetchone()
+        assert row is not None
+        self.retained, self.silent = int(row[1] or 0), ""
+        self.freshness.said(at, parse_lsn(row[0]))
+        if time.monotonic() - self.looked > LOOK:
+            check_deployed(conn, self.deployment)
+            self.looked = time.monotonic()
