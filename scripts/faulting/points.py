@@ -13,8 +13,8 @@ from faulting import commands
 from faulting.scene import Bench, Failed, Scene
 from faulting.schema import BULKS, FILL_BULK
 
-COMMANDS = {  # by the name's first part: what may pass it
-    "capture": ("run", "once", "verify"), "duckdb": ("run", "once", "verify"), "spark": ("run", "once"),
+COMMANDS = {  # by the name, or its first part: what may pass it
+    "capture": ("run", "once", "verify"), "duckdb": ("run", "once", "verify"), "spark": ("run", "once"), "spark.filled": ("deploy",),
     "snapshot": ("deploy", "redeploy", "verify", "resync"), "deploy": ("deploy",), "redeploy": ("redeploy",), "resync": ("resync",),
 }
 REWRITES = ("duckdb.rewrite", "duckdb.rewritten")
@@ -43,7 +43,7 @@ def drawn(bench: Bench, chance: random.Random) -> list[Trial]:
     """Of each name and action, one trial in its first command, and one in one of the others."""
     out = []
     for name in sorted(NAMES):
-        first, *rest = COMMANDS[name.split(".")[0]]
+        first, *rest = COMMANDS.get(name) or COMMANDS[name.split(".")[0]]
         if name.startswith(OTHERS[bench.engine]):
             continue
         for action in ("kill", "raise"):

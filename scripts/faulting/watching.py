@@ -92,7 +92,7 @@ def judge_status(project: Project, load: Workload, row: Row) -> bool:
     shown = marked(project)
     if shown is None or age is None:
         return True
-    claimed = begun if not view["stale_bytes"] else begun - age
+    claimed = begun if view["stale_bytes"] == 0 else begun - age
     since = load.missing(shown, claimed - GRACE)
     if since is not None:
         row.fresh += 1
