@@ -1,4 +1,4 @@
-"""A disk that is full, and a file of the warehouse that is cut or gone: an error with a reason, or recovery; never a wrong answer."""
+"""A full disk, and files that are cut or gone: an error with a reason, or recovery; never a wrong answer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,13 @@ SIZE = {"duckdb": 48, "spark": 96}  # MB of the file system that is filled
 def small_disk(folder: Path, megabytes: int) -> Iterator[bool]:
     """A file system in memory at the folder; False where it cannot be mounted."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)],
-                                                capture_output=True).returncode == 0
+    made = (
+        os.geteuid() == 0
+        and subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], capture_output=True
+        ).returncode
+        == 0
+    )
     try:
         yield made
     finally:
@@ -114,7 +119,13 @@ def _damage(s: Scene, how: str, n: int, chance: random.Random) -> None:
     s.load.write(0.3)
     found = targets(s)
     file = found[n % len(found)]
-    name = str(file.relative_to(s.project.warehouse)) if s.project.engine == "duckdb" else file.name if file.parent.name == "delta" else file.suffix
+    name = (
+        str(file.relative_to(s.project.warehouse))
+        if s.project.engine == "duckdb"
+        else file.name
+        if file.parent.name == "delta"
+        else file.suffix
+    )
     size = file.stat().st_size
     if how == "cut":
         left = chance.choice([0, size - 1, chance.randrange(size), size // 2]) if size else 0

@@ -1,4 +1,4 @@
-"""Polls of several views in one statement, from several readers at once, while every transaction moves money between tables."""
+"""Polls of several views in one statement, by several readers, while transactions move money between tables."""
 
 from __future__ import annotations
 

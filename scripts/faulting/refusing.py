@@ -1,4 +1,4 @@
-"""What has to follow a fault that the stream cannot mend: a refusal with a reason, no freshness told, and a way out that works."""
+"""What follows a fault that the stream cannot mend: a refusal with a reason, nothing called fresh, and a way out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mixed load for long: writes, polls, status and verify beside a running pipeline; does anything grow that should not."""
+"""A mixed load for long: writes, polls, status and verify beside a running pipeline; what grows meanwhile."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MB = 1 << 20
 
 @dataclass
 class Sample:
-    """At a time since the start: memory of `run`, WAL that the slot retains, size of the warehouse and of the source; in MB."""
+    """At a time: memory of `run`, WAL that the slot retains, the warehouse and the source on disk; in MB."""
 
     at: float
     memory: float
@@ -31,11 +31,21 @@ class Sample:
 
 
 def sample(s: Scene, run: Run, begun: float) -> Sample:
-    memory = next((int(line.split()[1]) / 1024 for line in Path(f"/proc/{run.process.pid}/status").read_text().splitlines()
-                   if line.startswith("VmRSS")), 0.0)
+    memory = next(
+        (
+            int(line.split()[1]) / 1024
+            for line in Path(f"/proc/{run.process.pid}/status").read_text().splitlines()
+            if line.startswith("VmRSS")
+        ),
+        0.0,
+    )
     with psycopg.connect(s.project.dsn) as c:
-        row = c.execute("SELECT pg_current_wal_lsn() - restart_lsn, (SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relkind = 'r' "
-                        "AND relnamespace = 'public'::regnamespace) FROM pg_replication_slots WHERE slot_name = %s", (named(s, "slot"),)).fetchone()
+        row = c.execute(
+            "SELECT pg_current_wal_lsn() - restart_lsn, "
+            "(SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relkind = 'r' "
+            "AND relnamespace = 'public'::regnamespace) FROM pg_replication_slots WHERE slot_name = %s",
+            (named(s, "slot"),),
+        ).fetchone()
     wal, source = (float(row[0] or 0) / MB, float(row[1]) / MB) if row else (0.0, 0.0)
     disk = subprocess.run(["du", "-sk", str(s.project.warehouse)], capture_output=True, text=True).stdout
     return Sample(time.monotonic() - begun, memory, wal, int(disk.split()[0]) / 1024 if disk else 0.0, source)
@@ -69,8 +79,12 @@ def soak(bench: Bench, minutes: float) -> list[str]:
         if (told := run.end()).code != 0:
             s.row.fail(f"run ended with {told.code}: {told.reason}")
         s.recover("the load")
-        lines = [f"{minutes:g} minutes on {bench.engine}: {s.load.transactions:,} transactions of {s.load.rows:,} rows, {s.row.polls:,} polls, "
-                 f"{s.row.asked:,} of status, {verified} of verify.", ""]
+        lines = [
+            f"{minutes:g} minutes on {bench.engine}: {s.load.transactions:,} transactions of {s.load.rows:,} rows, "
+            f"{s.row.polls:,} polls, "
+            f"{s.row.asked:,} of status, {verified} of verify.",
+            "",
+        ]
         return [*lines, *figures(samples)]
     return []
 
@@ -84,12 +98,23 @@ def figures(samples: list[Sample]) -> list[str]:
     if len(samples) < 6:
         return ["Too short for figures."]
     part = max(len(samples) // 6, 2)
-    first, last = samples[2:2 + part], samples[-part:]
-    out = [f"| MB | minutes {first[0].at / 60:.1f} to {first[-1].at / 60:.1f} | minutes {last[0].at / 60:.1f} to {last[-1].at / 60:.1f} "
-           "| at most |", "|---|--:|--:|--:|"]
-    for name, label in (("memory", "resident memory of `run`"), ("wal", "WAL that the slot retains"), ("warehouse", "warehouse on disk"),
-                        ("source", "tables of the source on disk")):
-        a, b, most = (mean([getattr(x, name) for x in first]), mean([getattr(x, name) for x in last]),
-                      max(getattr(x, name) for x in samples))
+    first, last = samples[2 : 2 + part], samples[-part:]
+    out = [
+        f"| MB | minutes {first[0].at / 60:.1f} to {first[-1].at / 60:.1f} "
+        f"| minutes {last[0].at / 60:.1f} to {last[-1].at / 60:.1f} "
+        "| at most |",
+        "|---|--:|--:|--:|",
+    ]
+    for name, label in (
+        ("memory", "resident memory of `run`"),
+        ("wal", "WAL that the slot retains"),
+        ("warehouse", "warehouse on disk"),
+        ("source", "tables of the source on disk"),
+    ):
+        a, b, most = (
+            mean([getattr(x, name) for x in first]),
+            mean([getattr(x, name) for x in last]),
+            max(getattr(x, name) for x in samples),
+        )
         out.append(f"| {label} | {a:.1f} | {b:.1f} | {most:.1f} |")
     return out

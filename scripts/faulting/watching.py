@@ -1,4 +1,4 @@
-"""Readers beside a running pipeline: does a statement see part of a transaction, is what status says of freshness true."""
+"""Readers beside a running pipeline: is part of a transaction seen, is what status says of freshness true."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def marked(project: Project) -> int | None:
 
 
 def judge_status(project: Project, load: Workload, row: Row) -> bool:
-    """Whether status answered. Called fresh: it gives an age after which commits were made that a view read later lacks."""
+    """Whether status answered. Called fresh: a commit from before the age it gives is not in a view read later."""
     begun = time.time()
     got = project.do("status", "--json", seconds=BOUND)
     row.asked += 1
@@ -86,7 +86,7 @@ def judge_status(project: Project, load: Workload, row: Row) -> bool:
         if not got.refused:
             row.fail(f"status: {got.reason}")
         return False
-    told = json.loads(got.text[got.text.index("{"):got.text.rindex("}") + 1])
+    told = json.loads(got.text[got.text.index("{") : got.text.rindex("}") + 1])
     view = next(v for v in told["views"] if v["view"] == "marks")
     age = view["stale_seconds"]
     shown = marked(project)
@@ -96,5 +96,8 @@ def judge_status(project: Project, load: Workload, row: Row) -> bool:
     since = load.missing(shown, claimed - GRACE)
     if since is not None:
         row.fresh += 1
-        row.notes.append(f"called fresh: status said {age} s and {view['stale_bytes']} bytes; a commit {begun - since:.1f} s before is not shown")
+        row.notes.append(
+            f"called fresh: status said {age} s and {view['stale_bytes']} bytes; "
+            f"a commit {begun - since:.1f} s before is not shown"
+        )
     return True
