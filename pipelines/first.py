@@ -40,7 +40,7 @@ def first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pro
     try:
         warehouse = Warehouse(config, d)
         try:
-            snapshot = ExportedSnapshot(config.source.dsn, d.slot, [t.quoted for t in d.catalog], say=say)
+            snapshot = ExportedSnapshot(config.source.dsn, d.slot, [t.quoted for t in d.catalog])
             try:
                 d.origin = replace(d.origin, system=snapshot.system, timeline=snapshot.timeline)
                 with connect(config.source.dsn) as conn:

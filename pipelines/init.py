@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from compiler.errors import TidemarkError
+from pipelines.private import published
 
 CONFIG = '''# Tidemark: SQL views in a warehouse, kept fresh with what is committed in Postgres.
 
@@ -12,6 +13,7 @@ CONFIG = '''# Tidemark: SQL views in a warehouse, kept fresh with what is commit
 # A libpq connection string. ${NAME} is replaced by an environment variable, so that secrets stay out of this file.
 dsn = "host=127.0.0.1 dbname=shop user=postgres"
 # capture = "debezium"     # read the slot through Debezium's engine (pip install 'tidemark[debezium]'), instead of directly
+# timeout = 30             # seconds of silence after which the stream is dropped and opened again
 
 [defaults]
 engine = "auto"            # auto | duckdb | spark; a view can say its own: WITH (engine = 'duckdb')
@@ -23,6 +25,9 @@ path = "warehouse"         # the DuckDB file and the Delta tables live under it
 # rows = 200000
 # bytes = 134217728
 # seconds = 0.02
+
+# [metrics]
+# listen = "127.0.0.1:9187" # /metrics, /healthz and /readyz of `tidemark run`
 
 # [spark]
 # master = "local[*]"      # or spark://host:7077
@@ -42,9 +47,13 @@ def init(home: Path) -> list[Path]:
         raise TidemarkError(f"there is a tidemark.toml in {home.resolve()} already", code="exists",
                             hint="Edit it, or start in another folder.")
     (home / "views").mkdir(parents=True, exist_ok=True)
-    (home / "tidemark.toml").write_text(CONFIG)
+    toml = home / "tidemark.toml"
+    toml.touch(0o600)  # it may get a password
+    toml.chmod(0o600)
+    toml.write_text(CONFIG)
     written = [home / "tidemark.toml"]
     if not list((home / "views").glob("*.sql")):
         (home / "views" / "city_totals.sql.example").write_text(VIEW)
         written.append(home / "views" / "city_totals.sql.example")
+    published(home / "views")
     return written

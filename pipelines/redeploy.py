@@ -54,7 +54,7 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
     new = {e: ts for e, ts in new.items() if ts}
     maintained = _maintained(config, old)
     if new:
-        _add_tables(config, d, new, catalog, progress, say, Lost(old, again, views, not keep_going))
+        _add_tables(config, d, new, catalog, progress, Lost(old, again, views, not keep_going))
     elif any(v.error for v in old.views):
         _catch_up(config, old)  # what was mended in the source is not in the mirrors yet
     gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}
@@ -136,7 +136,7 @@ class Lost:
 
 
 def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress,
-                say: Callable[[str], None], lost: Lost) -> None:
+                lost: Lost) -> None:
     """Bring tables in at one LSN: everything else is first moved exactly there."""
     fresh = {t for ts in new.values() for t in ts} - {qualified(t) for t in d.catalog}
     every = d.catalog + catalog_tables(fresh, catalog)
@@ -144,7 +144,7 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
     reach("redeploy.published")
     with connect(config.source.dsn) as conn:
         d.origin = marked(conn, d)
-    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in every], temporary=True, say=say)
+    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in every], temporary=True)
     d.origin = replace(d.origin, system=d.origin.system or snapshot.system, timeline=d.origin.timeline or snapshot.timeline)
     try:
         warehouse = Warehouse(config, d)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,7 @@ from connectors.postgres.connection import ANSWER, connect, parse_lsn
 from connectors.postgres.origin import identify
 from connectors.postgres.replication import command, open_replication
 
+log = logging.getLogger("tidemark")
 CHUNK = 16 << 20
 
 
@@ -45,8 +47,8 @@ class Files:
 class Waiting:
     """Says which transactions hold up a new slot: it begins where all that were open before it have ended."""
 
-    def __init__(self, dsn: str, say: Callable[[str], None]) -> None:
-        self.dsn, self.say, self.said = dsn, say, 0.0
+    def __init__(self, dsn: str) -> None:
+        self.dsn, self.said = dsn, 0.0
 
     def __call__(self, seconds: float) -> None:
         if seconds < self.said + WAITED:
@@ -54,7 +56,7 @@ class Waiting:
         self.said = seconds
         with connect(self.dsn) as c:
             for pid, age, state, query in c.execute(OLDER).fetchall():
-                self.say(f"waiting {seconds:.0f} s for a transaction of the source to end: pid {pid}, open for {age} s, {state}: {query}")
+                log.warning("waiting for a transaction of the source to end: pid %s, open for %s s, %s: %s", pid, age, state, query)
 
 
 OLDER = """
@@ -71,23 +73,22 @@ class ExportedSnapshot:
     neither what they were then nor what they are now.
     """
 
-    def __init__(self, dsn: str, slot: str, tables: Iterable[str], temporary: bool = False,
-                 say: Callable[[str], None] = lambda _: None) -> None:
-        """`tables`: quoted names. `say` is told of the transactions that a new slot waits for."""
+    def __init__(self, dsn: str, slot: str, tables: Iterable[str], temporary: bool = False) -> None:
+        """`tables`: quoted names."""
         self.files = Files(dsn, tables)
-        self._export(dsn, slot, temporary, say)
+        self._export(dsn, slot, temporary)
 
     def rewritten(self) -> set[str]:
         """The tables that have other files than before the snapshot was taken."""
         return self.files.other()
 
-    def _export(self, dsn: str, slot: str, temporary: bool, say: Callable[[str], None]) -> None:
+    def _export(self, dsn: str, slot: str, temporary: bool) -> None:
         self.conn = open_replication(dsn)
         try:
             self.system, self.timeline, _ = identify(self.conn, ANSWER)
             kind = "TEMPORARY " if temporary else ""
             text = f'CREATE_REPLICATION_SLOT "{slot}" {kind}LOGICAL pgoutput (SNAPSHOT \'export\')'
-            result = command(self.conn, text, None, Waiting(dsn, say))
+            result = command(self.conn, text, None, Waiting(dsn))
             if result.status != pq.ExecStatus.TUPLES_OK:
                 detail = result.get_error_message()
                 hint = ("Drop a slot that is not used, or raise max_replication_slots." if "all replication slots" in detail

@@ -1,0 +1,462 @@
+"""What a trial from outside found: each a way to lose, double, half show or call fresh, and none of them open any more."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from compiler.errors import TidemarkError
+from connectors.failpoints import ACTIVE, FailpointReached
+from pipelines.capture import Capture, current_lsn
+from pipelines.client import connect_running
+from pipelines.run import limits
+from pipelines.warehouse import Warehouse
+from tests.pipelines.running import running
+from tests.project import Project
+
+T = ("CREATE TABLE t (id int PRIMARY KEY, a int, n numeric)", "CREATE TABLE u (id int PRIMARY KEY, b text)",
+     "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g", "INSERT INTO u VALUES (1, 'x')")
+VIEWS = {"totals": "SELECT a, count(*) AS n FROM t GROUP BY a", "sums": "SELECT a, sum(n) AS s FROM t GROUP BY a", "us": "SELECT id, b FROM u"}
+
+
+@pytest.fixture
+def p(database: str, tmp_path: Path) -> Project:
+    project = Project.create(tmp_path, database, VIEWS)
+    project.source(*T)
+    project.deploy()
+    return project
+
+
+@contextmanager
+def failpoint(name: str) -> Iterator[None]:
+    """In this process: the next time it is reached, it raises."""
+    ACTIVE.wanted, ACTIVE.reached = {name: ("raise", 1)}, {name: 0}
+    try:
+        yield
+    finally:
+        ACTIVE.wanted = {}
+
+
+def status(p: Project) -> dict:  # type: ignore[type-arg]
+    done = p.command("status", "--json")
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("where", ["capture.received", "capture.decoded", "duckdb.landed", "duckdb.frontier", "duckdb.committed", "capture.applied"])
+def test_01_a_batch_that_failed_is_applied_again_before_anything_is_acknowledged(p: Project, where: str) -> None:
+    """As where `verify` is served in the loop: the error is told to whoever asked, and the loop goes on."""
+    warehouse = Warehouse(p.config, p.deployed)
+    capture = Capture(warehouse, limits(p.config))
+    try:
+        p.source("INSERT INTO t SELECT g, g % 3, g FROM generate_series(100, 2000) g")
+        with failpoint(where), pytest.raises(FailpointReached):
+            capture.catch_up(current_lsn(p.dsn))
+        before = capture.stream.acknowledged
+        p.source("INSERT INTO t VALUES (5000, 1, 1)")
+        capture.catch_up(current_lsn(p.dsn))
+        assert capture.stream.acknowledged > before
+    finally:
+        capture.close()
+        warehouse.close()
+    p.assert_equal()
+
+
+def test_01_a_frontier_does_not_pass_what_was_received_and_not_stored(p: Project) -> None:
+    warehouse = Warehouse(p.config, p.deployed)
+    capture = Capture(warehouse, limits(p.config))
+    try:
+        p.source("INSERT INTO t VALUES (5000, 1, 1)")
+        with failpoint("duckdb.landed"), pytest.raises(FailpointReached):
+            capture.catch_up(current_lsn(p.dsn))
+        with pytest.raises(TidemarkError, match="about to pass changes that are not stored"):
+            capture.advance(current_lsn(p.dsn))
+        with pytest.raises(TidemarkError, match="about to pass changes that are not stored"):
+            capture.ledger.take(current_lsn(p.dsn) + 1), capture.ledger.take(current_lsn(p.dsn) + 2)
+    finally:
+        capture.close()
+        warehouse.close()
+
+
+def test_03_a_slot_that_somebody_advanced_is_refused_and_a_resync_mends_it(p: Project) -> None:
+    p.source("DELETE FROM t WHERE id < 10", "SELECT pg_replication_slot_advance(slot_name, pg_current_wal_lsn()) FROM pg_replication_slots "
+             "WHERE database = current_database()")
+    refused(p)
+    resynced(p)
+
+
+def test_03_a_slot_made_again_under_its_name_is_refused(p: Project) -> None:
+    slot = p.deployed.slot
+    p.source(f"SELECT pg_drop_replication_slot('{slot}')", "DELETE FROM t WHERE id < 10",
+             f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')", "DELETE FROM t WHERE id = 10")
+    refused(p)
+    resynced(p)
+
+
+def test_03_a_slot_that_is_gone_is_refused_by_deploy_too(p: Project) -> None:
+    p.source(f"SELECT pg_drop_replication_slot('{p.deployed.slot}')", "DELETE FROM t WHERE id < 10")
+    refused(p)
+    told = status(p)
+    assert "is gone" in told["slot_error"] and told["retained_bytes"] is None
+    resynced(p)
+
+
+def refused(p: Project) -> None:
+    for args in (("run", "--once"), ("run",), ("deploy",), ("verify",)):
+        done = p.command(*args)
+        assert done.returncode == 1 and "--resync" in done.stderr and "Traceback" not in done.stderr, (args, done)
+
+
+def resynced(p: Project) -> None:
+    done = p.command("deploy", "--resync")
+    assert done.returncode == 0, done.stderr
+    p.assert_equal()
+    p.source("INSERT INTO t VALUES (7000, 2, 7), (7001, 2, 8)")
+    p.assert_equal()
+    with psycopg.connect(p.dsn) as c:
+        assert c.execute("SELECT count(*) FROM pg_replication_slots WHERE database = current_database()").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("sql", [
+    "EXPLAIN ANALYZE DELETE FROM base.t", "EXPLAIN ANALYZE UPDATE meta.frontier SET lsn = 0", "COPY totals TO '{home}/out.csv'",
+    "SELECT * FROM read_text('{home}/tidemark.toml')", "SELECT * FROM '{home}/tidemark.toml'", "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT * FROM glob('/etc/*')", "SELECT * FROM base.t", "SELECT * FROM meta.frontier", "FROM query('DELETE FROM base.t')",
+    'SELECT * FROM (WITH "/etc/passwd" AS (SELECT 1) SELECT 1), "/etc/passwd"', "ATTACH '{home}/x.db'", "PRAGMA database_list",
+    "SELECT 1; SELECT 2", "WITH x AS (DELETE FROM base.t RETURNING *) SELECT * FROM x", "SET memory_limit = '1GB'", "CHECKPOINT",
+    "INSTALL httpfs", "SELECT (SELECT content FROM read_blob('/etc/passwd'))", "SELECT * FROM duckdb_settings()"])
+@pytest.mark.parametrize("on", [False, True], ids=["stopped", "running"])
+def test_05_a_query_reads_views_and_nothing_else(deployed_once: Project, sql: str, on: bool) -> None:
+    p = deployed_once
+    sql = sql.format(home=p.home)
+    if on:
+        reader = connect_running(p.config.warehouse_path)
+        assert reader is not None
+        with reader, pytest.raises(TidemarkError) as e:
+            reader.query(sql)
+        assert e.value.code in ("read_only", "undefined_view", "syntax_error", "query_failed")
+        return
+    from pipelines.read_only import checked
+
+    with pytest.raises(TidemarkError):
+        checked(sql, set(VIEWS), False)
+    assert not (p.home / "out.csv").exists()
+
+
+@pytest.mark.parametrize("sql", ["SELECT * FROM totals", "FROM totals t JOIN sums s USING (a) SELECT t.a, s.s", "EXPLAIN SELECT * FROM totals",
+                                 "EXPLAIN ANALYZE SELECT * FROM totals", "WITH x AS (SELECT * FROM main.totals) SELECT * FROM x",
+                                 'SELECT * FROM "Totals", range(3) r', "DESCRIBE totals", "SUMMARIZE totals", "TABLE totals", "VALUES (1)",
+                                 "SELECT unnest([1, 2]) AS x"])
+def test_05_queries_over_views_are_answered(deployed_once: Project, sql: str) -> None:
+    reader = connect_running(deployed_once.config.warehouse_path)
+    assert reader is not None
+    with reader:
+        assert reader.query(sql).num_rows > 0
+
+
+def test_05_internals_are_read_when_asked_for(deployed_once: Project) -> None:
+    reader = connect_running(deployed_once.config.warehouse_path)
+    assert reader is not None
+    with reader:
+        assert reader.query("SELECT * FROM base.t", internal=True).num_rows == 30
+        for sql in ("SELECT * FROM read_text('/etc/passwd')", "EXPLAIN ANALYZE DELETE FROM base.t", "SELECT * FROM '/etc/passwd'"):
+            with pytest.raises(TidemarkError):
+                reader.query(sql, internal=True)
+
+
+@pytest.fixture(scope="module")
+def deployed_once(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    """One that runs, for tests that change nothing."""
+    with psycopg.connect(server, autocommit=True) as c:
+        c.execute("DROP DATABASE IF EXISTS trust_read")
+        c.execute("CREATE DATABASE trust_read")
+    project = Project.create(tmp_path_factory.mktemp("read"), psycopg.conninfo.make_conninfo(server, dbname="trust_read"), VIEWS)
+    project.source(*T)
+    project.deploy()
+    with running(project):
+        yield project
+    assert project.command("teardown", "--yes").returncode == 0
+    with psycopg.connect(server, autocommit=True) as c:
+        c.execute("DROP DATABASE trust_read WITH (FORCE)")
+
+
+def test_05_verify_compares_mirrors_and_repair_mends_them_from_the_source(p: Project) -> None:
+    warehouse = Warehouse(p.config, p.deployed)
+    warehouse.engine("duckdb").con.execute("DELETE FROM base.t WHERE id = 7")  # type: ignore[attr-defined]
+    warehouse.close()
+    done = p.command("verify")
+    assert done.returncode == 1 and "table public.t on duckdb: DIFFERS, 1 rows missing" in done.stdout, done
+    done = p.command("verify", "--repair")
+    assert done.returncode == 0, done
+    p.source("UPDATE t SET a = a + 1 WHERE id IN (6, 7)")
+    p.assert_equal()
+
+
+def test_05_a_state_that_was_changed_is_mended_too(p: Project) -> None:
+    warehouse = Warehouse(p.config, p.deployed)
+    state = warehouse.view("totals")[1].states[-1].name
+    warehouse.engine("duckdb").con.execute(f'UPDATE state."{state}" SET _count = _count + 1')  # type: ignore[attr-defined]
+    warehouse.close()
+    assert p.command("verify").returncode == 1
+    assert p.command("verify", "--repair").returncode == 0
+    p.assert_equal()
+
+
+def test_07_what_a_lost_deployment_left_is_never_taken_for_filled(p: Project) -> None:
+    (p.config.warehouse_path / "deployment.json").unlink()
+    p.source("DELETE FROM t WHERE id < 20")
+    done = p.command("deploy")
+    assert done.returncode == 1 and "no deployment.json" in done.stderr and "teardown" in done.stderr
+    done = p.command("teardown", "--yes")
+    assert done.returncode == 0 and "pg_drop_replication_slot('tidemark_" in done.stderr, done
+    done = p.command("deploy")
+    assert done.returncode == 0 and "slots or publications of another deployment" in done.stderr
+    assert "slots or publications of another deployment" in p.command("check").stdout
+    p.assert_equal()
+
+
+def test_07_a_strangers_file_is_never_read(p: Project, tmp_path: Path) -> None:
+    other = Project.create(tmp_path / "other", p.dsn, VIEWS)
+    other.deploy()
+    os.replace(other.config.warehouse_path / "tidemark.duckdb", p.config.warehouse_path / "tidemark.duckdb")
+    for args in (("run", "--once"), ("query", "SELECT * FROM totals"), ("deploy",), ("status",)):
+        done = p.command(*args)
+        assert done.returncode == 1 and "another deployment" in done.stderr and "Traceback" not in done.stderr, (args, done)
+
+
+@contextmanager
+def open_transaction(p: Project) -> Iterator[None]:
+    """One that has written, and ends when this does."""
+    with psycopg.connect(p.dsn) as c:
+        c.execute("INSERT INTO u VALUES (100, 'open')")
+        yield
+        c.rollback()
+
+
+def test_08_verify_and_the_loop_do_not_wait_for_open_transactions(p: Project) -> None:
+    with open_transaction(p), running(p) as process:
+        done = p.command("verify")
+        assert done.returncode == 0, done
+        p.source("INSERT INTO t VALUES (900, 1, 1)")
+        done = p.command("query", "SELECT count(*) AS n FROM us", "--wait", "--format", "csv")
+        assert done.stdout.split()[-1] == "1", done
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+    p.assert_equal()
+
+
+def test_08_deploy_says_what_it_waits_for_and_can_be_interrupted(database: str, tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    p = Project.create(tmp_path, database, VIEWS)
+    p.source(*T)
+    with open_transaction(p):
+        process = subprocess.Popen([sys.executable, "-m", "pipelines.cli", "deploy"], cwd=p.home, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert "waiting" in line and "pid" in line and "INSERT INTO u" in line
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+        assert process.returncode == 130 and "Traceback" not in err
+    assert p.command("deploy").returncode == 0
+    p.assert_equal()
+    with psycopg.connect(p.dsn) as c:
+        assert c.execute("SELECT count(*) FROM pg_replication_slots WHERE database = current_database()").fetchone() == (1,)
+
+
+def test_08_verify_agrees_while_many_write(p: Project) -> None:
+    """Snapshots taken beside commits: what they see is not always the first part of the commit order."""
+    stop = threading.Event()
+
+    def write(k: int) -> None:
+        with psycopg.connect(p.dsn, autocommit=True) as c:
+            i = 10_000 * k
+            while not stop.is_set():
+                i += 1
+                c.execute("INSERT INTO t VALUES (%s, %s, 1)", (i, i % 7))
+
+    writers = [threading.Thread(target=write, args=(k,)) for k in range(1, 5)]
+    with running(p):
+        for w in writers:
+            w.start()
+        try:
+            for _ in range(4):
+                done = p.command("verify")
+                assert done.returncode == 0, done.stdout + done.stderr
+        finally:
+            stop.set()
+            for w in writers:
+                w.join()
+
+
+@pytest.mark.parametrize("while_running", [False, True])
+def test_09_a_publication_altered_and_put_back_is_noticed(p: Project, while_running: bool) -> None:
+    name = f'"{p.deployed.publication}"'
+    change = (f"ALTER PUBLICATION {name} DROP TABLE t", "DELETE FROM t WHERE id = 3", f"ALTER PUBLICATION {name} ADD TABLE t",
+              "DELETE FROM t WHERE id = 4")
+    if while_running:
+        with running(p) as process:
+            p.source(*change)
+            _, err = process.communicate(timeout=30)
+            assert process.returncode == 1 and "was altered, and put back" in err and "--resync" in err
+    else:
+        p.source(*change)
+    refused(p)
+    done = p.command("deploy", "--resync")
+    assert done.returncode == 0, done.stderr
+    p.source("INSERT INTO t VALUES (7000, 2, 7)", "UPDATE u SET b = 'y'")
+    p.assert_equal()
+
+
+def test_09_only_the_tables_concerned_are_copied_again(p: Project) -> None:
+    name, slot = f'"{p.deployed.publication}"', p.deployed.slot
+    p.source(f"ALTER PUBLICATION {name} SET TABLE u", "DELETE FROM t WHERE id = 3", f"ALTER PUBLICATION {name} SET TABLE t, u")
+    assert p.command("deploy", "--resync").returncode == 0
+    assert p.deployed.slot == slot
+    p.assert_equal()
+
+
+def test_10_a_value_that_is_refused_stops_the_views_that_read_its_column_and_no_other(p: Project) -> None:
+    p.source("INSERT INTO t VALUES (50, 1, 0.12345678901234567)", "INSERT INTO u VALUES (2, 'y')")
+    done = p.command("run", "--once")
+    assert done.returncode == 0 and 'view "sums" is set aside' in done.stderr and "id = 50" in done.stderr, done
+    told = {v["view"]: v["error"] for v in status(p)["views"]}
+    assert "id = 50" in told["sums"] and not told["totals"] and not told["us"]
+    p.source("INSERT INTO t VALUES (51, 1, 7)", "DELETE FROM t WHERE id = 4")
+    p.command("run", "--once")
+    lines = p.command("verify").stdout
+    assert "totals: equal" in lines and "us: equal" in lines and "table public.t on duckdb: equal" in lines, lines
+    p.source("UPDATE t SET n = 1 WHERE id = 50")
+    done = p.command("deploy")
+    assert done.returncode == 0, done.stderr
+    p.source("INSERT INTO t VALUES (52, 1, 8)")
+    p.assert_equal()
+
+
+def test_10_while_it_is_still_there_deploy_says_so_and_keeps_the_rest(p: Project) -> None:
+    p.source("INSERT INTO t VALUES (50, 1, 0.12345678901234567)")
+    p.command("run", "--once")
+    done = p.command("deploy")
+    assert done.returncode == 1 and "id = 50" in done.stderr + done.stdout, done
+    p.source("INSERT INTO t VALUES (51, 1, 7)", "DELETE FROM t WHERE id = 4")
+    assert p.command("run", "--once").returncode == 0
+    lines = p.command("verify").stdout
+    assert "totals: equal" in lines and "us: equal" in lines, lines
+    p.source("DELETE FROM t WHERE id = 50")
+    assert p.command("deploy").returncode == 0
+    p.assert_equal()
+
+
+def test_10_a_column_that_nothing_reads_stops_nothing(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"totals": VIEWS["totals"]})
+    p.source(*T[:1], "INSERT INTO t VALUES (1, 1, 0.12345678901234567)")
+    assert p.command("deploy").returncode == 0
+    p.source("INSERT INTO t VALUES (2, 1, 0.12345678901234567), (3, 2, 1)")
+    done = p.command("run", "--once")
+    assert (done.returncode, done.stderr) == (0, "")
+    p.assert_equal()
+
+
+def test_10_an_array_of_two_dimensions_is_refused_like_that(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"plain": "SELECT id FROM v", "arrays": "SELECT id, x FROM v"})
+    p.source("CREATE TABLE v (id int PRIMARY KEY, x int[])", "INSERT INTO v VALUES (1, '{1}')")
+    p.deploy()
+    p.source("INSERT INTO v VALUES (2, '{{1,2},{3,4}}')")
+    assert p.command("run", "--once").returncode == 0
+    assert {v["view"]: bool(v["error"]) for v in status(p)["views"]} == {"arrays": True, "plain": False}
+
+
+def test_11_infinity_and_times_before_the_common_era_are_shown(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"times": "SELECT id, d, ts FROM w"})
+    p.source("CREATE TABLE w (id int PRIMARY KEY, d date, ts timestamp)",
+             "INSERT INTO w VALUES (1, 'infinity', '-infinity'), (2, '0044-03-15 BC', '0044-03-15 12:00 BC'), (3, '2026-01-02', '2026-01-02 03:04')")
+    done = p.command("deploy")
+    assert "Traceback" not in done.stderr
+    for fmt in ("table", "csv", "json"):
+        shown = p.command("query", "SELECT * FROM times ORDER BY id", "--format", fmt)
+        assert shown.returncode == 0 and "Traceback" not in shown.stderr, shown.stderr
+        assert "infinity" in shown.stdout and "0044-03-15 BC" in shown.stdout and "2026-01-02" in shown.stdout, shown.stdout
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1}', "null"])
+def test_11_a_deployment_that_cannot_be_read_is_told_of(p: Project, content: str) -> None:
+    (p.config.warehouse_path / "deployment.json").write_text(content)
+    for args in (("run", "--once"), ("status",), ("query", "SELECT * FROM totals"), ("deploy",), ("verify",)):
+        done = p.command(*args)
+        assert done.returncode == 1 and "deployment.json" in done.stderr and "Traceback" not in done.stderr, (args, done)
+    assert p.command("teardown", "--yes").returncode == 0
+    assert p.command("deploy").returncode == 0
+    p.assert_equal()
+
+
+def test_11_a_password_is_not_printed_by_debug(tmp_path: Path) -> None:
+    for dsn in ("postgresql://postgres:secret%ZZ@127.0.0.1/x", "postgresql://postgres:secret@127.0.0.1:1/x?connect_timeout=x",
+                "host=127.0.0.1 port=1 password=secret user=p nonsense"):
+        p = Project.create(tmp_path, dsn, {"v": "SELECT 1 AS a"})
+        for command in ("check", "deploy"):
+            done = p.command("--debug", command)
+            assert done.returncode == 3 and "secret" not in done.stderr + done.stdout, done.stderr
+
+
+def test_12_what_is_kept_is_for_its_owner_alone(database: str, tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    p = Project(tmp_path / "new", database)
+    assert p.command("init").returncode == 0
+    toml = tmp_path / "new" / "tidemark.toml"
+    assert stat.S_IMODE(toml.stat().st_mode) == 0o600
+    p = Project.create(tmp_path / "new", database, VIEWS)
+    p.source(*T)
+    os.umask(0o022)
+    assert p.command("deploy").returncode == 0
+    folder = p.config.warehouse_path
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(f.stat().st_mode) & 0o077 for f in folder.rglob("*")} == {0}
+    assert p.command("export", "totals", "--to", "out").returncode == 0
+    assert stat.S_IMODE((p.home / "out" / "totals.parquet").stat().st_mode) == 0o644
+
+
+def test_12_a_stranger_cannot_make_a_pipeline_allocate(p: Project) -> None:
+    with running(p) as process:
+        port = json.loads((p.config.warehouse_path / "run.json").read_text())["port"]
+        for head in (struct.pack("!QQ", 1 << 33, 0), struct.pack("!QQ", 10, 1 << 40), struct.pack("!QQ", 1 << 20, 0)):
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+                s.sendall(head)
+                assert s.recv(1) == b"", "the connection is closed"
+        resident = int((Path("/proc") / str(process.pid) / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        assert resident < 1 << 30
+        assert p.command("query", "SELECT * FROM totals").returncode == 0
+
+
+def test_reconnects_after_the_server_ended_the_stream(p: Project) -> None:
+    with running(p) as process:
+        for i in range(3):
+            p.source("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = current_database() AND active")
+            p.source(f"INSERT INTO t VALUES ({900 + i}, 1, 1)")
+            done = p.command("query", "SELECT sum(n)::BIGINT AS n FROM totals", "--wait", "--format", "csv")
+            assert done.returncode == 0 and done.stdout.split()[-1] == str(31 + i), done
+        assert process.poll() is None
+    p.assert_equal()
+
+
+def test_status_works_without_a_source(p: Project) -> None:
+    toml = p.home / "tidemark.toml"
+    toml.write_text(toml.read_text().replace('dsn = "', 'dsn = "port=1 host=127.0.0.1 '))
+    text = toml.read_text()
+    toml.write_text(text.replace(text.split('dsn = "')[1].split('"')[0], "host=127.0.0.1 port=1 user=x dbname=x"))
+    begun = time.monotonic()
+    told = status(p)
+    assert time.monotonic() - begun < 20 and told["source_lsn"] is None and "cannot connect" in told["source"]
+    assert all(v["stale_bytes"] is None for v in told["views"])
