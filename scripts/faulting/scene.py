@@ -148,12 +148,12 @@ class Scene:
     def resync(self, after: str) -> bool:
         """By the way out that an error offers: whether it works, and all is equal then."""
         got = self.project.do("deploy", "--resync")
+        if got.refused and "teardown --yes" in got.text:  # it says what does help
+            self.row.notes.append(f"after {after}, deploy --resync is refused, and teardown is offered")
+            self.must("teardown", "--yes")
+            got = self.project.do("deploy")
         if got.code != 0:
-            self.row.fail(
-                f"after {after}, deploy --resync is not there"
-                if got.unknown
-                else f"after {after}, deploy --resync: {got.reason}"
-            )
+            self.row.fail(f"after {after}, {'there is no --resync' if got.unknown else f'deploy --resync: {got.reason}'}")
             self.anew()
             return False
         return self.recover(f"{after} and deploy --resync")

@@ -74,7 +74,7 @@ def marked(project: Project) -> int | None:
     return max((json.loads(line)["n"] for line in got.text.splitlines() if line.startswith("{")), default=0)
 
 
-def judge_status(project: Project, load: Workload, row: Row) -> bool:
+def judge_status(project: Project, load: Workload, row: Row, when: str = "beside a run") -> bool:
     """Whether status answered. Called fresh: a commit from before the age it gives is not in a view read later."""
     begun = time.time()
     got = project.do("status", "--json", seconds=BOUND)
@@ -97,7 +97,7 @@ def judge_status(project: Project, load: Workload, row: Row) -> bool:
     if since is not None:
         row.fresh += 1
         row.notes.append(
-            f"called fresh: status said {age} s and {view['stale_bytes']} bytes; "
+            f"called fresh, {when}: status said {age} s and {view['stale_bytes']} bytes; "
             f"a commit {begun - since:.1f} s before is not shown"
         )
     return True
