@@ -1,1 +1,1 @@
-"""Fault injection: a workload on a Postgres of its own, Tidemark as processes, faults, and a count of what went wrong."""
+"""Fault injection: a workload on its own Postgres, Tidemark as processes, faults, and a count of what went wrong."""

@@ -1,4 +1,4 @@
-"""scripts/faults: inject faults into a running Tidemark, and count what was lost, doubled, half shown and called fresh."""
+"""Inject faults into a running Tidemark, and count what was lost, doubled, half shown and called fresh."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from faulting import kinds, page
 from faulting.result import Row, table
 from faulting.scene import Bench, Failed, Options, bench
+from faulting.soak import soak
 
 MOMENTS = {"duckdb": 300, "spark": 60}
 
@@ -20,16 +21,20 @@ def arguments() -> argparse.Namespace:
     p = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
     p.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb")
     p.add_argument("--moments", type=int, help="random moments of SIGKILL (default 300; 60 on Spark)")
+    p.add_argument("--trials", type=int, help="trials of failpoints, drawn from all (default all; 8 with --quick)")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--quick", action="store_true", help="a couple of minutes")
     p.add_argument("--only", default="", metavar="NAME", help=f"one of: {', '.join(kinds.BY_NAME)} (several by commas)")
-    p.add_argument("--soak", type=float, nargs="?", const=60.0, metavar="MINUTES", help="a mixed load instead (default 60 minutes)")
+    p.add_argument(
+        "--soak", type=float, nargs="?", const=60.0, metavar="MINUTES", help="a mixed load instead (default 60 minutes)"
+    )
     p.add_argument("--page", type=Path, metavar="FILE", help="write the tables there, docs/faults.md")
     a = p.parse_args()
     unknown = {n for n in a.only.split(",") if n} - set(kinds.BY_NAME)
     if unknown:
         p.error(f"--only: {sorted(unknown)[0]!r} is none of {', '.join(kinds.BY_NAME)}")
-    a.moments = a.moments if a.moments is not None else 12 if a.quick else MOMENTS[a.engine]
+    a.trials = a.trials if a.trials is not None else 8 if a.quick else 0
+    a.moments = a.moments if a.moments is not None else 6 if a.quick else MOMENTS[a.engine]
     return a
 
 
@@ -39,9 +44,11 @@ def show(r: Row) -> None:
             print(f"  {label}: {line}", flush=True)
 
 
-def sweep(b: Bench) -> None:
+def sweep(b: Bench) -> list[str]:
     """Every kind that was asked for."""
-    wanted = [n for n in b.options.only.split(",") if n] or [n for n in kinds.BY_NAME if not b.options.quick or n in kinds.QUICK]
+    wanted = [n for n in b.options.only.split(",") if n] or [
+        n for n in kinds.BY_NAME if not b.options.quick or n in kinds.QUICK
+    ]
     for name in wanted:
         begun, before = time.monotonic(), len(b.rows)
         print(f"{name}:", flush=True)
@@ -50,21 +57,23 @@ def sweep(b: Bench) -> None:
         for r in b.rows[before:]:
             show(r)
         print(f"{name}: {time.monotonic() - begun:.0f} s", flush=True)
+    return []
 
 
 def main() -> int:
     a = arguments()
     for s in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(s, signal.default_int_handler)  # as an interrupt: what was started is stopped
-    options = Options(a.engine, a.moments, a.seed, a.quick, a.only)
-    begun = time.monotonic()
-    with bench(options) as b:
-        sweep(b)
-        rows = b.rows
-    minutes = (time.monotonic() - begun) / 60
-    print("\n".join(table(rows)), flush=True)
+    options = Options(a.engine, a.moments, a.seed, a.quick, a.trials, a.only)
+    begun, measured = time.monotonic(), list[str]()
+    with bench(options) as b, suppress(Failed):
+        measured = soak(b, a.soak) if a.soak else sweep(b)
+    minutes, rows = (time.monotonic() - begun) / 60, b.rows
+    if a.soak:
+        show(rows[0])
+    print("\n".join([*table(rows), *measured]), flush=True)
     if a.page is not None:
-        page.write(a.page, rows, options, minutes)
+        page.write(a.page, rows, options, minutes, measured)
     return 1 if any(r.red for r in rows) else 0
 
 

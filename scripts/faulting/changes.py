@@ -45,24 +45,51 @@ class Changes:
         self._do(c, "UPDATE account_b SET amount = amount + %s WHERE id = %s", (amount, r.randint(1, ACCOUNTS)))
 
     def _change(self, c: psycopg.Connection) -> None:
-        kinds = (self._insert, self._update, self._rekey, self._delete, self._note, self._part, self._tag, self._later, self._rare)
+        kinds = (
+            self._insert,
+            self._update,
+            self._rekey,
+            self._delete,
+            self._note,
+            self._part,
+            self._tag,
+            self._later,
+            self._rare,
+        )
         self.random.choices(kinds, (20, 22, 6, 16, 6, 16, 10, 4, 0.6))[0](c)
 
     def _insert(self, c: psycopg.Connection) -> None:
         r = self.random
         i = r.randint(1, 400)
         note = f"{r.getrandbits(64):016x}" * r.choice([1, 200]) if r.random() < 0.2 else None
-        self._do(c, "INSERT INTO item VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-                 (i, r.choice([None, *range(7)]), r.choice([None, "", "Ünï 😀", f"new {i}"]), r.choice([None, r.randint(-10**6, 10**9) / 100]),
-                  r.choice([None, "0044-03-15", f"20{r.randint(10, 99)}-02-28"]), note))
+        self._do(
+            c,
+            "INSERT INTO item VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+            (
+                i,
+                r.choice([None, *range(7)]),
+                r.choice([None, "", "Ünï 😀", f"new {i}"]),
+                r.choice([None, r.randint(-(10**6), 10**9) / 100]),
+                r.choice([None, "0044-03-15", f"20{r.randint(10, 99)}-02-28"]),
+                note,
+            ),
+        )
 
     def _update(self, c: psycopg.Connection) -> None:
         r = self.random
         if r.random() < 0.5:  # values out of line are not sent
-            self._do(c, "UPDATE item SET price = price + 1.01, kind = %s WHERE id = %s", (r.choice([None, *range(7)]), r.randint(1, 400)))
+            self._do(
+                c,
+                "UPDATE item SET price = price + 1.01, kind = %s WHERE id = %s",
+                (r.choice([None, *range(7)]), r.randint(1, 400)),
+            )
         else:
-            self._do(c, "UPDATE item SET name = name || 'x', since = since + 1 WHERE id BETWEEN %s AND %s AND length(name) < 30",
-                     (i := r.randint(1, 400), i + 4))
+            self._do(
+                c,
+                "UPDATE item SET name = name || 'x', since = since + 1 "
+                "WHERE id BETWEEN %s AND %s AND length(name) < 30",
+                (i := r.randint(1, 400), i + 4),
+            )
 
     def _rekey(self, c: psycopg.Connection) -> None:
         """Key changes, also of rows with values out of line, and onto a key that was just freed."""
@@ -83,8 +110,12 @@ class Changes:
 
     def _part(self, c: psycopg.Connection) -> None:
         r = self.random
-        self._do(c, "INSERT INTO part VALUES (%s, %s, %s) ON CONFLICT (id) DO UPDATE SET item = excluded.item, qty = part.qty + 1",
-                 (r.randint(1, 400), r.choice([None, r.randint(1, 420)]), r.randint(0, 9)))
+        self._do(
+            c,
+            "INSERT INTO part VALUES (%s, %s, %s) "
+            "ON CONFLICT (id) DO UPDATE SET item = excluded.item, qty = part.qty + 1",
+            (r.randint(1, 400), r.choice([None, r.randint(1, 420)]), r.randint(0, 9)),
+        )
 
     def _tag(self, c: psycopg.Connection) -> None:
         r = self.random
@@ -92,13 +123,30 @@ class Changes:
         if kind < 0.5:
             self._do(c, "INSERT INTO tag VALUES (%s, %s), (%s, NULL)", (label, r.randint(0, 3), label))
         elif kind < 0.75:
-            self._do(c, "UPDATE tag SET n = coalesce(n, 0) + 1 WHERE label IS NOT DISTINCT FROM %s AND n IS DISTINCT FROM 3", (label,))
+            self._do(
+                c,
+                "UPDATE tag SET n = coalesce(n, 0) + 1 WHERE label IS NOT DISTINCT FROM %s AND n IS DISTINCT FROM 3",
+                (label,),
+            )
         else:
-            self._do(c, "DELETE FROM tag WHERE ctid = (SELECT min(ctid) FROM tag WHERE label IS NOT DISTINCT FROM %s)", (label,))
+            self._do(
+                c,
+                "DELETE FROM tag WHERE ctid = (SELECT min(ctid) FROM tag WHERE label IS NOT DISTINCT FROM %s)",
+                (label,),
+            )
 
     def _later(self, c: psycopg.Connection) -> None:
         r = self.random
-        self._do(c, "INSERT INTO later VALUES (%s, %s, 'n') ON CONFLICT (id) DO UPDATE SET v = excluded.v", (r.randint(1, 300), r.randint(0, 5)))
+        self._do(
+            c,
+            "INSERT INTO later VALUES (%s, %s, 'n') ON CONFLICT (id) DO UPDATE SET v = excluded.v",
+            (r.randint(1, 300), r.randint(0, 5)),
+        )
 
     def _rare(self, c: psycopg.Connection) -> None:
-        self._do(c, self.random.choice(["TRUNCATE tag", "TRUNCATE part", "TRUNCATE tag, part", "DELETE FROM item WHERE id %% 2 = 0"]))
+        self._do(
+            c,
+            self.random.choice(
+                ["TRUNCATE tag", "TRUNCATE part", "TRUNCATE tag, part", "DELETE FROM item WHERE id %% 2 = 0"]
+            ),
+        )

@@ -24,7 +24,7 @@ WORKS = {"duckdb": 20.0, "spark": 90.0}  # seconds in which a failpoint of `run`
 
 
 def struck(s: Scene, t: Trial, got: Told) -> bool:
-    """Whether the command ended by the failpoint, as it had to; a command that goes on after an error has told of it."""
+    """Whether the failpoint struck; a command that goes on after an error has told of it."""
     t.reached = got.code == -signal.SIGKILL if t.action == "kill" else t.name in got.text and got.code != 2
     if got.code is None:
         s.row.fail(f"{t}: did not end")
@@ -66,8 +66,13 @@ def verify(s: Scene, t: Trial) -> None:
 
 def damage(s: Scene) -> None:
     with duckdb.connect(str(s.project.warehouse / "tidemark.duckdb")) as con:
-        states = [r[0] for r in con.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'state' "
-                                            "AND table_name LIKE 'item%' ORDER BY 1").fetchall()]
+        states = [
+            r[0]
+            for r in con.execute(
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = 'state' "
+                "AND table_name LIKE 'item%' ORDER BY 1"
+            ).fetchall()
+        ]
         con.execute(f'DELETE FROM state."{random.Random(len(states)).choice(states)}"')
 
 
@@ -130,4 +135,10 @@ def resync(s: Scene, t: Trial) -> None:
 
 
 BY_NAME: dict[str, Callable[[Scene, Trial], None]] = {
-    "run": run, "once": once, "verify": verify, "deploy": deploy, "redeploy": redeploy, "resync": resync}
+    "run": run,
+    "once": once,
+    "verify": verify,
+    "deploy": deploy,
+    "redeploy": redeploy,
+    "resync": resync,
+}

@@ -73,8 +73,11 @@ def opened(file: Path, folder: Path) -> duckdb.DuckDBPyConnection:
 
 
 def columns(c: psycopg.Connection, table: str) -> list[str]:
-    got = c.execute("SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
-                    (table,)).fetchall()
+    got = c.execute(
+        "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped "
+        "ORDER BY attnum",
+        (table,),
+    ).fetchall()
     return [str(r[0]) for r in got]
 
 
@@ -97,8 +100,13 @@ def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | N
         for table in mirrored.get("duckdb", []):
             assert con is not None, "the warehouse has no file"
             names = columns(c, table)
-            has = {r[0] for r in con.execute("SELECT column_name FROM information_schema.columns WHERE table_schema = 'base' AND table_name = ?",
-                                             [table]).fetchall()}
+            has = {
+                r[0]
+                for r in con.execute(
+                    "SELECT column_name FROM information_schema.columns WHERE table_schema = 'base' AND table_name = ?",
+                    [table],
+                ).fetchall()
+            }
             items = ", ".join(f'"{n}"' for n in names) + (", _weight" if "_weight" in has else ", 1")
             got = con.execute(f'SELECT {items} FROM base."{table}"').fetchall()
             out.add(f"mirror {table}", bag(c.execute(f'SELECT * FROM "{table}"'.encode()).fetchall()), weighted(got))
@@ -108,7 +116,9 @@ def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | N
         for name in views:
             wanted = bag(c.execute(f'SELECT * FROM "{name}"'.encode()).fetchall())
             if exported is not None:
-                shown = duckdb.execute(f"SELECT * FROM read_parquet('{exported}/{name}*/*.parquet', hive_partitioning = false)").fetchall()
+                shown = duckdb.execute(
+                    f"SELECT * FROM read_parquet('{exported}/{name}*/*.parquet', hive_partitioning = false)"
+                ).fetchall()
             else:
                 assert con is not None
                 shown = con.execute(f'SELECT * FROM main."{name}"').fetchall()

@@ -18,7 +18,9 @@ def files(table: Path) -> list[Path]:
         first = int(json.loads(hint.read_text())["version"]) + 1
         paths = sorted(log.glob(f"{first - 1:020}.checkpoint*.parquet"))
         listed = ", ".join(f"'{p}'" for p in paths)
-        for (path,) in duckdb.execute(f"SELECT add.path FROM read_parquet([{listed}]) WHERE add IS NOT NULL").fetchall():
+        for (path,) in duckdb.execute(
+            f"SELECT add.path FROM read_parquet([{listed}]) WHERE add IS NOT NULL"
+        ).fetchall():
             there[path] = None
     for commit in sorted(log.glob("*.json")):
         if not commit.stem.isdigit() or int(commit.stem) < first:
@@ -35,10 +37,14 @@ def files(table: Path) -> list[Path]:
 
 def rows(folder: Path, table: str, columns: list[str]) -> list[tuple[Any, ...]]:
     """The columns and the weight of every row of a mirror, base and log."""
-    found = [p for p in folder.iterdir() if p.name == table or p.name.endswith(f"_{table}") or p.name.endswith(f".{table}")]
+    found = [
+        p for p in folder.iterdir() if p.name == table or p.name.endswith(f"_{table}") or p.name.endswith(f".{table}")
+    ]
     assert len(found) == 1, f"{table}: {found}"
     listed = ", ".join(f"'{p}'" for p in files(found[0]))
     if not listed:
         return []
     items = ", ".join(f'"{c}"' for c in columns)
-    return duckdb.execute(f"SELECT {items}, _weight FROM read_parquet([{listed}], union_by_name = true, hive_partitioning = false)").fetchall()
+    return duckdb.execute(
+        f"SELECT {items}, _weight FROM read_parquet([{listed}], union_by_name = true, hive_partitioning = false)"
+    ).fetchall()

@@ -1,12 +1,12 @@
-"""A disk that is full, and a file of the warehouse that is cut or gone: an error with a reason, or recovery; never a wrong answer."""
+"""A full disk, and files that are cut or gone: an error with a reason, or recovery; never a wrong answer."""
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +22,13 @@ SIZE = {"duckdb": 48, "spark": 96}  # MB of the file system that is filled
 def small_disk(folder: Path, megabytes: int) -> Iterator[bool]:
     """A file system in memory at the folder; False where it cannot be mounted."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)],
-                                                capture_output=True).returncode == 0
+    made = (
+        os.geteuid() == 0
+        and subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], capture_output=True
+        ).returncode
+        == 0
+    )
     try:
         yield made
     finally:
@@ -68,13 +73,16 @@ def _full(s: Scene, when: str) -> None:
         ballast = fill(s.project.warehouse)
         with Watching(s.project, s.load, s.row, status=2.0):
             s.load.write(3)
-            time.sleep(5)
+            if run is not None and not run.wait(30):
+                s.row.notes.append("run goes on while the disk is full")
             got = run.end() if run is not None else s.project.do("run", "--once")
     s.row.injected += 1
     if got.code == 0 and when == "at deploy":
         s.row.fail("deploy exits 0 on a full disk")
     elif got.code != 0 and not got.refused:
-        s.row.fail(f"no reason given: {got.reason}")
+        s.row.fail(f"no reason given: exit {got.code}, {got.reason}")
+    elif got.code != 0 and not re.search("space|disk|full", got.reason):
+        s.row.fail(f"the reason is another one: {got.reason}")
     else:
         s.row.notes.append(f"exit {got.code}: {got.reason if got.code else 'caught up'}")
     ballast.unlink()
@@ -114,7 +122,13 @@ def _damage(s: Scene, how: str, n: int, chance: random.Random) -> None:
     s.load.write(0.3)
     found = targets(s)
     file = found[n % len(found)]
-    name = str(file.relative_to(s.project.warehouse)) if s.project.engine == "duckdb" else file.name if file.parent.name == "delta" else file.suffix
+    name = (
+        str(file.relative_to(s.project.warehouse))
+        if s.project.engine == "duckdb"
+        else file.name
+        if file.parent.name == "delta"
+        else file.suffix
+    )
     size = file.stat().st_size
     if how == "cut":
         left = chance.choice([0, size - 1, chance.randrange(size), size // 2]) if size else 0

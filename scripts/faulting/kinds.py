@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from signal import SIGINT, SIGQUIT
 
 from faulting.disk import files, full
 from faulting.frozen import frozen
+from faulting.isolation import isolation
 from faulting.kills import kills
 from faulting.network import network
 from faulting.points import points
@@ -14,6 +17,19 @@ from faulting.scene import Bench
 from faulting.slots import slots
 
 BY_NAME: dict[str, Callable[[Bench], None]] = {
-    "failpoints": points, "kills": kills, "network": network, "restarts": restarts, "restored": restored,
-    "full": full, "files": files, "slots": slots, "frozen": frozen}
-QUICK = ("failpoints", "kills", "network", "files")
+    "isolation": isolation,
+    "failpoints": points,
+    "kills": kills,
+    "stall": partial(network, "stall"),
+    "cut": partial(network, "cut"),
+    "refuse": partial(network, "refuse"),
+    "cut-refuse": partial(network, "cut and refuse"),
+    "restart": partial(restarts, "fast", SIGINT),
+    "crash": partial(restarts, "immediate", SIGQUIT),
+    "restored": restored,
+    "full": full,
+    "files": files,
+    "slots": slots,
+    "frozen": frozen,
+}
+QUICK = ("failpoints", "kills", "stall", "cut", "crash", "files")

@@ -1,4 +1,4 @@
-"""The way to the source stalls, is cut, refuses, and comes back: `run` comes back by itself, and says how stale it is meanwhile."""
+"""The way to the source stalls, is cut, refuses and comes back: so does `run`, which says how stale it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from faulting.scene import Bench, Scene
 from faulting.watching import Watching, judge_status
 
 BACK = {"duckdb": 90.0, "spark": 240.0}  # seconds in which a pipeline has caught up after a fault
-KINDS = ("stall", "cut", "refuse", "cut and refuse")
 
 
 def strike(proxy: Proxy, kind: str, seconds: float) -> None:
@@ -32,12 +31,12 @@ def seconds(chance: random.Random, kind: str, n: int, quick: bool) -> float:
     return chance.uniform(1, 6 if quick else 15)
 
 
-def network(bench: Bench) -> None:
-    for kind in KINDS:
-        with Proxy(bench.server.port) as proxy, bench.scene(f"network: {kind}", proxy=proxy.port) as s:
-            chance = bench.chance(s.row.kind)
-            faults = 2 if bench.options.quick else 6 if bench.engine == "duckdb" else 3
-            through(s, [partial(strike, proxy, kind, seconds(chance, kind, n, bench.options.quick)) for n in range(faults)])
+def network(kind: str, bench: Bench) -> None:
+    """`kind`: stall, cut, refuse, or cut and refuse."""
+    with Proxy(bench.server.port) as proxy, bench.scene(f"network: {kind}", proxy=proxy.port) as s:
+        chance = bench.chance(s.row.kind)
+        faults = 1 if bench.options.quick else 6 if bench.engine == "duckdb" else 3
+        through(s, [partial(strike, proxy, kind, seconds(chance, kind, n, bench.options.quick)) for n in range(faults)])
 
 
 def through(s: Scene, faults: list[Callable[[], None]]) -> None:
@@ -52,7 +51,11 @@ def through(s: Scene, faults: list[Callable[[], None]]) -> None:
                 time.sleep(2)
             if not s.caught_up(run, BACK[s.project.engine]):
                 got = run.end()
-                s.row.fail(f"fault {n}: run ended with {got.code}: {got.reason}" if got.code else f"fault {n}: run does not catch up: {got.reason}")
+                s.row.fail(
+                    f"fault {n}: run ended with {got.code}: {got.reason}"
+                    if got.code
+                    else f"fault {n}: run does not catch up: {got.reason}"
+                )
                 judge_status(s.project, s.load, s.row)
                 run = s.start()
     got = run.end()

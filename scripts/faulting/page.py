@@ -11,27 +11,36 @@ from faulting.scene import Options
 
 HEAD = """# Faults
 
-Written by `scripts/faults`. A workload of transactions over several tables writes to a Postgres of its own, Tidemark runs as processes,
-and faults are injected into both. After each fault Tidemark recovers by its own commands, and every view and every mirror is compared
-with the source, row by row, by code that shares nothing with `tidemark verify`.
+Written by `scripts/faults`. A workload of transactions over several tables writes to a Postgres of its own, Tidemark
+runs as processes, and faults are injected into both. After each fault Tidemark recovers by its own commands, and every
+view and every mirror is compared with the source, row by row, by code that shares nothing with `tidemark verify`.
 
 | column | counts |
 |---|---|
 | lost, doubled | rows that a view or mirror lacks, or has too many, after recovery |
-| half shown | polls of views that show a part of a transaction: money that is moved between two tables is always the same in all |
+| half shown | polls of views that show part of a transaction: money moved between two tables is the same in all |
 | called fresh | answers of `status` by which a view is fresher than it is, by more than a second |
 | failed otherwise | commands that did not end as they should: they are listed below |
 """
 
 
-def write(path: Path, rows: list[Row], options: Options, minutes: float) -> None:
-    lines = [f"{datetime.now(UTC):%Y-%m-%d}, seed {options.seed}, {options.moments} random moments, {minutes:.0f} minutes.", "", *table(rows)]
-    for title, found in (("Failed", [f"{r.kind}: {x}" for r in rows for x in r.failures]),
-                         ("Counted", [f"{r.kind}: {x}" for r in rows for x in r.notes]),
-                         ("Not reached", [x for r in rows for x in r.unreached])):
+def write(path: Path, rows: list[Row], options: Options, minutes: float, measured: list[str]) -> None:
+    title = {"duckdb": "DuckDB", "spark": "Spark"}[options.engine]
+    with_moments = "" if measured else f", {options.moments} random moments"
+    lines = [
+        f"{datetime.now(UTC):%Y-%m-%d}, seed {options.seed}{with_moments}, {minutes:.0f} minutes.",
+        "",
+        *table(rows),
+    ]
+    lines += ["", *measured] if measured else []
+    for label, found in (
+        ("Failed", [f"{r.kind}: {x}" for r in rows for x in r.failures]),
+        ("Counted", [f"{r.kind}: {x}" for r in rows for x in r.notes]),
+        ("Not reached", [x for r in rows for x in r.unreached]),
+    ):
         if found:
-            lines += ["", f"{title}:", "", *(f"- {' '.join(x.split())}" for x in found[:60])]
-    put(path, {"duckdb": "DuckDB", "spark": "Spark"}[options.engine], lines)
+            lines += ["", f"{label}:", "", *(f"- {' '.join(x.split())}" for x in found[:60])]
+    put(path, f"Mixed load on {title}" if measured else title, lines)
 
 
 def put(path: Path, title: str, lines: list[str]) -> None:

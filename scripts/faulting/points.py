@@ -13,9 +13,15 @@ from faulting import commands
 from faulting.scene import Bench, Failed, Scene
 from faulting.schema import BULKS, FILL_BULK
 
-COMMANDS = {  # by the name's first part: what may pass it
-    "capture": ("run", "once", "verify"), "duckdb": ("run", "once", "verify"), "spark": ("run", "once"),
-    "snapshot": ("deploy", "redeploy", "verify", "resync"), "deploy": ("deploy",), "redeploy": ("redeploy",), "resync": ("resync",),
+COMMANDS = {  # by the name, or its first part: what may pass it
+    "capture": ("run", "once", "verify"),
+    "duckdb": ("run", "once", "verify"),
+    "spark": ("run", "once"),
+    "spark.filled": ("deploy",),
+    "snapshot": ("deploy", "redeploy", "verify", "resync"),
+    "deploy": ("deploy",),
+    "redeploy": ("redeploy",),
+    "resync": ("resync",),
 }
 REWRITES = ("duckdb.rewrite", "duckdb.rewritten")
 OTHERS = {"duckdb": "spark", "spark": "duckdb"}
@@ -43,7 +49,7 @@ def drawn(bench: Bench, chance: random.Random) -> list[Trial]:
     """Of each name and action, one trial in its first command, and one in one of the others."""
     out = []
     for name in sorted(NAMES):
-        first, *rest = COMMANDS[name.split(".")[0]]
+        first, *rest = COMMANDS.get(name) or COMMANDS[name.split(".")[0]]
         if name.startswith(OTHERS[bench.engine]):
             continue
         for action in ("kill", "raise"):
@@ -52,7 +58,11 @@ def drawn(bench: Bench, chance: random.Random) -> list[Trial]:
                 often = command == "run" and name not in (*REWRITES, "spark.compact")
                 most = (2 if bench.engine == "spark" else 12) if often else 3 if name == "snapshot.chunk" else 1
                 out.append(Trial(name, action, command, chance.randint(1, most)))
-    return sorted(chance.sample(out, 8), key=lambda t: t.name) if bench.options.quick else out
+    return (
+        sorted(chance.sample(out, min(bench.options.trials, len(out))), key=lambda t: t.name)
+        if bench.options.trials
+        else out
+    )
 
 
 def points(bench: Bench) -> None:

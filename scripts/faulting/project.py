@@ -32,7 +32,9 @@ class Told:
     @property
     def reason(self) -> str:
         """Its error and detail, as one line."""
-        lines = [x for x in self.text.splitlines() if x.startswith(("error:", "detail:"))] or self.text.strip().splitlines()[-1:]
+        lines = [
+            x for x in self.text.splitlines() if x.startswith(("error:", "detail:"))
+        ] or self.text.strip().splitlines()[-1:]
         return " ".join(lines)[:260] or f"exit {self.code}, nothing said"
 
     @property
@@ -52,8 +54,15 @@ class Run:
     def __init__(self, project: Project, failpoints: str = "") -> None:
         self.project = project
         self.said: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the object
-        self.process = subprocess.Popen([*tied(), *project.command("run")], env=environment(failpoints), text=True, stdout=self.said,
-                                        stderr=self.said, cwd=project.home, start_new_session=True)
+        self.process = subprocess.Popen(
+            [*tied(), *project.command("run")],
+            env=environment(failpoints),
+            text=True,
+            stdout=self.said,
+            stderr=self.said,
+            cwd=project.home,
+            start_new_session=True,
+        )
 
     @property
     def listening(self) -> bool:
@@ -132,8 +141,15 @@ class Project:
         """A command, to its end or until the time is up."""
         begun = time.monotonic()
         try:
-            done = subprocess.run(self.command(*args), cwd=self.home, env=environment(failpoints), text=True, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, timeout=seconds or LIMITS[self.engine])
+            done = subprocess.run(
+                self.command(*args),
+                cwd=self.home,
+                env=environment(failpoints),
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=seconds or LIMITS[self.engine],
+            )
         except subprocess.TimeoutExpired as e:
             said = e.stdout.decode(errors="replace") if isinstance(e.stdout, bytes) else e.stdout or ""
             return Told(None, f"{said}\nerror: no end within {e.timeout:.0f} s", time.monotonic() - begun)

@@ -79,7 +79,8 @@ class Proxy:
             ready.register(listener, selectors.EVENT_READ)
             for s in self.sides.values():
                 events = (selectors.EVENT_WRITE if s.waiting else 0) | (
-                    selectors.EVENT_READ if s.other is not None and len(s.other.waiting) < 16 * CHUNK else 0)
+                    selectors.EVENT_READ if s.other is not None and len(s.other.waiting) < 16 * CHUNK else 0
+                )
                 if events:
                     ready.register(s.sock, events)
             for key, events in ready.select(0.02):
@@ -105,7 +106,7 @@ class Proxy:
     def _serve(self, s: Side, events: int) -> None:
         try:
             if events & selectors.EVENT_WRITE and s.waiting:
-                del s.waiting[:s.sock.send(s.waiting)]
+                del s.waiting[: s.sock.send(s.waiting)]
             if events & selectors.EVENT_READ and s.other is not None:
                 got = s.sock.recv(CHUNK)
                 if not got:
@@ -114,7 +115,7 @@ class Proxy:
                 from_server = s.sock.getpeername()[1] == self.target
                 if self.cuts > 0 and from_server and len(got) > 1:
                     self.cuts -= 2
-                    s.other.sock.send(got[:len(got) // 2])
+                    s.other.sock.send(got[: len(got) // 2])
                     self._close(s, reset=self.cuts % 4 == 0)
                     return
                 s.other.waiting += got

@@ -1,4 +1,4 @@
-"""What has to follow a fault that the stream cannot mend: a refusal with a reason, no freshness told, and a way out that works."""
+"""What follows a fault that the stream cannot mend: a refusal with a reason, nothing called fresh, and a way out."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def refuses(s: Scene, after: str, run: Run | None = None) -> None:
             s.row.fail(f"after {after}: run --once exits 0, and the answer is wrong")
     elif not got.refused:
         s.row.fail(f"after {after}: not refused with a reason: {got.reason}")
-    judge_status(s.project, s.load, s.row)
+    judge_status(s.project, s.load, s.row, f"after {after}")
     s.resync(after)
 
 
 def _ends(s: Scene, after: str, run: Run) -> None:
     deadline = time.monotonic() + REFUSES
     while not run.wait(3) and time.monotonic() < deadline:
-        judge_status(s.project, s.load, s.row)
+        judge_status(s.project, s.load, s.row, f"after {after}, run is on")
     by_itself = run.ended
     got = run.end()
     if not by_itself:

@@ -30,12 +30,33 @@ class Row:
         self.failures.append(what)
 
     def __add__(self, other: Row) -> Row:
-        return Row("total", self.injected + other.injected, self.committed + other.committed, self.lost + other.lost,
-                   self.doubled + other.doubled, self.torn + other.torn, self.fresh + other.fresh, self.polls + other.polls,
-                   self.asked + other.asked, self.failures + other.failures, self.unreached + other.unreached)
+        return Row(
+            "total",
+            self.injected + other.injected,
+            self.committed + other.committed,
+            self.lost + other.lost,
+            self.doubled + other.doubled,
+            self.torn + other.torn,
+            self.fresh + other.fresh,
+            self.polls + other.polls,
+            self.asked + other.asked,
+            self.failures + other.failures,
+            self.unreached + other.unreached,
+        )
 
 
-HEAD = ("fault", "injected", "rows committed", "lost", "doubled", "half shown", "called fresh", "polls", "status asked", "failed otherwise")
+HEAD = (
+    "fault",
+    "injected",
+    "rows committed",
+    "lost",
+    "doubled",
+    "half shown",
+    "called fresh",
+    "polls",
+    "status asked",
+    "failed otherwise",
+)
 
 
 def cells(r: Row) -> list[str]:
@@ -54,5 +75,8 @@ def table(rows: list[Row]) -> list[str]:
     """A table in Markdown, with its total."""
     body = [cells(r) for r in [*rows, total(rows)]]
     body[-1] = [f"**{c}**" for c in body[-1]]
-    return ["| " + " | ".join(HEAD) + " |", "|" + "|".join(["---", *["--:"] * (len(HEAD) - 1)]) + "|",
-            *("| " + " | ".join(b) + " |" for b in body)]
+    return [
+        "| " + " | ".join(HEAD) + " |",
+        "|" + "|".join(["---", *["--:"] * (len(HEAD) - 1)]) + "|",
+        *("| " + " | ".join(b) + " |" for b in body),
+    ]

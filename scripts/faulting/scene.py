@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +30,7 @@ class Options:
     moments: int = 300
     seed: int = 1
     quick: bool = False
+    trials: int = 0  # of failpoints, drawn from all; 0: all of them
     only: str = ""
 
 
@@ -51,8 +52,15 @@ class Bench:
         return random.Random(f"{self.options.seed} {kind}")
 
     @contextmanager
-    def scene(self, kind: str, *, proxy: int = 0, server: OwnServer | None = None,
-              extra: tuple[str, ...] = (), views: dict[str, str] | None = None) -> Iterator[Scene]:
+    def scene(
+        self,
+        kind: str,
+        *,
+        proxy: int = 0,
+        server: OwnServer | None = None,
+        extra: tuple[str, ...] = (),
+        views: dict[str, str] | None = None,
+    ) -> Iterator[Scene]:
         """`proxy`: the port through which Tidemark reaches the server; `extra`: statements before the deploy."""
         at, n = server or self.server, next(self.numbers)
         name = f"faults_{n}"
@@ -61,10 +69,12 @@ class Bench:
             for s in (*schema.SCHEMA, *extra):
                 c.execute(s.encode())
         home = self.folder / f"{n}"
-        project = Project(home, dsn, {**schema.views(self.engine), **(views or {})}, self.engine, at.dsn(name, proxy) if proxy else "")
+        project = Project(
+            home, dsn, {**schema.views(self.engine), **(views or {})}, self.engine, at.dsn(name, proxy) if proxy else ""
+        )
         with ExitStack() as stack:
             stack.callback(shutil.rmtree, home, ignore_errors=True)
-            stack.callback(drop_database, at, name)
+            stack.callback(at.drop, name)
             stack.callback(project.close)
             load = stack.enter_context(Workload(dsn, self.chance(kind).randrange(1 << 32)))
             scene = Scene(self, project, load, Row(kind), at)
@@ -79,22 +89,6 @@ class Bench:
                 sys.excepthook(type(e), e, e.__traceback__)
             finally:
                 scene.row.committed += load.rows
-
-
-def drop_database(server: OwnServer, name: str) -> None:
-    """With its slots; what still reads them is ended."""
-    if server.process is None:
-        return
-    with suppress(psycopg.OperationalError), psycopg.connect(server.dsn(), autocommit=True) as c:
-        for _ in range(50):
-            c.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = %s AND active", (name,))
-            free = "SELECT slot_name FROM pg_replication_slots WHERE database = %s AND NOT active"
-            for (slot,) in c.execute(free, (name,)).fetchall():
-                c.execute("SELECT pg_drop_replication_slot(%s)", (slot,))
-            if not c.execute("SELECT FROM pg_replication_slots WHERE database = %s", (name,)).fetchone():
-                break
-            time.sleep(0.1)
-        c.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'.encode())
 
 
 class Failed(Exception):
@@ -154,8 +148,12 @@ class Scene:
     def resync(self, after: str) -> bool:
         """By the way out that an error offers: whether it works, and all is equal then."""
         got = self.project.do("deploy", "--resync")
+        if got.refused and "teardown --yes" in got.text:  # it says what does help
+            self.row.notes.append(f"after {after}, deploy --resync is refused, and teardown is offered")
+            self.must("teardown", "--yes")
+            got = self.project.do("deploy")
         if got.code != 0:
-            self.row.fail(f"after {after}, deploy --resync is not there" if got.unknown else f"after {after}, deploy --resync: {got.reason}")
+            self.row.fail(f"after {after}, {'there is no --resync' if got.unknown else f'deploy --resync: {got.reason}'}")
             self.anew()
             return False
         return self.recover(f"{after} and deploy --resync")

@@ -18,7 +18,8 @@ SCHEMA = (
     "CREATE TABLE mark (id int PRIMARY KEY, n bigint NOT NULL)",
     "CREATE TABLE later (id int PRIMARY KEY, v int, note text)",
     "CREATE TABLE bulk (id int PRIMARY KEY, v int)",
-    "INSERT INTO item SELECT g, g % 7, 'item ' || g, g * 1.25, date '2020-01-01' + g, CASE WHEN g % 10 = 0 THEN repeat(md5(g::text), 90) END "
+    "INSERT INTO item SELECT g, g % 7, 'item ' || g, g * 1.25, date '2020-01-01' + g, "
+    "CASE WHEN g % 10 = 0 THEN repeat(md5(g::text), 90) END "
     "FROM generate_series(1, 200) g",
     "INSERT INTO part SELECT g, g % 220, g % 9 FROM generate_series(1, 300) g",
     "INSERT INTO tag SELECT 't' || g % 5, g % 3 FROM generate_series(1, 50) g",
@@ -30,7 +31,8 @@ SCHEMA = (
 FILL_BULK = f"INSERT INTO bulk SELECT g, g % 10 FROM generate_series(1, {BULK}) g"
 
 VIEWS = {
-    "by_kind": "SELECT kind, count(*) AS n, sum(price) AS s, min(since) AS low, max(price) AS high FROM item GROUP BY kind",
+    "by_kind": "SELECT kind, count(*) AS n, sum(price) AS s, min(since) AS low, max(price) AS high FROM item "
+    "GROUP BY kind",
     "joined": "SELECT i.id, i.name, p.id AS part, p.qty FROM item i LEFT JOIN part p ON p.item = i.id",
     "notes": "SELECT id, name, note FROM item WHERE note IS NOT NULL",
     "kinds": "SELECT DISTINCT kind FROM item",
@@ -43,7 +45,10 @@ VIEWS = {
     "marks": "SELECT id, n FROM mark",
 }
 SPARK_VIEWS = ("by_kind", "joined", "tags", "sum_a", "sum_b", "total", "marks")  # a batch of each costs Spark seconds
-LATER = {"laters": "SELECT l.v, count(*) AS n, count(i.id) AS items FROM later l LEFT JOIN item i ON i.id = l.id GROUP BY l.v"}
+LATER = {
+    "laters": "SELECT l.v, count(*) AS n, count(i.id) AS items FROM later l LEFT JOIN item i ON i.id = l.id "
+    "GROUP BY l.v"
+}
 BULKS = {"bulks": "SELECT v, count(*) AS n FROM bulk GROUP BY v"}
 
 WHOLE = "SELECT (SELECT s FROM total) AS one, (SELECT s FROM sum_a) + (SELECT s FROM sum_b) AS two"

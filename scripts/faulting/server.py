@@ -19,9 +19,18 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-SETTINGS = {"wal_level": "logical", "max_replication_slots": "50", "max_wal_senders": "50", "max_connections": "100",
-            "fsync": "off", "listen_addresses": "127.0.0.1", "timezone": "UTC", "shared_buffers": "64MB",
-            "max_slot_wal_keep_size": "4GB", "autovacuum_naptime": "20s"}
+SETTINGS = {
+    "wal_level": "logical",
+    "max_replication_slots": "50",
+    "max_wal_senders": "50",
+    "max_connections": "100",
+    "fsync": "off",
+    "listen_addresses": "127.0.0.1",
+    "timezone": "UTC",
+    "shared_buffers": "64MB",
+    "max_slot_wal_keep_size": "4GB",
+    "autovacuum_naptime": "20s",
+}
 
 
 def free_port() -> int:
@@ -50,8 +59,21 @@ class OwnServer:
             entry = pwd.getpwnam("postgres")
             os.chown(self.folder, entry.pw_uid, entry.pw_gid)
             self.user = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
-        self._run([str(self.bin / "initdb"), "-D", str(self.data), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8",
-                   "--no-sync"])
+        self._run(
+            [
+                str(self.bin / "initdb"),
+                "-D",
+                str(self.data),
+                "-A",
+                "trust",
+                "-U",
+                "postgres",
+                "-E",
+                "UTF8",
+                "--locale=C.UTF-8",
+                "--no-sync",
+            ]
+        )
         self.process: subprocess.Popen[bytes] | None = None
         self.start()
 
@@ -67,7 +89,9 @@ class OwnServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _run(self, command: list[str]) -> None:
-        subprocess.run(command, check=True, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self.user)
+        subprocess.run(
+            command, check=True, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self.user
+        )
 
     def dsn(self, database: str = "postgres", port: int | None = None) -> str:
         return f"host=127.0.0.1 port={port or self.port} user=postgres dbname={database}"
@@ -77,12 +101,45 @@ class OwnServer:
             c.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
         return self.dsn(database)
 
+    def drop(self, name: str) -> None:
+        """With its slots; what still reads them is ended."""
+        if self.process is None:
+            return
+        with suppress(psycopg.OperationalError), psycopg.connect(self.dsn(), autocommit=True) as c:
+            for _ in range(50):
+                c.execute(
+                    "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = %s AND active",
+                    (name,),
+                )
+                free = "SELECT slot_name FROM pg_replication_slots WHERE database = %s AND NOT active"
+                for (slot,) in c.execute(free, (name,)).fetchall():
+                    c.execute("SELECT pg_drop_replication_slot(%s)", (slot,))
+                if not c.execute("SELECT FROM pg_replication_slots WHERE database = %s", (name,)).fetchone():
+                    break
+                time.sleep(0.1)
+            c.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'.encode())
+
     def start(self) -> None:
         options = [x for k, v in SETTINGS.items() for x in ("-c", f"{k}={v}")]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [*tied(), str(self.bin / "postgres"), "-D", str(self.data), "-p", str(self.port), "-k", str(self.folder), *options],
-                cwd=self.folder, stdout=log, stderr=log, start_new_session=True, **self.user)
+                [
+                    *tied(),
+                    str(self.bin / "postgres"),
+                    "-D",
+                    str(self.data),
+                    "-p",
+                    str(self.port),
+                    "-k",
+                    str(self.folder),
+                    *options,
+                ],
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                **self.user,
+            )
         deadline = time.monotonic() + 60
         while True:
             try:

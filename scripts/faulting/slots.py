@@ -26,11 +26,14 @@ def named(s: Scene, what: str) -> str:
 
 
 def taken(s: Scene, change: str) -> None:
-    """Do something with the slot that nobody may be reading it for: its reader is ended first, as often as it comes back."""
+    """A change for which nobody may read the slot: its reader is ended first, as often as it comes back."""
     slot = named(s, "slot")
     with psycopg.connect(s.project.dsn, autocommit=True) as c:
         for _ in range(200):
-            c.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s AND active", (slot,))
+            c.execute(
+                "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s AND active",
+                (slot,),
+            )
             try:
                 c.execute(change.encode(), (slot,))
                 return
@@ -75,8 +78,13 @@ def no_updates(s: Scene) -> None:
     s.load.write(1)
 
 
-FAULTS: dict[str, Fault] = {"slot advanced": advanced, "slot dropped": dropped, "slot dropped and made again": remade,
-                            "table taken out of the publication and put back": unpublished, "publication without updates": no_updates}
+FAULTS: dict[str, Fault] = {
+    "slot advanced": advanced,
+    "slot dropped": dropped,
+    "slot dropped and made again": remade,
+    "table taken out of the publication and put back": unpublished,
+    "publication without updates": no_updates,
+}
 
 
 def slots(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Readers beside a running pipeline: does a statement see part of a transaction, is what status says of freshness true."""
+"""Readers beside a running pipeline: is part of a transaction seen, is what status says of freshness true."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def marked(project: Project) -> int | None:
     return max((json.loads(line)["n"] for line in got.text.splitlines() if line.startswith("{")), default=0)
 
 
-def judge_status(project: Project, load: Workload, row: Row) -> bool:
-    """Whether status answered. Called fresh: it gives an age after which commits were made that a view read later lacks."""
+def judge_status(project: Project, load: Workload, row: Row, when: str = "beside a run") -> bool:
+    """Whether status answered. Called fresh: a commit from before the age it gives is not in a view read later."""
     begun = time.time()
     got = project.do("status", "--json", seconds=BOUND)
     row.asked += 1
@@ -86,15 +86,18 @@ def judge_status(project: Project, load: Workload, row: Row) -> bool:
         if not got.refused:
             row.fail(f"status: {got.reason}")
         return False
-    told = json.loads(got.text[got.text.index("{"):got.text.rindex("}") + 1])
+    told = json.loads(got.text[got.text.index("{") : got.text.rindex("}") + 1])
     view = next(v for v in told["views"] if v["view"] == "marks")
     age = view["stale_seconds"]
     shown = marked(project)
     if shown is None or age is None:
         return True
-    claimed = begun if not view["stale_bytes"] else begun - age
+    claimed = begun if view["stale_bytes"] == 0 else begun - age
     since = load.missing(shown, claimed - GRACE)
     if since is not None:
         row.fresh += 1
-        row.notes.append(f"called fresh: status said {age} s and {view['stale_bytes']} bytes; a commit {begun - since:.1f} s before is not shown")
+        row.notes.append(
+            f"called fresh, {when}: status said {age} s and {view['stale_bytes']} bytes; "
+            f"a commit {begun - since:.1f} s before is not shown"
+        )
     return True

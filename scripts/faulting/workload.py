@@ -14,7 +14,7 @@ from faulting.changes import Changes
 
 
 class Workload:
-    """Writes from a thread until stopped. Transaction n sets the row of `mark` to n; `commits` tells when n was known to be committed."""
+    """Writes from a thread. Transaction n sets the row of `mark` to n; `commits` tells when n was known to be there."""
 
     def __init__(self, dsn: str, seed: int, pause: float = 0.01) -> None:
         self.dsn, self.pause, self.random = dsn, pause, random.Random(seed)
