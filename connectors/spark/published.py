@@ -75,11 +75,9 @@ class Published:
         The other tables stay at the versions they have; where none had one, all stand at the frontier and get theirs.
         """
         with self.lock:
-            now, tables = self.pin(), set(tables)
-            if not tables and lsn is None:
-                return
+            now = self.pin()
             versions = dict(now.versions or {})
-            for name in tables | (self._all() if now.versions is None else set()):
+            for name in set(tables) | (self._all() if now.versions is None else set()):
                 version = latest(self.root / name)
                 if version is not None:
                     flush(self.root / name, versions.get(name, -1), version)
@@ -97,7 +95,8 @@ class Published:
     def settle(self) -> None:
         """Publish what a crash left unpublished and says the same as before: mirrors that were rewritten. None is at hand then."""
         versions = self.pin().versions or {}
-        self.publish([name for name, v in versions.items() if name.startswith("mirror/") and latest(self.root / name) != v])
+        if behind := [name for name, v in versions.items() if name.startswith("mirror/") and latest(self.root / name) != v]:
+            self.publish(behind)
 
     def _all(self) -> set[str]:
         states = {f"state/{s}" for s in durable.read(self.root / "states.json", list[str], NONE)}

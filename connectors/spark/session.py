@@ -25,6 +25,8 @@ SETTINGS = {
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.databricks.delta.properties.defaults.dataSkippingNumIndexedCols": "4",
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
+    # of a table that nothing has changed for a week, readers may be at the version before the one that a batch is just making
+    "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
     "spark.databricks.delta.stats.collect": "false",
     "spark.databricks.delta.schema.autoMerge.enabled": "false",
     "spark.databricks.delta.merge.repartitionBeforeWrite.enabled": "false",
