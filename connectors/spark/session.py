@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 import os
 import signal
 import sys
@@ -88,4 +89,5 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
         if asked is not None:
             signal.signal(signal.SIGINT, asked)
     session.sparkContext.setLogLevel("ERROR")
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # where Java is lost, `healing` tells of it
     return session
