@@ -40,6 +40,7 @@ class Filling(Recursion):
     def _withdraw(self, name: str) -> None:
         self._note(removed=[name])
         self.published.withdraw([f"state/{name}"])
+        self.recent.forget()
 
     def size(self, state: str) -> tuple[int, int]:
         table = mirror.path_name(self.path / "state" / state)

@@ -24,6 +24,7 @@ from connectors.spark.healing import Healing
 from connectors.spark.pending import Pending
 from connectors.spark.pins import Leases, Pin
 from connectors.spark.published import Published
+from connectors.spark.recent import Recent
 
 LIGHT = 16 << 20  # bytes of mirrors up to which it takes longer to compile a plan to Java than to interpret it
 CODEGEN = {"spark.sql.codegen.wholeStage": ("true", "false"), "spark.sql.codegen.factoryMode": ("FALLBACK", "NO_CODEGEN")}
@@ -52,6 +53,7 @@ class Store:
         self.settled = False  # whether what an earlier process left is dealt with
         self.leases = Leases(self.path / "readers")
         self.dropped = Dropped(self.path, self.leases)
+        self.recent = Recent()
         self.tables: dict[str, Table] = {}
         self.plans: dict[str, ViewPlan] = {}
         self.timings: dict[str, float] = {}  # state → seconds of its jobs in the last batch that touched it
