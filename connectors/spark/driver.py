@@ -18,7 +18,7 @@ def alive(session: Any) -> bool:
 
 
 def forget_lost() -> None:
-    """Forget this process' session where Spark has stopped it, and its Java where that is gone, so that the next one starts others."""
+    """Forget this process' session where Spark has stopped it, and its Java where that is gone: others are started."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

@@ -103,7 +103,8 @@ class SparkEngine(Upkeep):
     def _select(self, plan: ViewPlan, at: Pin, now: str | None = None) -> str:
         lacking = sorted(n.name for n in walk(plan.top) if isinstance(n, State) and not at.holds(f"state/{n.name}"))
         if lacking:
-            raise EngineFailure(f'view "{plan.view}" cannot be read', detail=f'Its state "{lacking[0]}" is being filled, or was given up.',
+            raise EngineFailure(f'view "{plan.view}" cannot be read',
+                                detail=f'Its state "{lacking[0]}" is being filled, or was given up.',
                                 hint="Try again; if it stays so, run: tidemark deploy")
         versions = at.of("state")
         top = self.unrolled(plan.top, self.scratch, self.paced(self.spark), versions)
@@ -117,7 +118,7 @@ class SparkEngine(Upkeep):
         return self._reading(plan, at, lambda pin: self._rows(plan, pin, now))
 
     def _rows(self, plan: ViewPlan, at: Pin, now: str | None) -> pa.Table:
-        """The rows; those that were read before where they can be no others. Who gives the time wants them from the tables."""
+        """The rows, as read before where they can be no others. Who gives the time wants them from the tables."""
         age, statement = self.recent.age, self._select(plan, at, now)
         lasting = now is None and at.versions is not None and not any_timed(plan.top)
         rows = self.recent.get(statement) if lasting else None
@@ -128,7 +129,7 @@ class SparkEngine(Upkeep):
         return rows
 
     def _reading(self, plan: ViewPlan, at: Pin | None, work: Callable[[Pin], T]) -> T:
-        """What `work` makes of a view at a pin, by default the present one; begun again where Spark was lost meanwhile."""
+        """What `work` makes of a view at a pin, by default the present one; begun again where Spark was lost."""
         with nullcontext(at) if at is not None else self.pinned() as pin:
             return self.healing.run(f'reading "{plan.view}"', lambda: work(pin))
 

@@ -1,4 +1,4 @@
-"""States come and go: filled from the mirrors as they are, published with the versions that readers see, and given up."""
+"""States come and go: filled from the mirrors as they are, published with their versions, and given up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readers hold on to: a frontier with the version that each table has at it, and the sign that somebody reads there."""
+"""What readers hold on to: a frontier with each table's version at it, and the sign that somebody reads there."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Pin:
 
 
 class Leases:
-    """A locked file a reader, from before it takes its pin until it has read; the lock goes with the process that held it."""
+    """A locked file a reader, from before it takes its pin until it has read; the lock goes with its process."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -11,7 +11,7 @@ LIMIT = 64 << 20  # bytes in all
 
 
 class Recent:
-    """Answers by statement; those longest not asked for go first. `forget` when tables are made anew, with the same versions."""
+    """Answers by statement; those longest not asked for go first. `forget` when tables are made anew."""
 
     def __init__(self) -> None:
         self.lock, self.known, self.size, self.age = Lock(), OrderedDict[str, pa.Table](), 0, 0

@@ -26,7 +26,7 @@ SETTINGS = {
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.databricks.delta.properties.defaults.dataSkippingNumIndexedCols": "4",
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
-    # of a table that nothing has changed for a week, readers may be at the version before the one that a batch is just making
+    # of a table that nothing changed for a week, readers may be at the version before the one that a batch is making
     "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
     "spark.databricks.delta.stats.collect": "false",
     "spark.databricks.delta.schema.autoMerge.enabled": "false",

@@ -68,7 +68,9 @@ class Upkeep(Batches):
         read for half of that at a version that is no longer the present one, nothing is deleted.
         """
         path = self.path / name
-        if time.monotonic() < self.vacuumed.get(path, -KEPT) + KEPT or sum(1 for _ in path.rglob("*.parquet")) < OLD_FILES:
+        if time.monotonic() < self.vacuumed.get(path, -KEPT) + KEPT:
+            return
+        if sum(1 for _ in path.rglob("*.parquet")) < OLD_FILES:
             return
         if any(self._needs(pin, name) for pin in self.leases.held()):
             return

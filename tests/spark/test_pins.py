@@ -1,4 +1,4 @@
-"""What is read at a pin stays as it was, whatever is committed, rewritten, vacuumed, given up and filled again meanwhile."""
+"""What is read at a pin stays as it was, whatever is committed, rewritten, vacuumed, given up and filled again."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ pytestmark = pytest.mark.spark
 VIEWS = {
     "totals": "SELECT k, sum(v) AS s FROM t GROUP BY k",
     "rows": "SELECT id, v FROM t WHERE v >= 0",
-    "reached": "WITH RECURSIVE r AS (SELECT id, v FROM t WHERE id = 1 UNION SELECT t.id, t.v FROM t JOIN r ON t.id = r.id + 1) SELECT id, v FROM r",
+    "reached": "WITH RECURSIVE r AS (SELECT id, v FROM t WHERE id = 1 "
+               "UNION SELECT t.id, t.v FROM t JOIN r ON t.id = r.id + 1) SELECT id, v FROM r",
 }
-QUESTION = "SELECT (SELECT sum(s) FROM totals)::BIGINT AS a, (SELECT sum(v) FROM rows)::BIGINT AS b, (SELECT sum(v) FROM reached)::BIGINT AS c"
+QUESTION = ("SELECT (SELECT sum(s) FROM totals)::BIGINT AS a, (SELECT sum(v) FROM rows)::BIGINT AS b, "
+            "(SELECT sum(v) FROM reached)::BIGINT AS c")
 
 
 @pytest.fixture
 def project(database: str, tmp_path: Path) -> Project:
     p = Project.create(tmp_path, database, VIEWS, "spark")
-    p.source("CREATE TABLE t (id int PRIMARY KEY, k int, v int)", "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 10) g")
+    p.source("CREATE TABLE t (id int PRIMARY KEY, k int, v int)",
+             "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 10) g")
     p.deploy()
     return p
 
@@ -70,7 +73,8 @@ def test_a_pin_outlives_batches_rewrites_and_vacuums(project: Project, warehouse
             project.catch_up()
         assert sums(warehouse, at) == [55, 55, 55] and spark.count("rows", at) == 10
         spark.export(warehouse.view("rows")[1], tmp_path / "out", "csv", at)
-        assert sum(int(line.split(",")[1]) for f in (tmp_path / "out").glob("*.csv") for line in f.read_text().splitlines()[1:]) == 55
+        lines = [line for f in (tmp_path / "out").glob("*.csv") for line in f.read_text().splitlines()[1:]]
+        assert sum(int(line.split(",")[1]) for line in lines) == 55
         for s in warehouse.view("totals")[1].states:
             spark.drop_state(s.name)
             spark.create_state(s)
@@ -85,7 +89,8 @@ def test_a_pin_outlives_batches_rewrites_and_vacuums(project: Project, warehouse
     project.assert_equal()
 
 
-def test_what_is_committed_and_not_published_is_not_seen(project: Project, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_committed_and_not_published_is_not_seen(project: Project, warehouse: Warehouse,
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
     project.source("UPDATE t SET v = v + 1")
 
     def crash(self: Published, *args: object) -> None:
@@ -95,7 +100,8 @@ def test_what_is_committed_and_not_published_is_not_seen(project: Project, wareh
         m.setattr(Published, "publish", crash)
         with pytest.raises(KeyboardInterrupt):
             project.catch_up()
-    ahead = [n for n, v in (engine(warehouse).published.pin().versions or {}).items() if latest(engine(warehouse).path / n) != v]
+    spark = engine(warehouse)
+    ahead = [n for n, v in (spark.published.pin().versions or {}).items() if latest(spark.path / n) != v]
     assert len(ahead) >= 3, ahead
     assert answer(warehouse, QUESTION).to_pylist() == [{"a": 55, "b": 55, "c": 55}]
     project.catch_up()
