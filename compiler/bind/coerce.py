@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.formats.input.numerics import check_field
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj, read_literal, walk
 from compiler.ir.types import BOOL, INT4, TEXT, Type
@@ -37,6 +38,17 @@ def untyped_number(e: Scalar) -> Scalar:
     if not isinstance(e, Lit) or e.type.name != "unknown" or not isinstance(e.value, str):
         return e
     return number(read_literal(e, types.numeric()))
+
+
+def number_of_field(e: Lit, t: Type) -> Scalar:
+    """The same in a cast to numeric(p, s), which it must fit; where a literal only takes a column's type it need not."""
+    found = untyped_number(e)
+    try:
+        check_field(str(e.value), t.precision or 0, t.scale or 0)
+    except InvalidSql as error:
+        error.at = e.at
+        raise
+    return found
 
 
 def number(text: str) -> Lit:

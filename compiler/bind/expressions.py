@@ -11,7 +11,7 @@ from sqlglot import exp
 from compiler.bind import array_access, json_access, patterns, rows, whole_rows
 from compiler.bind.calls import NOW, Calls, now
 from compiler.bind.clause import Clause, begins
-from compiler.bind.coerce import coerce, number, unify, untyped_number
+from compiler.bind.coerce import coerce, number, number_of_field, unify, untyped_number
 from compiler.bind.functions import bind_function
 from compiler.bind.functions.regexes import first_group
 from compiler.bind.functions.times import at_zone, extract
@@ -235,8 +235,7 @@ def explicit_cast(x: Scalar, t: Type) -> Scalar:
         if t.name == "numeric" and isinstance(x, Lit) and isinstance(x.value, str):
             if t.precision == types.MAX_PRECISION:
                 return untyped_number(x)
-            read_literal(x, t)
-            return cast(untyped_number(x), t)
+            return cast(number_of_field(x, t), t)
         return cast(x, t)
     if t.name == "numeric" and t.scale == types.UNBOUNDED_SCALE and t.precision == types.MAX_PRECISION:
         if types.is_exact(s):

@@ -9,6 +9,7 @@ from psycopg import sql
 from compiler.catalog import parse_type
 from compiler.errors import InvalidSql
 from compiler.formats.input import read
+from compiler.formats.input.numerics import check_field
 from tests.compiler.literals import LITERALS
 from tests.connectors.fresh import fresh_database
 
@@ -63,7 +64,10 @@ def test_the_text_that_engines_are_given_has_the_value_of_the_literal(source: ps
 
 def ours(kind: str, text: str) -> str:
     try:
-        read(text, parse_type(kind, {"order_status": LABELS}))
+        t = parse_type(kind, {"order_status": LABELS})
+        read(text, t)
+        if "(" in kind and t.name == "numeric":
+            check_field(text, t.precision or 0, t.scale or 0)
         return ""
     except InvalidSql as e:
         return e.message

@@ -144,6 +144,12 @@ def test_so_it_is_in_operators_functions_and_casts(source: psycopg.Connection, s
     assert ours(sql) == postgres(source, sql) != ("", 0)
 
 
+@pytest.mark.parametrize("sql", ["SELECT nullif('1000', q) AS x FROM orders", "SELECT '1000' IN (q, 5) AS x FROM orders",
+                                 "SELECT q = '1000' AS x FROM orders", "SELECT coalesce(q, '1000') AS x FROM orders"])
+def test_a_literal_beside_a_column_may_have_more_digits_than_it(source: psycopg.Connection, sql: str) -> None:
+    assert ours(sql) == postgres(source, sql) == ("", 0)
+
+
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_literal_that_postgres_reads_is_taken(source: psycopg.Connection, column: str) -> None:
     for sql in sites(column, GOOD[column]):

@@ -14,7 +14,6 @@ from compiler.formats.input.refusal import Undecided
 if TYPE_CHECKING:
     from compiler.ir.types import Type
 
-MOST_DIGITS = 38  # of a numeric here; one with as many is one without a limit in Postgres
 Reader = Callable[[str], str]
 
 READERS: dict[str, Reader] = {
@@ -32,8 +31,6 @@ def read(text: str, t: Type) -> str:
             element = t.element
             arrays.read(text, lambda item: read(item, element))
             return text
-        if t.name == "numeric" and t.precision not in (None, MOST_DIGITS):
-            numerics.check_field(text, t.precision or 0, t.scale or 0)
         if t.name == "opaque":
             return texts.read_opaque(text, t.labels[0])
         reader = READERS.get(t.name)
