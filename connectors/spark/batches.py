@@ -14,7 +14,7 @@ from compiler.ir.relation import Relation, Scan, Temp, walk
 from compiler.maintenance import Program
 from compiler.spelling.spark import type_name
 from connectors.engine import FrontierMoved, Programs
-from connectors.failpoints import reach
+from connectors.failpoints import FailpointReached, reach
 from connectors.postgres.origin import LastCommit
 from connectors.spark import mirror
 from connectors.spark.filling import Filling
@@ -164,7 +164,6 @@ class Batches(Filling):
             self.settled = True
 
     def _take(self, manifest: Manifest, folder: Path) -> None:
-        _ = self.spark
 
         def append(item: tuple[str, str]) -> None:
             name, stored = item
@@ -191,6 +190,8 @@ class Batches(Filling):
                 session.sql(text)
                 reach("spark.commit")
                 self.timings[state] = self.timings.get(state, 0.0) + time.perf_counter() - begun
+        except FailpointReached:
+            raise
         except Exception as e:
             raise self._failure(f"the commit to {application}", e, state) from e
 

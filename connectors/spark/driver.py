@@ -11,8 +11,12 @@ from connectors.spark.session import start
 
 def alive(session: Any) -> bool:
     """Whether its Java answers, and has not stopped it."""
+    return runs(session.sparkContext)
+
+
+def runs(context: Any) -> bool:
     try:
-        return not session.sparkContext._jsc.sc().isStopped()
+        return not context._jsc.sc().isStopped()
     except Exception:
         return False
 
@@ -24,7 +28,7 @@ def forget_lost() -> None:
 
     gateway: Any = SparkContext._gateway
     context: Any = SparkContext._active_spark_context
-    if context is not None and not alive(SparkSession._instantiatedSession):
+    if context is not None and not runs(context):
         with contextlib.suppress(Exception):
             context._jsc = None  # whom nobody can tell to stop
             context.stop()

@@ -76,12 +76,13 @@ class Published:
         The other tables stay at the versions they have; where none had one, all stand at the frontier and get theirs.
         """
         with self.lock:
-            now = self.pin()
+            now, tables = self.pin(), set(tables)
             versions = dict(now.versions or {})
-            for name in set(tables) | (self._all() if now.versions is None else set()):
+            for name in tables | (self._all() if now.versions is None else set()):
                 version = latest(self.root / name)
                 if version is not None:
-                    flush(self.root / name, versions.get(name, -1), version)
+                    if name in tables:
+                        flush(self.root / name, versions.get(name, -1), version)
                     versions[name] = version
             new = replace(now, versions=versions, last=last or now.last)
             self._put(new if lsn is None else replace(new, lsn=lsn, moved=time.time()))

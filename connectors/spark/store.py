@@ -144,7 +144,7 @@ class Store:
             raise self._failure("a statement", e) from e
 
     def _failure(self, what: str, e: Exception, state: str = "") -> TidemarkError:
-        return failure(what, e, state)
+        return e if isinstance(e, TidemarkError) else failure(what, e, state)
 
     def _views(self, relations: Iterable[Relation], batches: dict[str, str], session: Any) -> None:
         """Temp views for the mirrors that relations read; `batches` gives the stored rows of changed tables."""

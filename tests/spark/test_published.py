@@ -13,6 +13,7 @@ import pytest
 
 from compiler.errors import TidemarkError
 from connectors.engine import FrontierMoved
+from connectors.failpoints import FailpointReached
 from connectors.spark import upkeep
 from connectors.spark.dropped import MARK, Dropped
 from connectors.spark.engine import SparkEngine
@@ -130,6 +131,17 @@ def test_what_was_decided_is_finished_in_order_and_the_rest_goes(tmp_path: Path)
     assert [f.name for f, _ in pending.decided(10)] == ["20"]
     assert e.pending.manifest(tmp_path / "pending" / "20") == Manifest(20, 10)
     assert [f.name for f in (tmp_path / "pending").iterdir()] == ["20"]
+
+
+def test_a_failpoint_is_no_failure_of_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    e = engine(tmp_path)
+
+    def stop() -> None:
+        raise FailpointReached("spark.commit")
+
+    monkeypatch.setattr(e.driver, "beside", stop)
+    with pytest.raises(FailpointReached):
+        e.healing.run("a batch", lambda: e._tagged("", "state/a", 1))
 
 
 def test_a_pin_is_held_while_it_is_read_and_goes_with_its_process(tmp_path: Path) -> None:
