@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import sqlglot
@@ -48,8 +49,14 @@ def parse_type(text: str, enums: dict[str, tuple[str, ...]] | None = None) -> Ty
     if name:
         return Type(name)
     if enums and base.strip('"') in enums:
-        return Type("enum", labels=enums[base.strip('"')])
+        return Type("enum", labels=enums[base.strip('"')], title=_printed(base))
     return Type("interval") if base.startswith("interval ") else Type("opaque", labels=(base.strip('"'),))
+
+
+def _printed(name: str) -> str:
+    """A type's name as Postgres prints it: in quotes where it needs them."""
+    bare = name.strip('"')
+    return bare if re.fullmatch(r"[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?", bare) else name
 
 
 def mirror_name(table: str) -> str:
@@ -124,8 +131,6 @@ def _ident(e: exp.Expr | str | None) -> str:
 
 def read_schema(text: str) -> Catalog:
     """A catalog from CREATE TABLE, CREATE TYPE … AS ENUM and ALTER TABLE statements (pg_dump's output will do)."""
-    import re
-
     enums: dict[str, tuple[str, ...]] = {}
     for m in re.finditer(r"CREATE\s+TYPE\s+(?:\w+\.)?(\"?[\w ]+\"?)\s+AS\s+ENUM\s*\(([^)]*)\)", text, re.I):
         enums[m[1].strip('" ').lower()] = tuple(x.replace("''", "'") for x in re.findall(r"'((?:[^']|'')*)'", m[2]))
@@ -147,8 +152,6 @@ def read_schema(text: str) -> Catalog:
 
 
 def _statements(text: str) -> list[str]:
-    import re
-
     out, depth, start = [], None, 0
     for m in re.finditer(r"--[^\n]*|'(?:[^']|'')*'|\"[^\"]*\"|\$(\w*)\$.*?\$\1\$|;", text, re.S):
         if m[0] == ";" and depth is None:
@@ -159,7 +162,6 @@ def _statements(text: str) -> list[str]:
 
 
 def _alter(statement: str, tables: dict[tuple[str, str], Table]) -> None:
-    import re
     from dataclasses import replace
 
     m = re.match(r"ALTER\s+TABLE\s+(?:ONLY\s+)?(?:(\w+)\.)?\"?(\w+)\"?\s+(.*)", statement, re.I | re.S)

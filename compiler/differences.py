@@ -24,6 +24,9 @@ ZONES = "it takes time zones from values: they are read as full names, while an 
 REALS = "it adds reals, which Postgres does in single precision and in the order it reads them: the last of seven digits may differ"
 QUOTIENTS = ("it compares, or rounds up or down, what it computes from quotients: Postgres cuts these to some 16 digits and this to 18 after "
              "the point, so that x / 3 * 3 = x may be told otherwise")
+SPREADS = "it takes the variance of {}: where that has more than 22 digits before the point it does not fit, and the view cannot be read"
+TIES = ("its order leaves ties, and on these hangs what it takes or numbers ({}): of equal rows this goes by the key of their table, then by "
+        "the whole row, and Postgres by the order it meets them in; a key in the ORDER BY settles it")
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
 BEYOND_ZERO: dict[str, Callable[[float], bool]] = {"<>": lambda x: x == 0, ">": lambda x: x >= 0, ">=": lambda x: x > 0,
@@ -45,6 +48,7 @@ def differences(bound: Relation) -> list[str]:
     sums = [f for r in parts if isinstance(r, Aggregate | Window) for _, f in (r.aggs if isinstance(r, Aggregate) else r.calls)]
     computed = any(map(_with_quotients, calls)) or any(f.fn in ("sum", "avg") and _quotient(f.args[0].type) for f in sums)
     spelled += [QUOTIENTS] if computed and any(map(_decides, calls)) else []
+    spelled += [SPREADS.format(f.args[0].type) for f in sums if f.fn in ("var_pop", "var_samp") and f.args[0].type == types.INT8][:1]
     spelled += [REALS] if any(f.fn == "sum" and f.type.name == "float4" for f in sums) else []
     return list(dict.fromkeys(out + read)) + [text for test, text in known if any(map(test, calls))] + spelled
 

@@ -1,111 +1,46 @@
-"""Text to a syntax tree: sqlglot's Postgres grammar, with functions left under the names they were written with."""
+"""Text to a syntax tree: Postgres' parser says whether it is SQL, sqlglot's makes the tree."""
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
 
 import sqlglot
-from sqlglot import TokenType, exp
-from sqlglot.dialects.postgres import Postgres
+from sqlglot import exp
 
-from compiler.errors import InvalidSql
-
-
-def _typed_literal(parser: Any, this: exp.Expr, to: exp.DataType) -> exp.Expr:
-    """`date '2026-01-01'::text`: the type belongs to the literal, what follows is applied to that."""
-    inner = this
-    while not isinstance(inner, exp.Literal):
-        inner = inner.this
-    if inner is this:
-        return exp.Cast(this=this, to=to)
-    inner.replace(exp.Cast(this=inner.copy(), to=to))
-    return this
-
-
-class PostgresSource(Postgres):
-    """Postgres, but no function is given another's name: what a name means is decided by `bind`."""
-
-    INDEX_OFFSET = 0  # subscripts stay as they were written
-
-    class Parser(Postgres.Parser):  # type: ignore[misc, valid-type]
-        LAMBDAS = {k: v for k, v in Postgres.Parser.LAMBDAS.items() if k == TokenType.FARROW}  # `->` is JSON's
-        FUNCTIONS: ClassVar[dict[str, Any]] = {}
-        FUNCTION_PARSERS = {k: v for k, v in Postgres.Parser.FUNCTION_PARSERS.items()
-                            if k in ("CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION", "OVERLAY")}
-        NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
-        TYPE_LITERAL_PARSERS = {t: _typed_literal for t in exp.DType}
-
-        def _parse_cube_or_rollup(self, with_prefix: bool = False) -> Any:
-            """Their parts may be conditions, which sqlglot stops short of."""
-            for token, kind in ((TokenType.CUBE, exp.Cube), (TokenType.ROLLUP, exp.Rollup)):
-                if self._match(token):
-                    return self.expression(kind(expressions=[] if with_prefix else self._parse_wrapped_csv(self._parse_disjunction)))
-            return None
-
-        def _parse_grouping_set(self) -> Any:
-            return self._parse_grouping_sets() or self._parse_cube_or_rollup() or self._parse_disjunction()
-
-        def _parse_join(self, skip_join_token: bool = False, parse_bracket: bool = False, alias_tokens: Any = None) -> Any:
-            """ON and USING close the nearest JOIN that is open: joins before them belong to its right side (`within`)."""
-            index = self._index
-            if skip_join_token or self._match(TokenType.COMMA, advance=False):
-                return super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
-            method, side, kind = self._parse_join_parts()
-            if not self._match(TokenType.JOIN):
-                self._retreat(index)
-                return None
-            words = {k: t.text.upper() for k, t in (("method", method), ("side", side), ("kind", kind)) if t}
-            join = self.expression(exp.Join(this=self._parse_table(alias_tokens=alias_tokens), **words))
-            if words.get("kind") == "CROSS" or words.get("method") == "NATURAL":
-                return join
-            within = []
-            while not self._match_set((TokenType.ON, TokenType.USING), advance=False):
-                inner = None if self._match(TokenType.COMMA, advance=False) else self._parse_join(alias_tokens=alias_tokens)
-                if inner is None:
-                    self.raise_error("JOIN needs ON or USING")
-                    return join
-                within.append(inner)
-            if self._match(TokenType.ON):
-                join.set("on", self._parse_disjunction())
-            elif self._match(TokenType.USING):
-                join.set("using", self._parse_using_identifiers())
-            join.set("within", within)
-            return join
-
-        def _parse_using_identifiers(self) -> Any:
-            """USING (…) AS alias: the alias comes last."""
-            names = super()._parse_using_identifiers()
-            return [*names, exp.TableAlias(this=self._parse_id_var())] if self._match(TokenType.ALIAS) else names
-
-        def _parse_interval(self, *args: Any, **kwargs: Any) -> Any:
-            """The text of an interval is left whole: sqlglot keeps one number and unit of it."""
-            start = self._index
-            got = super()._parse_interval(*args, **kwargs)
-            text = self._tokens[start + 1] if start + 1 < len(self._tokens) else None
-            if isinstance(got, exp.Interval) and text is not None and text.token_type == TokenType.STRING and self._index == start + 2:
-                return exp.Interval(this=exp.Literal.string(text.text))
-            return got
+from compiler import syntax
+from compiler.errors import InvalidSql, Place, TidemarkError, UnsupportedSql
+from compiler.grammar import PostgresSource
 
 
 @dataclass(frozen=True)
 class ViewText:
-    """A view as its author wrote it: name, SELECT and WITH options."""
+    """A view as its author wrote it: name, SELECT and WITH options; `text` is all of the file."""
 
     name: str
     sql: str
     query: exp.Expr = field(compare=False)
     options: dict[str, str] = field(default_factory=dict)
+    text: str = field(default="", compare=False)
 
 
-def _fail(what: str, e: sqlglot.errors.SqlglotError) -> InvalidSql:
+def _fail(what: str, e: sqlglot.errors.SqlglotError) -> TidemarkError:
+    """What sqlglot does not read: wrong, or, where Postgres' parser was asked and takes it, not supported."""
     first = getattr(e, "errors", None) or [{}]
     line, column = first[0].get("line"), first[0].get("col")
     where = f"line {line}, column {column}: " if line else ""
-    text = first[0].get("description") or str(e).split("\n")[0]
-    return InvalidSql(f"{what} does not parse", detail=f"{where}{text}", code="syntax_error",
+    text = f"{where}{first[0].get('description') or str(e).split(chr(10))[0]}"
+    if syntax.known():
+        return UnsupportedSql(f"{what} uses syntax that is not supported", detail=text, code="unsupported_syntax")
+    return InvalidSql(f"{what} does not parse", detail=text, code="syntax_error",
                       hint="Tidemark reads Postgres' SQL; try the SELECT in psql.")
+
+
+def locate(e: TidemarkError, file: str, text: str) -> TidemarkError:
+    """The error with its place in a view file, for people, and that of others of the view."""
+    for x in (e, *e.others):
+        x.place = Place.of(file, text, x.at) if x.at is not None and x.at <= len(text) else Place(file)
+    return e
 
 
 @functools.lru_cache(maxsize=4096)
@@ -118,6 +53,7 @@ def parse_query(sql: str, what: str = "the query") -> exp.Expr:
     try:
         tree = _parse(sql).copy()
     except (sqlglot.errors.SqlglotError, RecursionError) as e:
+        syntax.check(sql)
         raise _fail(what, e) if isinstance(e, sqlglot.errors.SqlglotError) else InvalidSql(
             f"{what} is nested too deeply") from e
     if not isinstance(tree, (exp.Query, exp.Values)):
@@ -128,7 +64,12 @@ def parse_query(sql: str, what: str = "the query") -> exp.Expr:
 def parse_view(text: str, file: str = "") -> ViewText:
     """One CREATE [MATERIALIZED] VIEW name [WITH (…)] AS query; raises InvalidSql."""
     what = f'view file "{file}"' if file else "the view"
-    text = _quote_name(text)
+    written, (text, named) = text, _quote_name(text)
+    try:
+        syntax.check(text)
+    except InvalidSql as e:
+        e.at = _unquoted(e.at or 0, named)
+        raise
     try:
         statements = [s for s in sqlglot.parse(text, read=PostgresSource) if s is not None]
     except sqlglot.errors.SqlglotError as e:
@@ -147,28 +88,36 @@ def parse_view(text: str, file: str = "") -> ViewText:
         raise InvalidSql(f"{what} has no query after AS", code="syntax_error")
     if isinstance(create.this, exp.Schema):
         query.set("_columns", [_name(c) for c in create.this.expressions])
-    return ViewText(name, _source_of(text), query, _options(create))
+    for node in query.walk():
+        if "start" in node.meta:
+            node.meta["start"] = _unquoted(node.meta["start"], named)
+    return ViewText(name, _source_of(text), query, _options(create), written)
 
 
-def _quote_name(text: str) -> str:
-    """A view may be called by any word, also one that the grammar keeps for itself: quote it."""
+def _unquoted(at: int, named: int) -> int:
+    """An index in the author's text; `named`: where the name was that got quotes, or -1."""
+    return at if named < 0 or at <= named else max(named, at - 2)
+
+
+def _quote_name(text: str) -> tuple[str, int]:
+    """A view may be called by any word, also one of the grammar: quote it. The text, and the place of the name."""
     try:
         tokens = sqlglot.tokenize(text, read="postgres")
     except sqlglot.errors.SqlglotError:
-        return text
+        return text, -1
     words = [t.text.upper() for t in tokens[:8]]
     if "VIEW" not in words:
-        return text
+        return text, -1
     at = words.index("VIEW") + 1
     if words[at:at + 3] == ["IF", "NOT", "EXISTS"]:
         at += 3
     if at >= len(tokens):
-        return text
+        return text, -1
     t = tokens[at]
     follows = tokens[at + 1].text if at + 1 < len(tokens) else ""
     if t.text.replace("_", "a").isalnum() and text[t.start] != '"' and follows != ".":
-        return f'{text[:t.start]}"{t.text.lower()}"{text[t.end + 1:]}'
-    return text
+        return f'{text[:t.start]}"{t.text.lower()}"{text[t.end + 1:]}', t.start
+    return text, -1
 
 
 def _creates_view(text: str) -> bool:

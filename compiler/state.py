@@ -25,6 +25,7 @@ from compiler.ir.relation import (
     State,
     TopK,
     Window,
+    WindowCall,
     transform,
     walk,
 )
@@ -73,6 +74,7 @@ class ViewPlan:
     tables: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # where it may differ from Postgres
+    hangs_on_ties: bool = False  # whether rows that its orders find equal could be taken in another order and give another answer
 
 
 def digest(r: Relation) -> str:
@@ -171,8 +173,14 @@ def _peel(r: Relation) -> tuple[list[Relation], Relation]:
 def inexact(n: Window) -> bool:
     """Whether computing the window twice over the same rows may give other values: sums of floating point depend on the order
     they are made in, and lists are in that order. Such a window's rows are kept, so that the very ones kept are taken back."""
-    return any(c.fn in ORDERED or c.fn in STATISTICS or c.fn in ("sum", "avg") and any(types.is_float(a.type) for a in c.args)
+    return any(c.fn in ORDERED or c.fn in STATISTICS or c.fn in ("sum", "avg") and any(types.is_float(a.type) for a in c.args) or _tied(c)
                for _, c in n.calls)
+
+
+def _tied(c: WindowCall) -> bool:
+    """Whether rows are counted off among equals, for which the order has no say (what can be settled is, in `normalize/ties`)."""
+    counted = c.frame is not None and c.frame[0] == "rows" and c.frame[3] in ("ties", "group")
+    return counted and not all(b.startswith("unbounded") for b, _ in c.frame[1:3])  # type: ignore[index]
 
 
 def _settle(body: Relation) -> tuple[Relation, list[Relation]]:

@@ -6,9 +6,12 @@ upwards, the view is finished when it is read. The answer is right at every inst
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from compiler.ir.naming import fresh
 from compiler.ir.parts import scalars
-from compiler.ir.relation import Filter, Relation, walk
-from compiler.ir.scalar import Call, Scalar, conj, conjuncts
+from compiler.ir.relation import Filter, Project, Relation, TopK, transform, walk
+from compiler.ir.scalar import Call, Col, Scalar, columns, conj, conjuncts, substitute
 from compiler.ir.scalar import walk as walk_scalar
 
 
@@ -32,6 +35,26 @@ def timed(r: Relation) -> set[Relation]:
 
     go(r)
     return out
+
+
+def after_ranking(r: Relation) -> Relation:
+    """What reads the time, and no order asks for, computed of the rows that a LIMIT or DISTINCT ON leaves, not of all."""
+    return transform(r, lambda n: _ranked_first(n, n.input) if isinstance(n, TopK) and isinstance(n.input, Project) else n)
+
+
+def _ranked_first(n: TopK, shown: Project) -> Relation:
+    asked = columns(*n.partition, *(o.expr for o in n.order))
+    late = {k: e for k, e in shown.exprs if reads_time(e) and k not in asked}
+    if not late:
+        return n
+    early = [(k, e) for k, e in shown.exprs if k not in late]
+    have: dict[str, Scalar] = {e.name: Col(k, e.type) for k, e in reversed(early) if isinstance(e, Col)}
+    for c in shown.input.schema:
+        if c.name in columns(*late.values()) and c.name not in have:
+            have[c.name] = Col(fresh(c.name, [*shown.names, *(k for k, _ in early)]), c.type)
+            early.append((have[c.name].name, c))  # type: ignore[attr-defined]
+    ranked = replace(n, input=Project(shown.input, tuple(early)))
+    return Project(ranked, tuple((k, substitute(late[k], have) if k in late else Col(k, e.type)) for k, e in shown.exprs))
 
 
 def split_filters(r: Relation, within: set[Relation]) -> Relation:

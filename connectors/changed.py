@@ -7,7 +7,7 @@ from compiler.errors import TidemarkError
 from connectors.postgres.pgoutput import Relation
 
 TEXTS = {25, 1043}  # the oids of text and varchar
-AGAIN = "Run: tidemark teardown --yes and tidemark deploy"
+AGAIN = "Run: tidemark deploy --resync"
 
 
 class TableChanged(TidemarkError):
@@ -21,7 +21,7 @@ def check_identity(table: Table, relations: list[Relation]) -> None:
         if r.identity != "f" and sent != set(table.identity_key):
             raise TableChanged(f'the replica identity of "{table.schema}.{table.name}" was altered', code="table_changed",
                                detail=f"Its changes now name rows by ({', '.join(sorted(sent))}), not by ({', '.join(table.identity_key)}).",
-                               hint="Set it back, or run: tidemark teardown --yes and tidemark deploy")
+                               hint="Set it back, or run: tidemark deploy --resync")
 
 
 def check_columns(table: Table, r: Relation) -> None:
@@ -30,7 +30,7 @@ def check_columns(table: Table, r: Relation) -> None:
     if missing:
         raise TableChanged(f'table "{table.schema}.{table.name}" no longer has column "{missing[0]}"',
                            code="table_changed", detail="The source's table was altered after it was deployed.",
-                           hint="Change the views that read it, then run: tidemark teardown --yes and tidemark deploy")
+                           hint="Change the views that read it, then run: tidemark deploy --resync")
     order = [r.columns.index(c.name) for c in table.columns]
     for c, i in zip(table.columns, order, strict=True):
         if r.types and not same_type(c, *r.types[i]):

@@ -34,7 +34,8 @@ class FrontierMoved(TidemarkError):
 
     def __init__(self, engine: str, expected: int, found: int) -> None:
         super().__init__(f"{engine} does not stand where the batch begins", code="frontier_moved",
-                         detail=f"The batch begins at {format_lsn(expected)}, {engine} stands at {format_lsn(found)}. Nothing was applied.",
+                         detail=f"The batch begins at {format_lsn(expected)}, {engine} stands at {format_lsn(found)}. "
+                                "Nothing was applied.",
                          hint="Start the pipeline again: it reads on from where the engines stand.")
 
 

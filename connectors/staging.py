@@ -70,8 +70,7 @@ def _has_old_images(table: Table, changes: list[Changes]) -> bool:
     if not whole and not table.key:
         raise TableChanged(f'the replica identity of "{table.schema}.{table.name}" is no longer FULL', code="table_changed",
                            detail="It has no key, so its changes cannot be followed without old images.",
-                           hint=f'ALTER TABLE {table.schema}."{table.name}" REPLICA IDENTITY FULL, then: tidemark teardown --yes '
-                           "and tidemark deploy")
+                           hint=f'ALTER TABLE {table.schema}."{table.name}" REPLICA IDENTITY FULL, then: tidemark deploy --resync')
     return whole
 
 

@@ -35,6 +35,8 @@ def to_text(d: Dialect, e: Call, x: exp.Expr, shown: Mapping[str, str], elements
     elif s.name in shown:
         out = tree(d, shown[s.name], x)
     else:
+        if types.is_numeric(s) and s.precision == s.scale:  # an engine may leave out the zero that no digit stands before
+            x = d.cast(x, types.numeric((s.precision or 0) + 1, s.scale or 0))
         out = x if types.is_string(s) else d.cast(x, types.TEXT)
     if t == types.BLANKS:
         return tree(d, f"RPAD($1, {s.precision}, ' ')", out) if types.is_padded(s) else out

@@ -179,7 +179,7 @@ AGGREGATES = {
     "regr_sxx", "regr_sxy", "regr_syy", "list", "string_agg", "quantile_cont", "quantile_disc", "mode", "collect_list",
     "collect_set", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "stddev_samp", "stddev_pop", "var_samp", "var_pop",
     "percentile_cont", "percentile_disc", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead",
-    "first_value", "last_value", "nth_value", "count",
+    "first_value", "last_value", "nth_value", "count", "arg_min_null", "arg_max_null", "min_by", "max_by",
 }
 
 

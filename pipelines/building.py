@@ -75,14 +75,14 @@ def build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compi
                 warehouse.forget(p.view)
 
 
-def without_refused(warehouse: Warehouse, refusals: Refusals, views: list[Compiled], strict: bool) -> None:
-    """Leave out the views that read a column with a value which does not fit: they carry the error, or, if `strict`, it is raised."""
+def without_refused(warehouse: Warehouse, engine: str, refusals: Refusals, views: list[Compiled], strict: bool) -> None:
+    """Leave out the engine's views that read a column with a value which does not fit: they carry the error, or, if `strict`, it is raised."""
     for (table, column), error in refusals.items():
         for v in views:
-            if v.plan is None or v.error is not None or not reads(v.plan, table, column):
+            if v.plan is None or v.error is not None or v.engine != engine or not reads(v.plan, table, column):
                 continue
             if strict:
-                error.view = v.name  # type: ignore[attr-defined]
+                error.view = v.name
                 raise error
             v.error = error
             warehouse.forget(v.name)

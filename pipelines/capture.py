@@ -152,7 +152,7 @@ class Capture:
             if frontier >= end:
                 rows = 0
                 break
-            staged = staged_without(stage(named, decoded, decoder.relations, frontier), self.warehouse.deployment.refused)
+            staged = staged_without(stage(named, decoded, decoder.relations, frontier), self.warehouse.refused(engine))
             try:
                 rows = target.apply(staged, end, self.warehouse.program(engine), start=frontier, last=last)
                 break

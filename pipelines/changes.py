@@ -59,7 +59,7 @@ def open_changes(warehouse: Warehouse, leaving: int = 0) -> tuple[ChangeStream, 
     """
     d, source = warehouse.deployment, warehouse.config.source
     frontiers = {e: warehouse.frontier(e) for e in warehouse.used_engines()}
-    lowest, highest = min(frontiers.values(), default=0), max(frontiers.values(), default=0)
+    lowest, highest = min(frontiers.values(), default=None), max(frontiers.values(), default=0)
     check = open_replication(source.dsn)
     try:
         timeline = check_server(check, d.origin, highest, ANSWER)
@@ -78,21 +78,21 @@ def open_changes(warehouse: Warehouse, leaving: int = 0) -> tuple[ChangeStream, 
         with connect(source.dsn) as conn:
             confirmed = check_slot(conn, d.slot, lowest)
             check_deployed(conn, d)
-        stream.resume(Continuity(lowest, highest, confirmed, _last(warehouse)))
+        stream.resume(Continuity(confirmed if lowest is None else lowest, highest, confirmed, _last(warehouse)))
     except BaseException:
         stream.close()
         raise
     return stream, Decoder
 
 
-def _debezium(warehouse: Warehouse, frontier: int) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
+def _debezium(warehouse: Warehouse, frontier: int | None) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
     from connectors.debezium.stream import DebeziumStream
 
     d, dsn = warehouse.deployment, warehouse.config.source.dsn
     with connect(dsn) as conn:
-        check_slot(conn, d.slot, frontier)
+        confirmed = check_slot(conn, d.slot, frontier)
         check_deployed(conn, d)
-    stream = DebeziumStream(dsn, d.slot, d.publication, d.catalog, frontier)
+    stream = DebeziumStream(dsn, d.slot, d.publication, d.catalog, confirmed if frontier is None else frontier)
     return stream, stream.decoder
 
 

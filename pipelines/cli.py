@@ -35,8 +35,7 @@ class Cli(click.Group):
         except TidemarkError as e:
             if ctx.params.get("debug"):
                 click.echo(redacted(traceback.format_exc()), err=True)
-            view = f'view "{e.view}": ' if getattr(e, "view", None) else ""  # type: ignore[attr-defined]
-            click.echo(f"error: {view}{e}", err=True)
+            click.echo(e.report(), err=True)
             ctx.exit(e.exit_code)
         except KeyboardInterrupt:
             ctx.exit(130)
@@ -91,7 +90,7 @@ def check(project: Path) -> None:
     from pipelines import deployment
     from pipelines.config import load_config
     from pipelines.findings import deployed, unowned
-    from pipelines.project import compile_project, read_views
+    from pipelines.project import compile_project, read_views, refuse
     from pipelines.source_objects import orphans
     from pipelines.unsuited import check_capture
 
@@ -107,9 +106,10 @@ def check(project: Path) -> None:
         check_capture(views, catalog, config.source.capture)
     for f in findings:
         click.echo(f.lines())
-    for v in views:
-        if v.error is not None:
-            click.echo(f"error: view {v.name}: {v.error}")
+    try:
+        refuse(views)
+    except TidemarkError as e:
+        click.echo(e.report(), err=True)
     if any(f.level == "error" for f in findings) or any(v.error for v in views):
         sys.exit(1)
 
@@ -121,10 +121,10 @@ def check(project: Path) -> None:
 @click.pass_obj
 def compile_(project: Path, views: tuple[str, ...], schema: Path | None, engine: str | None) -> None:
     """Print the maintenance SQL of views."""
-    from pipelines.explain import compiled, script
+    from pipelines.explain import compiled, scripts
 
-    for v in compiled(project, list(views), schema, engine):
-        click.echo(script(v))
+    for text in scripts(compiled(project, list(views), schema, engine)):
+        click.echo(text)
 
 
 @main.command()
@@ -210,6 +210,7 @@ def deploy(project: Path, keep_going: bool, resync: bool, as_json: bool) -> None
     from pipelines import deploy as run
     from pipelines.config import load_config
     from pipelines.progress import deploying
+    from pipelines.project import refuse
 
     with deploying(quiet=as_json) as (progress, say):
         done = run.deploy(load_config(project), keep_going, progress, say, resync)
@@ -220,12 +221,9 @@ def deploy(project: Path, keep_going: bool, resync: bool, as_json: bool) -> None
             if v.error is None:
                 why = f" ({v.reason['code']}: {v.reason['message']})" if v.reason else ""
                 click.echo(f"{v.name}: {v.maintenance} on {v.engine}{why}")
-            else:
-                click.echo(f"{v.name}: refused\n{v.error}", err=True)
     for w in done.warnings:
         click.echo(f"warning: {w}", err=True)
-    if any(v.error for v in done.views):
-        sys.exit(1)
+    refuse(done.views)
 
 
 @main.command()

@@ -14,7 +14,7 @@ from pipelines.deployment import Deployment
 from pipelines.first import check_leftovers, first, remove_warehouse
 from pipelines.initial_copy import Progress
 from pipelines.placement import place
-from pipelines.project import Compiled, compile_project, read_views
+from pipelines.project import Compiled, compile_project, read_views, refuse
 from pipelines.redeploy import redeploy
 from pipelines.resync import again
 from pipelines.source_objects import drop_source_objects, orphans
@@ -31,7 +31,7 @@ class Deployed:
 
 def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda *_: None,
            say: Callable[[str], None] = lambda _: None, resync: bool = False) -> Deployed:
-    """Bring the warehouse in line with views/; raises the first view's error unless `keep_going`.
+    """Bring the warehouse in line with views/; raises the errors of all that are refused unless `keep_going`.
 
     With `resync` the tables whose changes were lost are copied again: those that the publication left out for a while, or all.
     """
@@ -41,12 +41,8 @@ def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda
         check_tables(views, catalog)
         check_capture(views, catalog, config.source.capture)
         place(conn, [v for v in views if v.error is None], config)
-    failed = [v for v in views if v.error is not None]
-    if failed and not keep_going:
-        error = failed[0].error
-        assert error is not None
-        error.view = failed[0].name  # type: ignore[attr-defined]
-        raise error
+    if not keep_going:
+        refuse(views)
     good = [v for v in views if v.error is None]
     warnings: list[str] = []
     with store.locked(config.warehouse_path):
@@ -80,7 +76,7 @@ def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
         if f"{t.schema}.{t.name}" in used:
             if t.form == "partitions":
                 out.append(f"{t.schema}.{t.name} is partitioned: TRUNCATE of one partition, and attaching, detaching or dropping one, are not "
-                           "sent by Postgres; after these, deploy anew (teardown --yes, deploy)")
+                           "sent by Postgres; after these, run tidemark deploy --resync")
             for c in t.columns:
                 if c.type.name == "opaque":
                     out.append(f'{t.schema}.{t.name}.{c.name} has type {c.source_type}, which is carried as text')

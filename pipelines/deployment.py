@@ -46,7 +46,7 @@ class Deployment:
     format: int = FORMAT
     mark: str = ""  # what the engines' data is marked with, so that a stranger's is not taken for ours
     origin: Origin = field(default_factory=Origin)
-    refused: dict[str, dict[str, str]] = field(default_factory=dict)  # table → column ('' for all) → why it is not kept
+    refused: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)  # engine → table → column, '' for all → why not kept
 
     def to_catalog(self) -> Catalog:
         return Catalog({(t.schema, t.name): t for t in self.catalog})

@@ -19,14 +19,14 @@ from dialects.duckdb import DUCKDB
 from dialects.spark import SPARK
 from pipelines import deployment as store
 from pipelines.config import load_config
-from pipelines.project import Compiled, compile_project, read_views
+from pipelines.project import Compiled, compile_project, read_views, refuse
 from pipelines.reading import reader
 
 DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
 
 
 def compiled(project: Path, names: list[str], schema: Path | None, engine: str | None) -> list[Compiled]:
-    """The named views (all when none is named), compiled; raises the first error among them."""
+    """The named views (all when none is named), compiled; raises the errors among them."""
     if schema is not None:
         try:
             catalog: Catalog = read_schema(schema.read_text(encoding="utf-8"))
@@ -45,10 +45,8 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
             raise TidemarkError(f'there is no view "{n}" in views/', code="undefined_view",
                                 hint=f"Views: {', '.join(sorted(by_name))}")
     chosen = [by_name[n] for n in names] if names else views
+    refuse(chosen)
     for v in chosen:
-        if v.error is not None:
-            v.error.view = v.name  # type: ignore[attr-defined]
-            raise v.error
         v.engine = engine or (v.engine if v.engine != "auto" else "duckdb")
     return chosen
 
@@ -63,6 +61,18 @@ def statements(v: Compiled) -> list[Statement]:
     out += maintain.statements(d, program([v.plan], v.plan.tables))
     sql = maintain.read_select(d, v.plan.top, v.plan.outputs)
     out.append(Statement("read", v.name, sql, maintain.reads(v.plan.top), "", "evaluated when the view is read"))
+    return out
+
+
+def scripts(views: list[Compiled]) -> list[str]:
+    """Each view's script; raises the errors of all whose SQL cannot be said."""
+    out = []
+    for v in views:
+        try:
+            out.append(script(v))
+        except TidemarkError as e:
+            v.error = e
+    refuse(views)
     return out
 
 

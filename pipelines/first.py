@@ -49,8 +49,8 @@ def first(config: Config, views: list[Compiled], catalog: Catalog, progress: Pro
                 for e, ts in d.tables.items():
                     tables = [d.table(t) for t in ts]
                     refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
-                    without_refused(warehouse, refusals, views, strict=not keep_going)
-                    record(warehouse, refusals, tables)
+                    without_refused(warehouse, e, refusals, views, strict=not keep_going)
+                    record(warehouse, e, refusals, tables)
                 check_copied(snapshot)
                 reach("deploy.copied")
             finally:

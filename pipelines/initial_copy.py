@@ -55,13 +55,13 @@ def copy_tables(config: Config, warehouse: Warehouse, engine: str, tables: list[
     return {k: e for job in jobs for k, e in job.result().items()}
 
 
-def record(warehouse: Warehouse, refusals: Refusals, copied: list[Table]) -> None:
-    """What is kept of the copied tables from now on."""
-    d = warehouse.deployment
+def record(warehouse: Warehouse, engine: str, refusals: Refusals, copied: list[Table]) -> None:
+    """What the engine keeps of the copied tables from now on."""
+    refused = warehouse.deployment.refused.setdefault(engine, {})
     for t in copied:
-        d.refused.pop(qualified(t), None)
+        refused.pop(qualified(t), None)
     for (table, column), e in refusals.items():
-        d.refused.setdefault(table, {})[column] = e.detail
+        refused.setdefault(table, {})[column] = e.detail
 
 
 def _estimates(dsn: str, tables: list[Table]) -> dict[Table, int]:

@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from compiler import compile_view
 from compiler.catalog import Catalog
-from compiler.errors import InvalidSql, TidemarkError, UnsupportedSql
+from compiler.errors import InvalidSql, Place, Refused, TidemarkError, UnsupportedSql
 from compiler.maintenance import maintenance_of
-from compiler.parse import ViewText, parse_view
+from compiler.parse import ViewText, locate, parse_view
 from compiler.reasons import reason_of
 from compiler.state import ViewPlan
 
@@ -28,13 +28,15 @@ class Compiled:
     maintenance: str = ""
     reason: dict[str, str] | None = None
     notes: list[str] = field(default_factory=list)
+    file: str = ""
 
     def told(self) -> dict[str, object]:
         """The record `deploy --json` prints."""
         if self.error is not None:
             e = self.error
             return {"view": self.name, "accepted": False, "engine": None, "maintenance": None,
-                    "reason": {"code": e.code, "message": e.message + (f": {e.detail}" if e.detail else ""), "hint": e.hint}}
+                    "reason": {"code": e.code, "message": e.message + (f": {e.detail}" if e.detail else ""),
+                               "hint": e.hint, "where": str(e.place or self.file)}}
         return {"view": self.name, "accepted": True, "engine": self.engine, "maintenance": self.maintenance,
                 "reason": self.reason}
 
@@ -46,20 +48,21 @@ def read_views(path: Path) -> list[Compiled]:
     out: list[Compiled] = []
     seen: dict[str, tuple[str, Path]] = {}
     for file in sorted(path.glob("*.sql")):
+        shown, written = f"{path.name}/{file.name}", file.read_text(encoding="utf-8")
         try:
-            text = parse_view(file.read_text(encoding="utf-8"), file.name)
+            text = parse_view(written, file.name)
         except TidemarkError as e:
-            out.append(Compiled(file.stem, None, error=e))
+            out.append(Compiled(file.stem, None, error=locate(e, shown, written), file=shown))
             continue
         if (other := seen.get(text.name.lower())) is not None:
             name, where = other
             what = f'view "{name}" is defined twice' if name == text.name else f'views "{name}" and "{text.name}" differ in capitals alone'
             e2 = InvalidSql(what, detail=f"In {where.name} and {file.name}.", code="duplicate_view",
                             hint="" if name == text.name else "Rename one: the engines take them for one name.")
-            out.append(Compiled(text.name, text, error=e2))
+            out.append(Compiled(text.name, text, error=locate(e2, shown, written), file=shown))
             continue
         seen[text.name.lower()] = (text.name, file)
-        out.append(Compiled(text.name, text))
+        out.append(Compiled(text.name, text, file=shown))
     return out
 
 
@@ -77,13 +80,33 @@ def compile_project(views: list[Compiled], catalog: Catalog, default_engine: str
             if not accepted:
                 _judge(v)
         except TidemarkError as e:
-            v.error = e
+            v.error = _of_view(v, e)
         except RecursionError:
             v.error = UnsupportedSql(f'view "{v.name}" is nested too deeply', code="too_deep")
         except Exception as e:  # a bug of the compiler costs one view, not all of them
             v.error = UnsupportedSql(f'view "{v.name}" could not be compiled', code="compiler_bug",
                                      detail=f"{type(e).__name__}: {e}"[:300], hint="This is a bug of Tidemark; please report it.")
     return views
+
+
+def _of_view(v: Compiled, e: TidemarkError) -> TidemarkError:
+    """The error with its place; one of another view, which this one reads, is told where that view is."""
+    assert v.text is not None
+    if e.view not in ("", v.name):
+        e = type(e)(f'view "{e.view}", which it reads, is refused', detail=e.message, code=e.code)
+    return locate(e, v.file, v.text.text) if v.file else e
+
+
+def refuse(views: list[Compiled]) -> None:
+    """Raises the error of the view that is refused, or those of all that are."""
+    errors = []
+    for v in views:
+        if v.error is not None:
+            for e in (v.error, *v.error.others):
+                e.view, e.place = v.name, e.place or (Place(v.file) if v.file else None)
+            errors.append(v.error)
+    if errors:
+        raise errors[0] if len(errors) == 1 else Refused(errors)
 
 
 def _compile_one(v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], default_engine: str) -> None:

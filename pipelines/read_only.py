@@ -1,7 +1,7 @@
 """What a query may do: read views, and nothing else. A warehouse is written by its pipeline alone, and files are not its business.
 
-Three walls: one statement that is a SELECT, or an EXPLAIN of one; tables and table functions by name, as DuckDB itself
-resolves them; and a transaction that cannot write.
+Three walls: one statement that is a SELECT, or an EXPLAIN of one; tables and table functions by name, in DuckDB's own syntax
+tree; and a transaction that cannot write.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import duckdb
-from sqlglot import exp
 
 from compiler.errors import InvalidSql, TidemarkError
 from connectors.duckdb.session import scratch
@@ -30,16 +29,16 @@ def checked(sql: str, views: set[str], internal: bool) -> set[str]:
 
     `internal`: mirrors, states and the catalog may be read too.
     """
-    query = _query(sql)
-    for node in _nodes(query):
-        name = str(node.get("function_name", "")).lower()
-        if node.get("type") == "TABLE_FUNCTION":
-            name = str(node.get("function", {}).get("function_name", "")).lower()
-            if name not in FUNCTIONS and not (internal and name in INTERNAL_FUNCTIONS):
-                raise _refused(f"the query calls {name}()", "A query reads views, not files or settings.")
-        elif node.get("type") == "FUNCTION" and name in WRITING:
-            raise _refused(f"the query calls {name}()", "A warehouse is written by its pipeline alone.")
-    return {view for name in _tables(query) if (view := _view(name, views, internal))}
+    read = set()
+    for kind, name in _named(_tree(_query(sql)), frozenset()):
+        function = name[-1].lower()
+        if kind == "table":
+            read.add(_view(name, views, internal))
+        elif kind == "table function" and function not in FUNCTIONS and not (internal and function in INTERNAL_FUNCTIONS):
+            raise _refused(f"the query calls {function}()", "A query reads views, not files or settings.")
+        elif function in WRITING:
+            raise _refused(f"the query calls {function}()", "A warehouse is written by its pipeline alone.")
+    return read - {""}
 
 
 def _refused(message: str, detail: str, hint: str = "") -> TidemarkError:
@@ -61,39 +60,48 @@ def _query(sql: str) -> str:
     return found[0].query
 
 
-def _nodes(query: str) -> Iterator[dict[str, Any]]:
-    """Every node of DuckDB's own syntax tree."""
-    con = scratch()
-    row = con.execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchone()
+def _tree(query: str) -> Any:
+    """DuckDB's own syntax tree."""
+    row = scratch().execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchone()
     tree = json.loads(row[0]) if row else {}
     if tree.get("error", True):
         raise _refused("the query cannot be read", str(tree.get("error_message", "")))
-    left: list[Any] = [tree]
-    while left:
-        n = left.pop()
-        if isinstance(n, dict):
-            yield n
-            left += n.values()
-        elif isinstance(n, list):
-            left += n
+    return tree
 
 
-def _tables(query: str) -> set[str]:
-    """Names as they are written, but for those of a WITH where it is in scope."""
-    try:
-        return set(scratch().get_table_names(query, qualified=True))
-    except duckdb.Error as e:
-        raise InvalidSql("the query failed", detail=str(e).split("\n")[0], code="query_failed") from e
+def _named(n: Any, ctes: frozenset[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Tables (catalog, schema, name), table functions and functions that are named, but for the CTEs in scope there."""
+    if isinstance(n, list):
+        for x in n:
+            yield from _named(x, ctes)
+    if not isinstance(n, dict):
+        return
+    kind = n.get("type")
+    if kind == "BASE_TABLE":
+        name = (n.get("catalog_name", ""), n.get("schema_name", ""), n["table_name"])
+        if any(name[:2]) or n["table_name"].lower() not in ctes:
+            yield "table", name
+    elif kind == "TABLE_FUNCTION":
+        yield "table function", (n["function"]["function_name"],)
+    elif kind == "FUNCTION":
+        yield "function", (n["function_name"],)
+    if isinstance(n.get("cte_name"), str):
+        ctes |= {n["cte_name"].lower()}
+    for entry in n.get("cte_map", {}).get("map", []):  # each sees those before it, and itself where it is recursive
+        yield from _named(entry["value"], ctes)
+        ctes |= {entry["key"].lower()}
+    for key, x in n.items():
+        if key != "cte_map":
+            yield from _named(x, ctes)
 
 
-def _view(name: str, views: set[str], internal: bool) -> str:
+def _view(name: tuple[str, ...], views: set[str], internal: bool) -> str:
     """The view of this name; '' for something internal. Raises where it is neither."""
-    t = exp.to_table(name, dialect="duckdb")
-    schema, known = t.db.lower(), {v.lower() for v in views}
-    if not t.catalog and schema in ("", "main") and t.name.lower() in known:
-        return t.name.lower()
-    if internal and not t.catalog and schema in INTERNAL_SCHEMAS:
+    catalog, schema, table = (x.lower() for x in name)
+    if not catalog and schema in ("", "main") and table in {v.lower() for v in views}:
+        return table
+    if internal and not catalog and schema in INTERNAL_SCHEMAS:
         return ""
-    raise InvalidSql(f'"{name}" is not a view', code="undefined_view",
+    raise InvalidSql(f'"{name[-1]}" is not a view', code="undefined_view",
                      detail=f"Views: {', '.join(sorted(views)) or 'none'}.",
                      hint="" if internal else "tidemark query --internal reads mirrors (base.…) and states (state.…), too.")

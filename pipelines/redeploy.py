@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from compiler import compile_view
@@ -22,7 +23,7 @@ from pipelines.capture import Capture, current_lsn
 from pipelines.config import Config
 from pipelines.deployment import Deployment
 from pipelines.initial_copy import Progress, copy_tables, record
-from pipelines.project import Compiled
+from pipelines.project import Compiled, refuse
 from pipelines.refused import qualified
 from pipelines.run import catch_up, limits
 from pipelines.source_objects import marked, publish
@@ -40,17 +41,16 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
     if "duckdb" in old.tables and not (config.warehouse_path / DUCKDB_FILE).exists():
         raise TidemarkError(f"the DuckDB file of the warehouse {config.warehouse_path} is gone", code="warehouse_gone", hint=RESYNC)
     _check_columns(old, views, catalog)
-    if (refused := next((v for v in views if v.error is not None), None)) is not None and refused.error is not None and not keep_going:
-        refused.error.view = refused.name  # type: ignore[attr-defined]
-        raise refused.error
+    if not keep_going:
+        refuse(views)
     views = [v for v in views if v.error is None]
     wanted = needed(views)
     stay = {t for ts in wanted.values() for t in ts}
     origin = replace(old.origin, tables=tuple((t, m) for t, m in old.origin.tables if t not in again))
     check_source(config.source.dsn, replace(old, origin=origin, catalog=[t for t in old.catalog if qualified(t) in stay]), _frontier(config, old))
-    d = replace(old, origin=origin, tables=dict(old.tables), catalog=list(old.catalog), refused=dict(old.refused))
-    copied = {*again, *old.refused}
-    new: dict[str, list[str]] = {e: [t for t in ts if t not in old.tables.get(e, []) or t in copied] for e, ts in wanted.items()}
+    d = replace(old, origin=origin, tables=dict(old.tables), catalog=list(old.catalog), refused=deepcopy(old.refused))
+    new: dict[str, list[str]] = {e: [t for t in ts if t not in old.tables.get(e, []) or t in {*again, *old.refused.get(e, {})}]
+                                 for e, ts in wanted.items()}
     new = {e: ts for e, ts in new.items() if ts}
     maintained = _maintained(config, old)
     if new:
@@ -61,7 +61,7 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
     d.tables = wanted
     names = {t for ts in d.tables.values() for t in ts}
     d.catalog = [t for t in d.catalog if f"{t.schema}.{t.name}" in names]
-    d.refused = {t: c for t, c in d.refused.items() if t in names}
+    d.refused = {e: {t: c for t, c in of.items() if t in wanted.get(e, [])} for e, of in d.refused.items()}
     previous = {v.name: v.engine for v in old.views}
     bad = [v for v in views if v.error is not None]
     views = [v for v in views if v.error is None]
@@ -162,8 +162,8 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
             for e, ts in new.items():
                 engine, tables = warehouse.engine(e), [d.table(t) for t in ts]
                 refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
-                without_refused(warehouse, refusals, lost.views, strict=lost.strict and not kept)
-                record(warehouse, refusals, tables)
+                without_refused(warehouse, e, refusals, lost.views, strict=lost.strict and not kept)
+                record(warehouse, e, refusals, tables)
                 engine.set_frontier(snapshot.lsn)
                 d.tables[e] = sorted({*d.tables.get(e, []), *ts})
             check_copied(snapshot)
@@ -178,11 +178,11 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
     store.save(config.warehouse_path, replace(d, status=store.RESYNC) if lost.tables else d)
 
 
-def _frontier(config: Config, d: Deployment) -> int:
-    """What every engine holds."""
+def _frontier(config: Config, d: Deployment) -> int | None:
+    """What every engine holds; None where there is none."""
     warehouse = Warehouse(config, d)
     try:
-        return min((warehouse.frontier(e) for e in warehouse.used_engines()), default=0)
+        return min((warehouse.frontier(e) for e in warehouse.used_engines()), default=None)
     finally:
         warehouse.close()
 

@@ -61,7 +61,7 @@ def _left_out(config: Config, d: Deployment) -> set[str] | None:
         finally:
             check.finish()
         with connect(config.source.dsn) as conn:
-            check_slot(conn, d.slot, min(frontiers, default=0))
+            check_slot(conn, d.slot, min(frontiers, default=None))
             found = altered_between(conn, d.publication, d.origin)
     except (SourceReplaced, TidemarkError) as e:
         if getattr(e, "exit_code", 1) == 3 and e.code == "source_unreachable":

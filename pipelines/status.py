@@ -50,7 +50,7 @@ class Status:
     retained_bytes: int | None = None
     source_lsn: str | None = None
     source: str = ""
-    refused: dict[str, dict[str, str]] = field(default_factory=dict)
+    refused: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     running: bool = False
     pipeline: dict[str, Any] | None = field(default=None)
 
@@ -69,7 +69,7 @@ def status(config: Config) -> Status:
     with reader(config, d) as r:
         rows, frontiers, fresh = r.rows(), r.frontiers(), r.fresh_at()
     s = Status([], d.slot, refused=d.refused, running=running is not None, pipeline=pipeline)
-    now, source = time.time(), _ask(config, d, s, min(frontiers.values(), default=0))
+    now, source = time.time(), _ask(config, d, s, frontiers)
     for v in d.views:
         f, at = frontiers.get(v.engine, 0), fresh.get(v.engine, 0.0)
         behind = None if source is None else max(source - f, 0)
@@ -79,14 +79,14 @@ def status(config: Config) -> Status:
     return s
 
 
-def _ask(config: Config, d: Deployment, s: Status, frontier: int) -> int | None:
+def _ask(config: Config, d: Deployment, s: Status, frontiers: dict[str, int]) -> int | None:
     """Where the source is, and how the slot stands; None, with the reason, where it does not answer."""
     try:
         with connect(config.source.dsn, patience=PATIENCE) as c:
             s.slot_active, s.retained_bytes, s.source_lsn = c.execute(SLOT, (d.slot,)).fetchone()  # type: ignore[misc]
             s.slot_active = bool(s.slot_active)
             try:
-                check_slot(c, d.slot, frontier if not s.running else 1 << 63)
+                check_slot(c, d.slot, min(frontiers.values()) if frontiers and not s.running else None)
             except SourceReplaced as e:
                 s.slot_error = str(e)
         return parse_lsn(s.source_lsn) if s.source_lsn else None
@@ -105,9 +105,10 @@ def plain(s: Status) -> str:
         lines.append(f"{v.view:{width}}  {v.engine:6}  {v.maintenance:11}  {kept:>10} rows  frontier {v.frontier}  stale {behind} {age}")
         if v.error:
             lines.append(f"{'':{width}}  {v.error}")
-    for table, columns in s.refused.items():
-        for column, why in columns.items():
-            lines.append(f"{table}{f'.{column}' if column else ''} is not kept: {why} (tidemark deploy copies it again)")
+    for engine, tables in s.refused.items():
+        for table, columns in tables.items():
+            for column, why in columns.items():
+                lines.append(f"{table}{f'.{column}' if column else ''} is not kept on {engine}: {why} (tidemark deploy copies it again)")
     lines.append(f"slot {s.slot}: {_slot(s)}; pipeline {'running' if s.running else 'not running'}")
     if s.slot_error:
         lines.append(s.slot_error)

@@ -16,7 +16,7 @@ def check_source(dsn: str, d: Deployment, frontier: int | None = None) -> None:
     `frontier`: what every engine holds; where it is not given, the slot's place is not compared.
     """
     with connect(dsn) as conn:
-        check_slot(conn, d.slot, frontier if frontier is not None else 1 << 63)
+        check_slot(conn, d.slot, frontier)
         check_deployed(conn, d)
 
 

@@ -133,7 +133,7 @@ def _mirror(config: Config, warehouse: Warehouse, engine: str, t: Table, snapsho
     """The columns that are kept, of every row."""
     name = qualified(t)
     out = Verified(name, tables={name}, mirror=engine)
-    gone = warehouse.deployment.refused.get(name, {})
+    gone = warehouse.refused(engine).get(name, {})
     columns = [c for c in t.columns if c.name not in gone]
     with in_snapshot(config.source.dsn, snapshot) as conn:
         chunks = list(copy_query(conn, table_query(t, columns), len(columns)))

@@ -22,7 +22,7 @@ from pipelines import deployment as store
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.project import Compiled, compile_project
-from pipelines.refused import kept, part, qualified, reads
+from pipelines.refused import Refused, kept, part, qualified, reads
 
 log = logging.getLogger("tidemark")
 DUCKDB_FILE = "tidemark.duckdb"
@@ -88,11 +88,15 @@ class Warehouse:
             self.engines.pop(name).close()
             raise TidemarkError(f"the data of {name} in {self.path} belongs to another deployment", code="stranger",
                                 detail="It was not filled by what deployment.json describes.",
-                                hint="Put the two back together, or run: tidemark teardown --yes and tidemark deploy")
+                                hint="Put the two back together, or run: tidemark deploy --resync")
 
     def tables(self, engine: str) -> list[Table]:
         """The tables that the engine mirrors."""
-        return kept(map(self.deployment.table, self.deployment.tables.get(engine, [])), self.deployment.refused)
+        return kept(map(self.deployment.table, self.deployment.tables.get(engine, [])), self.refused(engine))
+
+    def refused(self, engine: str) -> Refused:
+        """Of each table, the columns that the engine does not keep."""
+        return self.deployment.refused.get(engine, {})
 
     def fresh_at(self, engine: str) -> float:
         """When the engine was last known to hold all that the source had; 0 where that is not known."""
@@ -110,10 +114,10 @@ class Warehouse:
         """Keep a column no longer that holds a value no type can; set the views aside that read it."""
         table, column = qualified(e.table), part(e)
         with self.lock:
-            if column in self.deployment.refused.get(table, {}):
+            if column in self.refused(engine).get(table, {}):
                 raise e
-            self.deployment.refused.setdefault(table, {})[column] = e.detail
-            hit = [p.view for x in self.used_engines() for p in self.plans(x) if reads(p, table, column)]
+            self.deployment.refused.setdefault(engine, {}).setdefault(table, {})[column] = e.detail
+            hit = [p.view for p in self.plans(engine) if reads(p, table, column)]
             self._set_aside(hit, f"{e.message}: {e.detail}")
 
     def used_engines(self) -> list[str]:

@@ -175,8 +175,8 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
             args[1] = Lit("", TEXT)
         if columns(args[1]) and distinct:
             raise UnsupportedSql("string_agg(DISTINCT …) with a separator that is not a constant is not supported", code="unsupported_function")
-    elif fn in REGRESSION:
-        args = list(args)
+    elif fn in REGRESSION or fn in ("percentile_cont", "percentile_disc"):
+        args = [coerce(a, FLOAT8) for a in args]
     elif fn in ("sum", "avg", *STATISTICS.values()):
         a = coerce(args[0], FLOAT8)
         if not types.is_number(a.type) and not (a.type.name == "interval" and fn in ("sum", "avg")):

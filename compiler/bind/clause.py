@@ -37,6 +37,11 @@ class Clause:
         return replace(self.scope, aggs=self.aggs)
 
 
+def begins(e: exp.Expr) -> int | None:
+    """Where syntax begins in the view's text; None where it is not known."""
+    return min((n.meta["start"] for n in e.walk() if "start" in n.meta), default=None)
+
+
 class Binding:
     """Binds expressions within one query block."""
 

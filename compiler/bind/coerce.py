@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj, walk
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj, read_literal, walk
 from compiler.ir.types import BOOL, INT4, TEXT, Type
 
 
@@ -23,13 +23,20 @@ def unify(args: list[Scalar], what: str) -> tuple[list[Scalar], Type]:
         raise InvalidSql(f"{what} types {kinds} cannot be matched", code="datatype_mismatch")
     untyped = [a.value for a in args if isinstance(a, Lit) and a.type.name == "unknown" and isinstance(a.value, str)]
     if types.is_numeric(t) and untyped:  # they keep their digits
-        args = [number(a.value) if isinstance(a, Lit) and a.type.name == "unknown" and isinstance(a.value, str) else a for a in args]
+        args = [untyped_number(a) for a in args]
         t = types.common([a.type for a in args]) or t
     if types.is_padded(t) and untyped:
         t = types.BLANKS  # and have no blanks added
     if t.name == "varchar" and t.precision and any(len(x) > t.precision for x in untyped):
         t = Type(t.name)  # and their length
     return [cast(a, t) for a in args], t
+
+
+def untyped_number(e: Scalar) -> Scalar:
+    """An untyped literal as a numeric with the scale it is written with; others as they are. Raises InvalidSql for what is no number."""
+    if not isinstance(e, Lit) or e.type.name != "unknown" or not isinstance(e.value, str):
+        return e
+    return number(read_literal(e, types.numeric()))
 
 
 def number(text: str) -> Lit:

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from compiler.bind import array_access, json_access, patterns, rows, whole_rows
 from compiler.bind.calls import NOW, Calls, now
-from compiler.bind.clause import Clause
-from compiler.bind.coerce import coerce, number, unify
+from compiler.bind.clause import Clause, begins
+from compiler.bind.coerce import coerce, number, unify, untyped_number
 from compiler.bind.functions import bind_function
 from compiler.bind.functions.regexes import first_group
 from compiler.bind.functions.times import at_zone, extract
@@ -19,9 +19,9 @@ from compiler.bind.json_casts import as_jsonb
 from compiler.bind.operators import binary, compare, concat
 from compiler.bind.predicates import Predicates
 from compiler.catalog import parse_type
-from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.errors import InvalidSql, TidemarkError, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, case, cast
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast, read_literal
 from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, TEXT, Type
 
 COMPARISONS: dict[type, str] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
@@ -32,20 +32,26 @@ class Expressions(Predicates, Calls):
     """Binds expressions within one query block."""
 
     def bind(self, e: Any, c: Clause) -> Scalar:
-        method = METHODS.get(type(e))
-        if method is not None:
-            return method(self, e, c)
-        if type(e) in COMPARISONS:
-            return self.comparison(COMPARISONS[type(e)], e.this, e.expression, c)
-        if type(e) in ARITHMETIC:
-            return binary(ARITHMETIC[type(e)], self.bind(e.this, c), self.bind(e.expression, c))
+        try:
+            method = METHODS.get(type(e))
+            if method is not None:
+                return method(self, e, c)
+            if type(e) in COMPARISONS:
+                return self.comparison(COMPARISONS[type(e)], e.this, e.expression, c)
+            if type(e) in ARITHMETIC:
+                return binary(ARITHMETIC[type(e)], self.bind(e.this, c), self.bind(e.expression, c))
+        except TidemarkError as error:
+            if error.at is None:
+                error.at = begins(e)
+            raise
         raise UnsupportedSql(f"{e.key.upper()} is not supported in {c.name}", code="unsupported_syntax",
                              detail=e.sql("postgres")[:200])
 
     def column(self, e: Any, c: Clause) -> Scalar:
         ident = e.this
         if isinstance(ident, exp.Star):
-            raise UnsupportedSql("* is not supported here", code="unsupported_syntax")
+            raise UnsupportedSql("a whole row as a value (*) is not supported here", code="unsupported_syntax",
+                                 hint="Name its columns, or take it as to_jsonb(t).")
         quoted = ident.args.get("quoted")
         name = ident.this if quoted else ident.this.lower()
         table = e.args.get("table")
@@ -61,11 +67,11 @@ class Expressions(Predicates, Calls):
         """'one' and, on a line of its own, 'two': one literal."""
         if not all(isinstance(x, exp.Literal) and x.is_string for x in e.expressions):
             raise UnsupportedSql("values side by side are not supported", code="unsupported_syntax", detail=e.sql("postgres")[:200])
-        return Lit("".join(x.this for x in e.expressions), types.UNKNOWN)
+        return Lit("".join(x.this for x in e.expressions), types.UNKNOWN, e.expressions[0].meta.get("start"))
 
     def literal(self, e: Any, c: Clause) -> Scalar:
         if e.is_string:
-            return Lit(e.this, types.UNKNOWN)
+            return Lit(e.this, types.UNKNOWN, e.meta.get("start"))
         if re.fullmatch(r"\d+", e.this):
             n = int(e.this)
             if n < 2**31:
@@ -90,7 +96,10 @@ class Expressions(Predicates, Calls):
             raise UnsupportedSql("an interval of a column needs multiplication", code="unsupported_syntax",
                                  hint="Write n * interval '1 day'.")
         text = e.this.this + (f" {unit.name.lower()}" if unit is not None else "")
-        return Lit(text, INTERVAL)
+        at = e.this.meta.get("start")
+        if unit is not None:
+            read_literal(Lit(e.this.this, types.UNKNOWN, at), INTERVAL)
+        return cast(Lit(text, types.UNKNOWN, at), INTERVAL)
 
     def neg(self, e: Any, c: Clause) -> Scalar:
         x = coerce(self.bind(e.this, c), INT4)
@@ -108,6 +117,7 @@ class Expressions(Predicates, Calls):
         fn = {exp.BitwiseAnd: "bit_and", exp.BitwiseOr: "bit_or", exp.BitwiseXor: "bit_xor",
               exp.BitwiseLeftShift: "shift_left", exp.BitwiseRightShift: "shift_right"}[type(e)]
         a, b = self.bind(e.this, c), self.bind(e.expression, c)
+        a, b = coerce(a, b.type), coerce(b, INT4 if fn.startswith("shift") else a.type)
         if not types.is_integer(a.type) or not types.is_integer(b.type):
             raise UnsupportedSql(f"{e.key} of {a.type} and {b.type} is not supported", code="unsupported_function")
         t = a.type if fn.startswith("shift") or types.INTEGERS[a.type.name] >= types.INTEGERS[b.type.name] else b.type
@@ -191,7 +201,7 @@ class Expressions(Predicates, Calls):
         return self.bind(e.this, c)
 
     def text_literal(self, e: Any, c: Clause) -> Scalar:
-        return Lit(str(e.this), types.UNKNOWN)
+        return Lit(str(e.this), types.UNKNOWN, e.meta.get("start"))
 
     def bit_not(self, e: Any, c: Clause) -> Scalar:
         a = self.bind(e.this, c)
@@ -223,8 +233,11 @@ def explicit_cast(x: Scalar, t: Type) -> Scalar:
         t = types.BLANKS
     if s.name == "unknown":
         if t.name == "numeric" and isinstance(x, Lit) and isinstance(x.value, str):
-            return cast(number(x.value), t) if t.precision != 38 else number(x.value)
-        return cast(x, t) if not (t.name == "varchar" and isinstance(x, Lit)) else cast(x, t)
+            if t.precision == types.MAX_PRECISION:
+                return untyped_number(x)
+            read_literal(x, t)
+            return cast(untyped_number(x), t)
+        return cast(x, t)
     if t.name == "numeric" and t.scale == types.UNBOUNDED_SCALE and t.precision == types.MAX_PRECISION:
         if types.is_exact(s):
             return x if types.is_numeric(s) else cast(x, types.as_numeric(s))

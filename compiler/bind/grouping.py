@@ -211,6 +211,8 @@ class Grouping:
 
 
 def column_name(x: exp.Column) -> str:
+    if isinstance(x.this, exp.Star):
+        return "?column?"
     return str(x.this.this if x.this.args.get("quoted") else x.this.this.lower())
 
 

@@ -13,7 +13,7 @@ from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.formats import json_text
 from compiler.ir import types
 from compiler.ir.relation import Filter, Unnest, Values
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, null, transform, walk
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, null, read_literal, transform, walk
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
 Fresh = Callable[[str], str]
@@ -34,6 +34,8 @@ def step(x: Scalar, key: Scalar, as_text: bool) -> Scalar:
 def path(e: Scalar) -> list[str]:
     """The steps of a constant text[] path."""
     if isinstance(e, Lit) and isinstance(e.value, str):
+        if e.type.name == "unknown":
+            read_literal(e, types.array(TEXT))
         inside = e.value.strip().removeprefix("{").removesuffix("}")
         return [s.strip().strip('"') for s in inside.split(",")] if inside.strip() else []
     if isinstance(e, Call) and e.fn == "array" and all(isinstance(a, Lit) for a in e.args):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.bind.coerce import coerce, number, without_blanks
+from compiler.bind.coerce import coerce, untyped_number, without_blanks
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
@@ -24,7 +24,7 @@ def meet(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
 
 def _literal(e: Scalar, t: Type) -> Scalar:
     if t.name == "numeric" and isinstance(e, Lit) and isinstance(e.value, str):
-        return number(e.value)
+        return untyped_number(e)
     if t.name in ("varchar", "bpchar", "blanks"):
         return cast(e, TEXT) if t.name == "varchar" else cast(e, Type("bpchar"))
     return cast(e, types.unlimited(t))
@@ -145,10 +145,10 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
                 x = cast(x, TEXT)
                 a, b = y, x
                 continue
-            if t.name in types.TEMPORALS:
+            if t.name in types.TEMPORALS | {"time"}:
                 t = INTERVAL if op == "+" else t
-            elif t.name == "interval" and op == "+":
-                t = INTERVAL
+            elif t.name == "interval" and op in "*/":
+                t = FLOAT8
             x = _literal(x, t)
             a, b = (x, y) if flip else (y, x)
     if types.is_number(a.type) and types.is_number(b.type):

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from compiler.bind.clause import Clause
+from compiler.bind.clause import Clause, begins
 from compiler.bind.coerce import unify, without_blanks
 from compiler.bind.expressions import Expressions
 from compiler.bind.join_tree import ident, known
+from compiler.bind.operators import of
 from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.scope import Bound, Env, Scope, Source
 from compiler.bind.set_operations import set_operation
 from compiler.catalog import Catalog
-from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.errors import InvalidSql, TidemarkError, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import (
     Fixpoint,
@@ -46,8 +47,8 @@ class Binder:
     reads_views: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.enums = {n: t.labels for tb in self.catalog.tables.values() for c in tb.columns
-                      for n, t in [(c.source_type, c.type)] if t.labels}
+        self.enums = {n: of(c.type).labels for tb in self.catalog.tables.values() for c in tb.columns if of(c.type).name == "enum"
+                      for n in (c.source_type.removesuffix("[]"), of(c.type).title.strip('"'))}
 
     def fresh(self, base: str) -> str:
         """A name not used before in this view, made from `base`."""
@@ -65,6 +66,9 @@ class Binder:
     def view(self, query: exp.Expr) -> Bound:
         """The whole view, its output columns renamed to what the user called them."""
         bound = self.query(query, Env(self.catalog), None)
+        if not bound.outputs:
+            raise UnsupportedSql("a view without columns is not supported", code="unsupported_syntax",
+                                 detail="Postgres gives rows of no columns.", hint="Name one: SELECT 1 AS one FROM …, or count the rows.")
         names = query.args.get("_columns") or []
         outputs = [(names[i] if i < len(names) else n, c) for i, (n, c) in enumerate(bound.outputs)]
         seen: set[str] = set()
@@ -194,9 +198,11 @@ class Binder:
 
             near = difflib.get_close_matches(name, [n for _, n in self.catalog.tables] + list(self.views), 1)
             full = f"{schema}.{name}" if schema else name
-            raise InvalidSql(f'relation "{full}" does not exist', code="undefined_table",
-                             hint=f'Perhaps you meant "{near[0]}".' if near else
-                             "Views read tables of the source and other views of the project.")
+            error = InvalidSql(f'relation "{full}" does not exist', code="undefined_table",
+                               hint=f'Perhaps you meant "{near[0]}".' if near else
+                               "Views read tables of the source and other views of the project.")
+            error.at = begins(t)
+            raise error
         self.tables.add(f"{table.schema}.{table.name}")
         cols = tuple(Col(c.name, c.type) for c in table.columns)
         rel = Scan(f"{table.schema}.{table.name}", cols, table.key)
@@ -206,7 +212,11 @@ class Binder:
         inner = Binder(self.catalog, self.views, (*self.path, name))
         if name in self.path:
             raise InvalidSql(f'view "{name}" reads itself', code="invalid_recursion")
-        got = inner.view(self.views[name])
+        try:
+            got = inner.view(self.views[name])
+        except TidemarkError as e:
+            e.view = e.view or name
+            raise
         self.tables |= inner.tables
         self.reads_views |= {name, *inner.reads_views}
         return got

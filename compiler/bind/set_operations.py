@@ -76,4 +76,4 @@ def _untyped(e: exp.Expr, i: int, c: Col) -> Scalar:
     x = items[i].unalias()
     if isinstance(x, exp.Null):
         return Lit(None, types.UNKNOWN)
-    return Lit(x.this, types.UNKNOWN) if isinstance(x, exp.Literal) and x.is_string else c
+    return Lit(x.this, types.UNKNOWN, x.meta.get("start")) if isinstance(x, exp.Literal) and x.is_string else c

@@ -68,11 +68,11 @@ def _window_only(name: str, args: list[Scalar], order: tuple[Order, ...]) -> Win
         if any(columns(a) for a in args):
             raise UnsupportedSql(f"{name} of a number that differs from row to row is not supported", code="unsupported_function",
                                  detail="Postgres takes it from the first row of each partition.")
-        return WindowCall(name, tuple(args), t, order)
+        return WindowCall(name, tuple(coerce(a, types.INT4) for a in args), t, order)
     if not args:
         raise InvalidSql(f"function {name}() does not exist", code="undefined_function")
     x = coerce(args[0], TEXT)
-    rest = list(args[1:])
+    rest = [coerce(a, types.INT4) if i == 0 else a for i, a in enumerate(args[1:])]
     if name in ("lag", "lead") and len(rest) == 2:
         (x, rest[1]), _ = unify([x, rest[1]], name.upper())
     return WindowCall(name, (x, *rest), x.type, order)
@@ -96,8 +96,11 @@ def _frame(spec: exp.Expr | None, bind: Bind, name: str):  # type: ignore[no-unt
         if any(isinstance(n, Sub) for n in walk(x)):
             raise UnsupportedSql("a subquery as the distance of a window's frame is not supported", code="unsupported_subquery",
                                  hint="Join the rows to the distance, and compare with it.")
+        if columns(x):
+            raise InvalidSql(f"argument of {str(spec.args.get('kind') or 'RANGE').upper()} must not contain variables",
+                             code="invalid_column_reference")
         if x.type.name == "unknown":
-            x = cast(x, types.INTERVAL)
+            x = cast(x, INT8 if spec.args.get("kind") in ("ROWS", "GROUPS") else types.INTERVAL)
         return (direction, x)
 
     exclude = spec.args.get("exclude")

@@ -9,6 +9,7 @@ Which of the two a batch needs is decided in its own SQL: a condition empties th
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compiler.delta.keyed import negative
@@ -63,7 +64,7 @@ def apart(q: Fixpoint, keep: Callable[[Relation], Relation]) -> Fixpoint:
             return keep(n)
         return n.rebuild(tuple(map(cut, n.inputs))) if n.inputs else n
 
-    return q if monotone(q) else Fixpoint(q.name, cut(q.base), cut(sunk(q.step)), q.distinct)
+    return q if monotone(q) else replace(q, base=cut(q.base), step=cut(sunk(q.step)))
 
 
 def _occurrences(r: Relation) -> list[Relation]:
@@ -83,8 +84,8 @@ def fixpoint(q: Fixpoint, rows: State, deltas: Deltas) -> Relation:
     first: Relation = Semi(start[0] if len(start) == 1 else Union(tuple(start)), gone, TRUE, anti=True)
     if q.distinct:
         first, step = _unknown(first, rows), _unknown(step, rows)
-    grown = Fixpoint(name, first, step, q.distinct)
-    whole = Fixpoint(q.name, Semi(after(q.base), gone, TRUE), after(q.step), q.distinct)
+    grown = Fixpoint(name, first, step, q.distinct, q.ends)
+    whole = Fixpoint(q.name, Semi(after(q.base), gone, TRUE), after(q.step), q.distinct, q.ends)
     return Union((grown, whole, negative(Semi(rows, gone, TRUE))))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.errors import UnsupportedSql
 
 
 def _parse(text: str) -> dt.datetime:
@@ -17,13 +17,14 @@ def _parse(text: str) -> dt.datetime:
     if m is None:
         if t.lower() in ("now", "today", "tomorrow", "yesterday", "infinity", "-infinity"):
             raise UnsupportedSql(f"the special timestamp '{text}' is not supported", code="unsupported_literal")
-        raise InvalidSql(f'invalid input syntax for type timestamp: "{text}"', code="invalid_text",
-                         hint="Write it as 2026-01-31 23:59:59.")
+        raise UnsupportedSql(f"the timestamp '{text}' is not supported", code="unsupported_literal",
+                             hint="Write it as 2026-01-31 23:59:59+00.")
     try:
         out = dt.datetime(int(m[1]), int(m[2]), int(m[3]), int(m[4] or 0), int(m[5] or 0), int(m[6] or 0),
                           int((m[7] or "0").ljust(6, "0")))
     except ValueError as e:
-        raise InvalidSql(f'date/time field value out of range: "{text}"', code="datetime_overflow") from e
+        raise UnsupportedSql(f"the timestamp '{text}' is not supported", code="unsupported_literal",
+                             detail="The engines' years have four digits.") from e
     if m[8] and m[8].lower() not in ("z", "utc", "gmt"):
         z = m[8]
         hours, minutes = int(z[1:3].rstrip(":")), int(z[-2:]) if len(z) > 3 else 0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeGuard
 
+from compiler.errors import InvalidSql
+from compiler.formats.input import read
 from compiler.ir import types
 from compiler.ir.types import Type
 
@@ -47,10 +49,11 @@ class Outer(Scalar):
 
 @dataclass(frozen=True, slots=True)
 class Lit(Scalar):
-    """A constant. Numbers are kept as their text, so that no digit is lost; NULL is None."""
+    """A constant. Numbers are kept as their text, so that no digit is lost; NULL is None. `at`: where in its text the view has it."""
 
     value: Value
     type: Type
+    at: int | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ def cast(e: Scalar, t: Type) -> Scalar:
     if isinstance(e, Lit) and e.value is None:
         return Lit(None, t)
     if isinstance(e, Lit) and e.type.name == "unknown" and isinstance(e.value, str):
-        return _literal(e.value, t)
+        return _literal(read_literal(e, t), t)
     if types.is_string(t) and is_quotient(e):
         return cast(Call("quotient_text", e.args, types.TEXT), t)
     if types.is_string(t) and isinstance(e, Call) and (types.is_varying(e.type) or e.fn in ("case", "coalesce") and _untold(e.type)):
@@ -147,13 +150,21 @@ def _text_of_branches(e: Call, t: Type) -> Scalar:
     return Call("cast", (e,), t)
 
 
+def read_literal(e: Lit, t: Type) -> str:
+    """The text of an untyped literal as a value of `t`; raises InvalidSql where Postgres refuses it, with its place."""
+    try:
+        return read(str(e.value), t)
+    except InvalidSql as error:
+        error.at = e.at
+        raise
+
+
 def _literal(text: str, t: Type) -> Scalar:
-    """An untyped literal read as `t`; what cannot be read here is left to a cast."""
-    bare = text.strip().lower()
-    if types.is_integer(t) and bare.lstrip("+-").isdigit():
-        return Lit(int(bare), t)
-    if t.name == "bool" and bare in ("t", "true", "yes", "on", "1", "f", "false", "no", "off", "0"):
-        return Lit(bare in ("t", "true", "yes", "on", "1"), t)
+    """An untyped literal that was read as `t`; what could not be read there is left to a cast."""
+    if types.is_integer(t) and text.lstrip("-").isdigit():
+        return Lit(int(text), t)
+    if t.name == "bool" and text in ("true", "false"):
+        return Lit(text == "true", t)
     if t.name == "bpchar":
         return Lit((text[: t.precision] if t.precision else text).rstrip(" "), t)
     if t.name == "varchar":

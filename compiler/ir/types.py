@@ -6,7 +6,7 @@ values; here it is fixed (`QUOTIENT_SCALE`), wide enough that results agree to a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 MAX_PRECISION = 38
 UNBOUNDED_SCALE = 12  # numeric without precision and scale: 26 digits before the point, 12 after
@@ -18,13 +18,14 @@ PRODUCT_SCALE_LIMIT = 24
 class Type:
     """A Postgres type. `name` is the catalog name (int4, numeric, timestamptz, …); arrays are `array` of `element`,
     and JSON that is known to be an array has the type of its elements there. `labels`: an enum's, or what else a type is
-    known by, as of a numeric that its scale varies from value to value."""
+    known by, as of a numeric that its scale varies from value to value. `title`: an enum's name, for people."""
 
     name: str
     precision: int | None = None
     scale: int | None = None
     element: Type | None = None
     labels: tuple[str, ...] = ()
+    title: str = field(default="", compare=False, repr=False)
 
     def __str__(self) -> str:
         if self.name == "numeric" and self.precision is not None:

@@ -14,6 +14,7 @@ from compiler.ir import types
 from compiler.ir.relation import Agg, Aggregate, Project, Relation, transform
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, cast, conj, equal, is_null, negate
 from compiler.ir.types import BOOL, FLOAT8, INT8, Type
+from compiler.normalize import wide
 
 VARIANCES = {"var_pop", "var_samp", "stddev_pop", "stddev_samp"}
 PAIRS = {"covar_pop", "covar_samp", "corr", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy",
@@ -108,8 +109,12 @@ def _final(name: str, a: Agg, core: _Core) -> Scalar:
         return case(nothing, cast(s, a.type), a.type)
     if a.fn == "avg":
         return case(nothing, cast(binary("/", s, n), a.type), a.type)
+    if x.type == INT8:
+        high, low = wide.digits(x)
+        sums = [core.sum(f"{name}_{k}", wide.product(p, q), keep) for k, p, q in (("hh", high, high), ("hl", high, low), ("ll", low, low))]
+        return _variance(a.fn, n, wide.spread(n, s, core.sum(f"{name}_high", high, keep), (sums[0], sums[1], sums[2])), a.type)
     squares = core.sum(f"{name}_squares", binary("*", cast(x, types.as_numeric(x.type)), x), keep)
-    return _variance(a.fn, n, s, squares, a.type)
+    return _variance(a.fn, n, _spread(n, squares, s, s), a.type)
 
 
 def _bits(name: str, a: Agg, keep: list[Scalar], core: _Core) -> Scalar:
@@ -164,8 +169,7 @@ def _spread(n: Scalar, sxy: Scalar, sx: Scalar, sy: Scalar) -> Scalar:
     return _op("-", centred, _op("/", _op("*", rest(sx), rest(sy)), n))
 
 
-def _variance(fn: str, n: Scalar, s: Scalar, squares: Scalar, t: Type) -> Scalar:
-    spread = _spread(n, squares, s, s)
+def _variance(fn: str, n: Scalar, spread: Scalar, t: Type) -> Scalar:
     population = fn.endswith("pop")
     value = _op("/", spread, n if population else _minus(n, Lit(1, INT8)))
     if fn.startswith("stddev"):

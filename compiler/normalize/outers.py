@@ -11,6 +11,7 @@ from compiler.ir.relation import (
     Apply,
     Binary,
     Filter,
+    Frame,
     Keys,
     Order,
     Project,
@@ -33,6 +34,12 @@ def map_node(n: Relation, f: MapScalar) -> Relation:
     def order(os: tuple[Order, ...]) -> tuple[Order, ...]:
         return tuple(Order(f(o.expr), o.desc, o.nulls_first) for o in os)
 
+    def frame(fr: Frame) -> Frame:
+        if fr is None:
+            return None
+        unit, (start, first), (end, last), exclude = fr
+        return unit, (start, f(first) if first is not None else None), (end, f(last) if last is not None else None), exclude
+
     if isinstance(n, Project | Keys):
         return replace(n, exprs=tuple((k, f(e)) for k, e in n.exprs))
     if isinstance(n, Filter):
@@ -47,7 +54,7 @@ def map_node(n: Relation, f: MapScalar) -> Relation:
         return replace(n, keys=tuple((k, f(e)) for k, e in n.keys), aggs=aggs)
     if isinstance(n, Window):
         calls = tuple((k, replace(c, args=tuple(map(f, c.args)), filter=f(c.filter) if c.filter is not None else None,
-                                  order=order(c.order))) for k, c in n.calls)
+                                  order=order(c.order), frame=frame(c.frame))) for k, c in n.calls)
         return replace(n, partition=tuple(map(f, n.partition)), calls=calls)
     if isinstance(n, TopK):
         return replace(n, partition=tuple(map(f, n.partition)), order=order(n.order))

@@ -37,7 +37,7 @@ def inexact(t: Table) -> NotExact | None:
     if t.identity == "index":
         return NotExact(f'"{t.schema}.{t.name}" cannot be read through Debezium', code="not_exact",
                         detail="Its replica identity is an index, and events name rows by the primary key.",
-                        hint=f"ALTER TABLE {t.quoted} REPLICA IDENTITY DEFAULT (or FULL), then: tidemark teardown --yes and tidemark deploy")
+                        hint=f"ALTER TABLE {t.quoted} REPLICA IDENTITY DEFAULT (or FULL), then: tidemark deploy --resync")
     return None
 
 

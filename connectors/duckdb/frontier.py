@@ -40,7 +40,7 @@ def check_format(con: duckdb.DuckDBPyConnection, path: object) -> None:
     if found is not None and found < FORMAT:
         raise TidemarkError(f"the warehouse {path} was written by an older Tidemark", code="older_warehouse",
                             detail=f"Its format is {found}; this version writes {FORMAT}.",
-                            hint="Run: tidemark teardown --yes and tidemark deploy. The source is copied again.")
+                            hint="Run: tidemark deploy --resync. The source is copied again.")
 
 
 def lsn(con: duckdb.DuckDBPyConnection) -> int:

@@ -92,8 +92,11 @@ FROM pg_replication_slots s WHERE s.slot_name = %s
 """
 
 
-def check_slot(conn: psycopg.Connection, slot: str, frontier: int) -> int:
-    """Where the slot stands, not past the frontier. Raises SourceReplaced where changes between the two cannot be had any more."""
+def check_slot(conn: psycopg.Connection, slot: str, frontier: int | None) -> int:
+    """Where the slot stands, not past the frontier. Raises SourceReplaced where changes between the two cannot be had any more.
+
+    Without a frontier, where nothing is mirrored or another process moves it, the place is not compared.
+    """
     row = conn.execute(SLOT, (slot,)).fetchone()
     if row is None or not row[1]:
         raise SourceReplaced(f'replication slot "{slot}" is gone', code="slot_unavailable", hint=RESYNC,
@@ -102,6 +105,8 @@ def check_slot(conn: psycopg.Connection, slot: str, frontier: int) -> int:
         raise SourceReplaced(f'replication slot "{slot}" has lost changes', code="slot_unavailable", hint=RESYNC,
                              detail=f"The server removed WAL that it needed{f' ({row[5]})' if row[5] else ''}.")
     confirmed = parse_lsn(row[0])
+    if frontier is None:
+        return confirmed
     if row[2] != "pgoutput" or confirmed > frontier:
         raise SourceReplaced(f'replication slot "{slot}" is not where the views are', code="slot_moved", hint=RESYNC,
                              detail=f"It stands at {row[0]}, the views at {format_lsn(frontier)}: it was moved, or dropped and made again. "

@@ -51,7 +51,7 @@ def _server(conn: psycopg.Connection, slot: str | None) -> list[Finding]:
         out.append(Finding("ok", f"{free} of {slots} replication slots are free"))
     else:
         out.append(Finding("error" if free < 1 and not slot else "warning", f"{free} of {slots} replication slots are free",
-                           "One is kept by the deployment, a second is used for a moment by deploy and verify.",
+                           "One is kept by the deployment, a second is used for a moment by a deploy that adds tables.",
                            "SELECT slot_name, active FROM pg_replication_slots;  -- drop what is not used, or "
                            f"ALTER SYSTEM SET max_replication_slots = {slots + 4};"))
     busy = _one(conn, "SELECT count(*) FROM pg_stat_replication")[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
 from concurrent.futures import wait
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from compiler.catalog import Table
 from compiler.ir.relation import Relation, Scan, Temp, walk
 from compiler.maintenance import Program
 from compiler.spelling.spark import type_name
-from connectors.engine import FrontierMoved
+from connectors.engine import FrontierMoved, Programs
 from connectors.failpoints import reach
 from connectors.postgres.origin import LastCommit
 from connectors.spark import mirror
@@ -29,7 +28,7 @@ BROADCAST_ROWS = 200_000  # batches up to this size are sent to every worker
 class Batches(Filling):
     """Lands and maintains."""
 
-    def apply(self, staged: list[Staged], end: int, program: Callable[[frozenset[str]], Program], *, start: int | None = None,
+    def apply(self, staged: list[Staged], end: int, program: Programs, *, start: int | None = None,
               last: LastCommit | None = None) -> int:
         """With `start`, the batch begins there, and FrontierMoved is raised where the engine stands elsewhere."""
         found = self.frontier()  # what an earlier attempt has decided is finished
@@ -44,7 +43,7 @@ class Batches(Filling):
         self._finish_pending()
         return rows
 
-    def _prepare(self, staged: list[Staged], start: int, end: int, program: Callable[[frozenset[str]], Program],
+    def _prepare(self, staged: list[Staged], start: int, end: int, program: Programs,
                  last: LastCommit | None) -> int:
         """Phase one. Tables are not touched, so that it can be begun again."""
         session = self.paced(self.spark)
@@ -198,4 +197,5 @@ class Batches(Filling):
 
 def tables_of(manifest: Manifest, tables: dict[str, Table]) -> list[str]:
     """The Delta tables that a batch changes."""
-    return [f"mirror/{tables[name].mirror}" for name in manifest.tables] + [f"state/{m['state']}" for m in manifest.merges]
+    changed = [f"mirror/{tables[name].mirror}" for name in manifest.tables]
+    return changed + [f"state/{m['state']}" for m in manifest.merges]

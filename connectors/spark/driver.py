@@ -17,26 +17,33 @@ def alive(session: Any) -> bool:
         return False
 
 
-def discard(session: Any) -> None:
-    """Forget a session whose Java is gone, so that the next one starts another."""
+def forget_lost() -> None:
+    """Forget this process' session where Spark has stopped it, and its Java where that is gone: others are started."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    context: Any = session.sparkContext
-    gateway: Any = context._gateway
-    if id(SparkContext._gateway) != id(gateway):
-        return  # another holder of the session was here before
-    with contextlib.suppress(Exception):
-        context._jsc = None  # whom nobody can tell to stop
-        context.stop()
-    with contextlib.suppress(Exception):
-        gateway.shutdown()
-    with contextlib.suppress(Exception):
-        gateway.proc.stdin.close()
-        gateway.proc.wait(10)
-    SparkContext._gateway = SparkContext._jvm = None
-    SparkContext._active_spark_context = None
-    SparkSession._instantiatedSession = SparkSession._activeSession = None
+    gateway: Any = SparkContext._gateway
+    context: Any = SparkContext._active_spark_context
+    if context is not None and not alive(SparkSession._instantiatedSession):
+        with contextlib.suppress(Exception):
+            context._jsc = None  # whom nobody can tell to stop
+            context.stop()
+        SparkContext._active_spark_context = None
+        SparkSession._instantiatedSession = SparkSession._activeSession = None
+    if gateway is not None and not answers(gateway):
+        with contextlib.suppress(Exception):
+            gateway.shutdown()
+        with contextlib.suppress(Exception):
+            gateway.proc.stdin.close()
+            gateway.proc.wait(10)
+        SparkContext._gateway = SparkContext._jvm = None
+
+
+def answers(gateway: Any) -> bool:
+    try:
+        return bool(gateway.jvm.java.lang.System.currentTimeMillis())
+    except Exception:
+        return False
 
 
 ONE = RLock()  # a process has one session, whoever asks for it
@@ -54,6 +61,7 @@ class Driver:
     def session(self) -> Any:
         with ONE:
             if self._session is None:
+                forget_lost()
                 self._session = start(self.master, self.jars, self.settings)
             return self._session
 
@@ -61,8 +69,8 @@ class Driver:
         """Let go of a session that does not answer."""
         with ONE:
             if self._session is not None and not alive(self._session):
-                discard(self._session)
                 self._session, self._free = None, []
+                forget_lost()
 
     @contextlib.contextmanager
     def beside(self) -> Any:

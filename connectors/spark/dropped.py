@@ -30,7 +30,7 @@ class Dropped:
         shutil.rmtree(self.root / "dropped", ignore_errors=True)
 
     def room(self, state: str) -> bool:
-        """Make place for a state's table; False where one is still read, which has to be replaced by a later version of it."""
+        """Make place for a state's table; False where one is still read: a later version has to replace it."""
         folder = self.root / "state" / state
         if not folder.is_dir():
             return True

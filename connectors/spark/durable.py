@@ -1,4 +1,4 @@
-"""Small files that are there as a whole or not at all, also after a power cut, and what is told of those that are not."""
+"""Small files that are there as a whole or not at all, also after a power cut, and what is told of the others."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ T = TypeVar("T")
 
 
 def unreadable(path: Path, why: str) -> TidemarkError:
-    return TidemarkError(f"{path.name} cannot be read, so it is not known where the warehouse stands", code="damaged_warehouse",
-                         detail=f"{path}: {why}",
-                         hint="Restore the warehouse from a copy, or make it anew: tidemark teardown --yes, then tidemark deploy.")
+    return TidemarkError(f"{path.name} cannot be read, so it is not known where the warehouse stands",
+                         detail=f"{path}: {why}", code="damaged_warehouse",
+                         hint="Restore the warehouse from a copy, or make it anew: tidemark teardown --yes, "
+                              "then tidemark deploy.")
 
 
 ADAPTERS: dict[object, TypeAdapter[Any]] = {}  # by shape: made once, as it takes longer than reading with it
@@ -31,7 +32,7 @@ def _adapter(shape: Any) -> TypeAdapter[Any]:
 
 
 def read(path: Path, shape: type[T], default: T) -> T:
-    """The file's value, checked against its shape; `default` where there is no file, TidemarkError where there is half of one."""
+    """The file's value, checked against its shape; `default` where there is none, an error where half of it."""
     try:
         value: T = _adapter(shape).validate_json(path.read_bytes())
         return value

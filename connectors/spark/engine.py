@@ -21,6 +21,7 @@ from compiler.catalog import Table
 from compiler.ir.relation import State, walk
 from compiler.spelling.spark import shortest_real, type_name
 from compiler.state import ViewPlan
+from compiler.temporal import any_timed
 from connectors.duckdb.session import scratch
 from connectors.engine import EngineFailure
 from connectors.exported import NOTHING, export_batch, fits, is_json, known, packed_shapes, settled, unpacked_shapes
@@ -106,18 +107,33 @@ class SparkEngine(Upkeep):
     def drop_view(self, name: str) -> None:
         return None
 
-    def frame(self, plan: ViewPlan, at: Pin, now: str | None = None) -> Any:
-        """A view's rows as they are at a pin, which is to be held until they are read."""
+    def _select(self, plan: ViewPlan, at: Pin, now: str | None = None) -> str:
         lacking = sorted(n.name for n in walk(plan.top) if isinstance(n, State) and not at.holds(f"state/{n.name}"))
         if lacking:
-            raise EngineFailure(f'view "{plan.view}" cannot be read', detail=f'Its state "{lacking[0]}" is being filled, or was given up.',
+            raise EngineFailure(f'view "{plan.view}" cannot be read',
+                                detail=f'Its state "{lacking[0]}" is being filled, or was given up.',
                                 hint="Try again; if it stays so, run: tidemark deploy")
         versions = at.of("state")
         top = self.unrolled(plan.top, self.scratch, self.paced(self.spark), versions)
-        return self.sql(self.printer.view(replace(plan, top=top), now, versions))
+        return self.printer.view(replace(plan, top=top), now, versions)
+
+    def frame(self, plan: ViewPlan, at: Pin) -> Any:
+        """A view's rows as they are at a pin, which is to be held until they are read."""
+        return self.sql(self._select(plan, at))
 
     def read(self, plan: ViewPlan, now: str | None = None, at: Pin | None = None) -> pa.Table:
-        return self._reading(plan, at, lambda pin: self.collect(self.frame(plan, pin, now)))
+        return self._reading(plan, at, lambda pin: self._rows(plan, pin, now))
+
+    def _rows(self, plan: ViewPlan, at: Pin, now: str | None) -> pa.Table:
+        """The rows, as read before where they can be no others. Who gives the time wants them from the tables."""
+        age, statement = self.recent.age, self._select(plan, at, now)
+        lasting = now is None and at.versions is not None and not any_timed(plan.top)
+        rows = self.recent.get(statement) if lasting else None
+        if rows is None:
+            rows = self.collect(self.sql(statement))
+            if lasting:
+                self.recent.put(statement, rows, age)
+        return rows
 
     def read_mirror(self, t: Table, at: Pin | None = None) -> pa.Table:
         with nullcontext(at) if at is not None else self.pinned() as pin:
@@ -127,7 +143,7 @@ class SparkEngine(Upkeep):
         return found if t.key else repeated(found)
 
     def _reading(self, plan: ViewPlan, at: Pin | None, work: Callable[[Pin], T]) -> T:
-        """What `work` makes of a view at a pin, by default the present one; begun again where Spark was lost meanwhile."""
+        """What `work` makes of a view at a pin, by default the present one; begun again where Spark was lost."""
         with nullcontext(at) if at is not None else self.pinned() as pin:
             return self.healing.run(f'reading "{plan.view}"', lambda: work(pin))
 

@@ -12,14 +12,15 @@ from connectors.engine import EngineFailure
 
 # by SQLSTATE: cardinality, data, constraints, syntax and names, limits of a program, raised by the query itself
 OF_DATA = ("21", "22", "23", "42", "54", "P0")
-DATA = ("ArithmeticException", "DateTimeException", "NumberFormatException", "SparkRuntimeException", "AnalysisException",
-        "ParseException", "DeltaInvariantViolationException")
+DATA = ("ArithmeticException", "DateTimeException", "NumberFormatException", "SparkRuntimeException",
+        "AnalysisException", "ParseException", "DeltaInvariantViolationException")
 # of Java: the same again if it is tried again
-FIXED = ("IllegalArgumentException", "UnsupportedOperationException", "ClassCastException", "NullPointerException", "MatchError",
-         "NoSuchMethodError", "NoClassDefFoundError", "ClassNotFoundException", "AccessControlException", "AccessDeniedException")
-PASSING = ("ConcurrentModificationException", "ConcurrentWriteException", "MetadataChangedException", "ProtocolChangedException",
-           "ConcurrentAppendException", "ConcurrentDeleteReadException", "ConcurrentDeleteDeleteException",
-           "ConcurrentTransactionException")  # Delta's, of two commits at once
+FIXED = ("IllegalArgumentException", "UnsupportedOperationException", "ClassCastException", "NullPointerException",
+         "MatchError", "NoSuchMethodError", "NoClassDefFoundError", "ClassNotFoundException", "AccessControlException",
+         "AccessDeniedException")
+PASSING = ("ConcurrentModificationException", "ConcurrentWriteException", "MetadataChangedException",
+           "ProtocolChangedException", "ConcurrentAppendException", "ConcurrentDeleteReadException",
+           "ConcurrentDeleteDeleteException", "ConcurrentTransactionException")  # Delta's, of two commits at once
 
 
 class SparkFailure(EngineFailure):
@@ -45,7 +46,8 @@ def failure(what: str, e: BaseException, state: str = "") -> SparkFailure:
     blamed = of_data(e)
     lines = [x for x in reason(e).split("\n") if x.strip()]
     return SparkFailure(f"{what} failed on Spark", detail=lines[0][:300] if lines else type(e).__name__,
-                        hint="scripts/inspect prints the statement.", state=state if blamed else "", heals=not blamed and passes(e))
+                        hint="scripts/inspect prints the statement.", state=state if blamed else "",
+                        heals=not blamed and passes(e))
 
 
 def reason(e: BaseException) -> str:
@@ -67,15 +69,17 @@ def conflicts(e: BaseException) -> bool:
 
 
 def passes(e: BaseException) -> bool:
-    """Whether it may go by itself: a lost executor or driver, a conflict, a disk's error. Of what is not known it is supposed."""
-    if isinstance(e, PermissionError) or isinstance(e, duckdb.Error) and not isinstance(e, duckdb.IOException | duckdb.OutOfMemoryException):
+    """Whether it may go by itself: a lost executor or driver, a conflict, a disk's error, and what is not known."""
+    if isinstance(e, duckdb.Error):
+        return isinstance(e, duckdb.IOException | duckdb.OutOfMemoryException)
+    if isinstance(e, PermissionError):
         return False
     *_, (innermost, _) = causes(e)
     return conflicts(e) or not innermost.endswith(FIXED)
 
 
 def causes(e: BaseException) -> Iterator[tuple[str, str]]:
-    """Class and SQLSTATE of an exception and of Java's behind it, outermost first, as far as they can still be asked."""
+    """Class and SQLSTATE of an exception and of Java's behind it, outermost first, while they can be asked."""
     from py4j.java_gateway import is_instance_of  # type: ignore[import-untyped]
     from pyspark import SparkContext
 

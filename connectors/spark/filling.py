@@ -1,4 +1,4 @@
-"""States come and go: filled from the mirrors as they are, published with the versions that readers see, and given up."""
+"""States come and go: filled from the mirrors as they are, published with their versions, and given up."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ class Filling(Recursion):
     def _withdraw(self, name: str) -> None:
         self._note(removed=[name])
         self.published.withdraw([f"state/{name}"])
+        self.recent.forget()
 
     def size(self, state: str) -> tuple[int, int]:
         table = mirror.path_name(self.path / "state" / state)

@@ -1,4 +1,4 @@
-"""What failed and may go by itself is tried again, a bounded number of times, with a new Java where the old one is gone."""
+"""What failed and may pass is tried again, a bounded number of times, with a new Java where the old one is gone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Healing:
         self.mend, self.closed = mend, False
 
     def run(self, what: str, work: Callable[[], T]) -> T:
-        """The result of `work`, which may be begun again after any failure. Raises SparkFailure when it does not heal."""
+        """The result of `work`, which may be begun again after any failure. SparkFailure when it does not heal."""
 
         def once() -> T:
             try:
@@ -38,8 +38,8 @@ class Healing:
                     raise
                 raise failure(what, e) from e
 
-        return Retrying(retry=retry_if_exception(self._worth), stop=stop_after_attempt(TRIES), before_sleep=self._before,
-                        wait=wait_exponential(multiplier=FIRST, max=LONGEST), reraise=True)(once)
+        return Retrying(retry=retry_if_exception(self._worth), stop=stop_after_attempt(TRIES), reraise=True,
+                        wait=wait_exponential(multiplier=FIRST, max=LONGEST), before_sleep=self._before)(once)
 
     def _worth(self, e: BaseException) -> bool:
         return isinstance(e, SparkFailure) and e.heals and not self.closed

@@ -37,7 +37,7 @@ class Pending:
         return folder
 
     def decide(self, folder: Path, manifest: Manifest) -> None:
-        """On the disk first what was computed, then the manifest, then DONE: after a power cut none is there without those before it."""
+        """To the disk: what was computed, then the manifest, then DONE; none is there without those before it."""
         durable.sync_tree(folder)
         durable.write(folder / "manifest.json", asdict(manifest))
         durable.sync(self.root)

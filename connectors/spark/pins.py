@@ -1,13 +1,13 @@
-"""What readers hold on to: a frontier with the version that each table has at it, and the sign that somebody reads there."""
+"""What readers hold on to: a frontier with each table's version at it, and the sign that somebody reads there."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -40,22 +40,23 @@ class Pin:
 
 
 class Leases:
-    """A locked file a reader, from before it takes its pin until it has read; the lock goes with the process that held it."""
+    """A locked file a reader, from before it takes its pin until it has read; the lock goes with its process."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    @contextmanager
+    @contextlib.contextmanager
     def take(self, load: Callable[[], Pin]) -> Iterator[Pin]:
         """The present pin, which `load` gives, held until the end of the block."""
         try:
             path, fd = self._lock()
-        except PermissionError:  # of a reader that may not write there; what is let go of stays for an hour all the same
+        except OSError:  # a reader that cannot write there; what is let go of stays for an hour all the same
             yield load()
             return
         try:
             pin = load()
-            os.write(fd, json.dumps(asdict(pin)).encode())
+            with contextlib.suppress(OSError):  # while it says nothing, it holds everything
+                os.write(fd, json.dumps(asdict(pin)).encode())
             yield pin
         finally:
             path.unlink(missing_ok=True)

@@ -40,7 +40,7 @@ def latest(table: Path) -> int | None:
 
 
 def flush(table: Path, after: int, version: int) -> None:
-    """What the commits from `after` to `version` added, and they themselves, to the disk: Spark leaves that to the system."""
+    """What the commits after `after` added, and they themselves, to the disk: Spark does not see to that."""
     files, folders = set(), {table / "_delta_log"}
     for v in range(after + 1, version + 1):
         if not (log := commit(table, v)).exists():
@@ -76,11 +76,9 @@ class Published:
         The other tables stay at the versions they have; where none had one, all stand at the frontier and get theirs.
         """
         with self.lock:
-            now, tables = self.pin(), set(tables)
-            if not tables and lsn is None:
-                return
+            now = self.pin()
             versions = dict(now.versions or {})
-            for name in tables | (self._all() if now.versions is None else set()):
+            for name in set(tables) | (self._all() if now.versions is None else set()):
                 version = latest(self.root / name)
                 if version is not None:
                     flush(self.root / name, versions.get(name, -1), version)
@@ -96,9 +94,11 @@ class Published:
                 self._put(replace(now, versions={k: v for k, v in now.versions.items() if k not in gone}))
 
     def settle(self) -> None:
-        """Publish what a crash left unpublished and says the same as before: mirrors that were rewritten. None is at hand then."""
+        """Publish mirrors that were rewritten before a crash: they say the same. No batch is at hand then."""
         versions = self.pin().versions or {}
-        self.publish([name for name, v in versions.items() if name.startswith("mirror/") and latest(self.root / name) != v])
+        mirrors = {name: v for name, v in versions.items() if name.startswith("mirror/")}
+        if behind := [name for name, v in mirrors.items() if latest(self.root / name) != v]:
+            self.publish(behind)
 
     def _all(self) -> set[str]:
         states = {f"state/{s}" for s in durable.read(self.root / "states.json", list[str], NONE)}

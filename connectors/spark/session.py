@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 import os
 import signal
 import sys
@@ -25,6 +26,8 @@ SETTINGS = {
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.databricks.delta.properties.defaults.dataSkippingNumIndexedCols": "4",
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
+    # of a table that nothing changed for a week, readers may be at the version before the one that a batch is making
+    "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
     "spark.databricks.delta.stats.collect": "false",
     "spark.databricks.delta.schema.autoMerge.enabled": "false",
     "spark.databricks.delta.merge.repartitionBeforeWrite.enabled": "false",
@@ -86,4 +89,5 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
         if asked is not None:
             signal.signal(signal.SIGINT, asked)
     session.sparkContext.setLogLevel("ERROR")
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # where Java is lost, `healing` tells of it
     return session

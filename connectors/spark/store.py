@@ -25,6 +25,7 @@ from connectors.spark.healing import Healing
 from connectors.spark.pending import Pending
 from connectors.spark.pins import Leases, Pin
 from connectors.spark.published import Published
+from connectors.spark.recent import Recent
 
 LIGHT = 16 << 20  # bytes of mirrors up to which it takes longer to compile a plan to Java than to interpret it
 CODEGEN = {"spark.sql.codegen.wholeStage": ("true", "false"), "spark.sql.codegen.factoryMode": ("FALLBACK", "NO_CODEGEN")}
@@ -33,7 +34,8 @@ CODEGEN = {"spark.sql.codegen.wholeStage": ("true", "false"), "spark.sql.codegen
 class Printer(engine.Printer, Protocol):
     """One that reads states at the versions it is given, and where it is given none, as they are."""
 
-    def query(self, r: Relation, weight: bool, small: bool = False, versions: Mapping[str, int] | None = None) -> str: ...
+    def query(self, r: Relation, weight: bool, small: bool = False,
+              versions: Mapping[str, int] | None = None) -> str: ...
 
     def view(self, plan: ViewPlan, now: str | None = None, versions: Mapping[str, int] | None = None) -> str: ...
 
@@ -41,8 +43,8 @@ class Printer(engine.Printer, Protocol):
 class Store:
     """A session and its folder. `read_only`: what another process left half done is that process's to finish."""
 
-    def __init__(self, path: Path, printer: Printer, master: str = "local[*]", jars: str = "", settings: dict[str, str] | None = None,
-                 read_only: bool = False) -> None:
+    def __init__(self, path: Path, printer: Printer, master: str = "local[*]", jars: str = "",
+                 settings: dict[str, str] | None = None, read_only: bool = False) -> None:
         self.path, self.printer, self.read_only = path.absolute(), printer, read_only
         self.path.mkdir(parents=True, exist_ok=True)
         self.settings = settings or {}
@@ -53,6 +55,7 @@ class Store:
         self.settled = False  # whether what an earlier process left is dealt with
         self.leases = Leases(self.path / "readers")
         self.dropped = Dropped(self.path, self.leases)
+        self.recent = Recent()
         self.tables: dict[str, Table] = {}
         self.plans: dict[str, ViewPlan] = {}
         self.timings: dict[str, float] = {}  # state → seconds of its jobs in the last batch that touched it

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -10,9 +12,11 @@ from compiler.catalog import Table
 from connectors.failpoints import reach
 from connectors.spark import mirror
 from connectors.spark.batches import Batches
+from connectors.spark.failures import SparkFailure
 from connectors.spark.pins import Pin
 from connectors.spark.published import commit, latest
 
+log = logging.getLogger("tidemark")
 COMPACT_FILES = 40  # of a log, in the table as it stands
 OLD_FILES = 200  # in a table's folder, whether it still has them or not
 KEPT = 3600  # seconds that a file stays after the table has let it go: what reads the table then may need it
@@ -22,25 +26,34 @@ class Upkeep(Batches):
     """Compaction and vacuum, after a batch."""
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]:
-        """Rewrite mirrors whose log has grown into many files, one Delta commit each; gives their names."""
-        done = []
+        """Rewrite mirrors whose log has grown into many files, one Delta commit each; gives their names.
+
+        The batch before it is done; what fails here is for the next one to try again.
+        """
+        done: list[str] = []
         for t in tables:
-            if not force and self._log_files(self._mirror(t)) < COMPACT_FILES:
-                continue
-            self.healing.run("a rewrite", partial(self._rewrite, t))
-            done.append(t.mirror)
+            self._spared(f'the rewrite of "{t.mirror}"', partial(self._rewrite, t, force, done))
         self.dropped.sweep()
         for name in [*(f"mirror/{t.mirror}" for t in tables), *(f"state/{s}" for s in sorted(self.states()))]:
-            self._vacuum(name)
+            self._spared(f'the vacuum of "{name}"', partial(self._vacuum, name))
         return done
 
-    def _rewrite(self, t: Table) -> None:
+    def _spared(self, what: str, work: Callable[[], None]) -> None:
+        try:
+            self.healing.run(what, work)
+        except SparkFailure as e:
+            log.warning("%s: %s (left for a later batch)", e.message, e.detail)
+
+    def _rewrite(self, t: Table, force: bool, done: list[str]) -> None:
         """The mirror says the same before and after, at the same frontier."""
         path = self._mirror(t)
+        if not force and self._log_files(path) < COMPACT_FILES:
+            return
         frame = self.sql(mirror.compacted(t, path, self.published.pin().lsn), self.paced(self.spark))
         frame.write.format("delta").mode("overwrite").partitionBy("_log").save(str(path))
         reach("spark.compact")
         self.published.publish([f"mirror/{t.mirror}"])
+        done.append(t.mirror)
 
     def _log_files(self, path: Path) -> int:
         """Files of the log in the table's present version; those of earlier ones lie beside them until they are deleted."""
@@ -55,12 +68,14 @@ class Upkeep(Batches):
         read for half of that at a version that is no longer the present one, nothing is deleted.
         """
         path = self.path / name
-        if time.monotonic() < self.vacuumed.get(path, -KEPT) + KEPT or sum(1 for _ in path.rglob("*.parquet")) < OLD_FILES:
+        if time.monotonic() < self.vacuumed.get(path, -KEPT) + KEPT:
+            return
+        if sum(1 for _ in path.rglob("*.parquet")) < OLD_FILES:
             return
         if any(self._needs(pin, name) for pin in self.leases.held()):
             return
-        self.vacuumed[path] = time.monotonic()
         self.sql(f"VACUUM {mirror.path_name(path)} RETAIN {KEPT // 3600} HOURS")
+        self.vacuumed[path] = time.monotonic()
 
     def _needs(self, pin: Pin, name: str) -> bool:
         """Whether what is read at the pin may be files that the table has let go of long ago."""

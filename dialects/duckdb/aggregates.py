@@ -115,7 +115,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "agg:stddev_samp": typed("STDDEV_SAMP(CAST($1 AS DOUBLE))"), "agg:stddev_pop": typed("STDDEV_POP(CAST($1 AS DOUBLE))"),
     "agg:var_samp": typed("VAR_SAMP(CAST($1 AS DOUBLE))"), "agg:var_pop": typed("VAR_POP(CAST($1 AS DOUBLE))"),
     "agg:percentile_cont": _percentile_cont, "agg:percentile_disc": _percentile_disc,
-    "agg:mode": _mode,
+    "agg:mode": _mode, "agg:first_by": "ARG_MIN_NULL($1, $2)", "agg:last_by": "ARG_MAX_NULL($1, $2)",
+    "window:nth_by": "NTH_VALUE($1, $2 ORDER BY $3)",
     **{f"agg:{n}": _regression(n) for n in ("corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count",
                                             "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")},
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from compiler.ir import types
+from compiler.ir.rounds import ROUNDS
 from compiler.ir.scalar import Call, Lit, Scalar
 from dialects.arithmetic import in_two_parts, quotient_text
 from dialects.dialect import Dialect, Emit, extreme, tree, typed
@@ -115,6 +116,7 @@ def _many(name: str) -> Emit:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
+    "next_round": f"CASE WHEN $1 < {ROUNDS} THEN $1 + 1 ELSE ERROR('the recursion has not ended after {ROUNDS} rounds') END",
     "/": _divide, "%": _modulo, "+": _plus, "-": _plus, "*": _times, "round": _round, "trunc": _trunc,
     "quotient_text": quotient_text("pg.quotient_text"), "average_text": quotient_text("pg.quotient_text"),
     "float_digits": "pg.float_digits($1)", "float_digits:float4": "pg.real_digits($1)",

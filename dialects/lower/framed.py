@@ -16,7 +16,7 @@ There = Callable[[Scalar], Scalar]
 Bound = tuple[str, Scalar | None]
 
 ORDERED = frozenset(("array_agg", "string_agg"))
-PICKED = frozenset(("first_value", "last_value", "nth_value", "lag", "lead"))
+PICKED = frozenset(("first_value", "last_value", "nth_value", "nth_by", "lag", "lead"))
 
 
 def by_joins(r: Window, calls: tuple[tuple[str, WindowCall], ...]) -> Relation:
@@ -54,7 +54,7 @@ def _one(base: Relation, partition: tuple[Scalar, ...], name: str, c: WindowCall
 
 
 def _aggregate(c: WindowCall, there: There, place: Col) -> Agg:
-    by = Order(there(place), c.fn == "last_value", False)
+    by = Order(there(c.args[2] if c.fn == "nth_by" else place), c.fn == "last_value", False)
     if c.fn in PICKED:
         return Agg("array_agg", (there(c.args[0]),), types.array(c.args[0].type), None, False, (by,))
     args = tuple(map(there, c.args))
@@ -67,7 +67,7 @@ def _value(c: WindowCall, got: Col, met: Col) -> Scalar:
         return Call("coalesce", (got, Lit(0, INT8)), c.type)
     if c.fn not in PICKED:
         return got
-    nth = cast(c.args[1], INT4) if c.fn == "nth_value" else Lit(1, INT4)
+    nth = cast(c.args[1], INT4) if c.fn in ("nth_value", "nth_by") else Lit(1, INT4)
     value: Scalar = Call("array_get", (got, nth), c.type)
     if c.fn in ("lag", "lead") and len(c.args) > 2:
         return case([(is_null(met), case([(is_null(c.args[1]), null(c.type))], c.args[2], c.type))], value, c.type)

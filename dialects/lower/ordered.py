@@ -9,11 +9,12 @@ from sqlglot import exp
 from compiler.ir.relation import (
     Order,
     Project,
+    Relation,
     TopK,
     Window,
     WindowCall,
 )
-from compiler.ir.scalar import Call, Scalar
+from compiler.ir.scalar import Call, Col, Scalar
 from dialects.dialect import ident, varies
 from dialects.lower.aggregates import Aggregates
 from dialects.lower.framed import by_joins, forward, unfiltered, widened
@@ -46,20 +47,30 @@ class Ordered(Aggregates):
 
     def window_call(self, r: Window, c: WindowCall, f: Frame) -> exp.Expr:
         args = [self.scalars.emit(x, f.cols) for x in c.args]
-        order = c.order
+        order, apart = c.order, list[exp.Expr]()
         by_row = c.fn in ("row_number", "ntile", "lag", "lead", "first_value") and (c.frame is None or c.frame[0] == "rows")
         peers = c.frame is not None and c.frame[3] in ("ties", "group")  # more columns to order by would leave no peers
         if (by_row or (c.frame and c.frame[0] == "rows")) and not peers:
-            known = {o.expr for o in order}
-            order = (*order, *(Order(x) for x in r.input.schema if x not in known))
+            order, apart = self.in_full(order, r.input, f)
         call = self.scalars.window_function(c, args)
         if c.filter is not None:
             call = self.scalars.filtered(call, self.scalars.predicate(c.filter, f.cols))
         spec = self.frame_spec(c, f)
         w = exp.Window(this=exp.Null(), partition_by=self.keys(r.partition, f.cols), spec=spec)
         if order:
-            w.set("order", exp.Order(expressions=self.orders(order, f.cols)))
+            w.set("order", exp.Order(expressions=[*self.orders(order, f.cols), *apart]))
         return self.scalars.over(c, call, w)
+
+    def in_full(self, order: tuple[Order, ...], rows: Relation, f: Frame) -> tuple[tuple[Order, ...], list[exp.Expr]]:
+        """The order lengthened by all columns, so that rows that still tie are equal; and what tells apart values of several forms."""
+        known = {o.expr for o in order}
+        forms = [t for c in rows.schema if self.dialect.sort_key(c.type) is not None for t in self.told_by(c, f)]
+        return (*order, *(Order(c) for c in rows.schema if c not in known)), [exp.Ordered(this=t, nulls_first=False) for t in forms]
+
+    def told_by(self, c: Col, f: Frame) -> list[exp.Expr]:
+        """What differs between values of a column that are ordered as equals."""
+        forms = self.dialect.forms_of(c.type)
+        return [self.dialect.template(t, [f.cols[c.name].copy()]) for t in forms] if forms else [f.cols[c.name].copy()]
 
     def frame_spec(self, c: WindowCall, f: Frame) -> exp.Expr | None:
         if c.frame is None:
@@ -84,9 +95,8 @@ class Ordered(Aggregates):
 
     def _topk(self, r: TopK, positive: bool) -> Frame:
         f = self.expanded(self.frame(r.input, True), r.input)
-        known = {o.expr for o in r.order}
-        ties = () if r.with_ties else tuple(Order(c) for c in r.schema if c not in known)
-        order = self.orders((*r.order, *ties), f.cols)
+        full, apart = self.in_full(r.order, r, f)
+        order = self.orders(r.order, f.cols) if r.with_ties else [*self.orders(full, f.cols), *apart]
         if not r.partition and not r.with_ties and not (self.inline and self.dialect.filters_below_limits):
             s = self.select(f, r.names, False)
             if varying := [o for o in order if varies(o)]:  # an engine takes a constant for a column's place, or for a mistake
@@ -104,9 +114,7 @@ class Ordered(Aggregates):
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(rank, ident("_rank"))]
         place = rank.copy()
         place.set("this", exp.Anonymous(this="row_number"))
-        known = {o.expr for o in r.order}
-        rest = self.orders(tuple(Order(x) for x in r.input.schema if x not in known), f.cols)
-        place.set("order", exp.Order(expressions=[*order, *rest]))  # the same rows are skipped each time
+        place.set("order", exp.Order(expressions=[*self.orders(full, f.cols), *apart]))  # the same rows are skipped each time
         tied = bool(r.with_ties and r.skip)  # rows to skip are counted, ties belong to the end alone
         items += [exp.alias_(place, ident("_place"))] if tied else []
         names = (*r.names, "_rank", *(["_place"] if tied else []))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
-from compiler.ir.relation import (
-    Fixpoint,
-    Unnest,
-)
-from compiler.ir.scalar import columns
+from compiler.ir.naming import fresh
+from compiler.ir.relation import Fixpoint, Project, Unnest, walk
+from compiler.ir.rounds import carried
+from compiler.ir.scalar import Call, Col, Lit, columns
+from compiler.ir.types import INT4
 from dialects.dialect import ident
 from dialects.lower.frames import Frame
 from dialects.lower.ordered import Ordered
@@ -56,6 +58,7 @@ class Sets(Ordered):
         return out, [out.cols.pop(n) for n in told]
 
     def _fixpoint(self, r: Fixpoint, positive: bool) -> Frame:
+        r, names = self.counted(r), r.names
         name = self.alias(r.name)
         self.recur[r.name] = name
         self.recursive = True
@@ -65,4 +68,20 @@ class Sets(Ordered):
         self.inline -= 1
         body = exp.Union(this=base, expression=step, distinct=r.distinct)
         self.ctes.append((name, body, r.names))
-        return self.reuse(name, r.names, False)
+        return self.reuse(name, names, False)
+
+    def counted(self, r: Fixpoint) -> Fixpoint:
+        """The recursion with the number of each row's round, where nothing makes sure that it ends. (Under UNION, rows that are found
+        again would be others.)"""
+        if r.distinct or r.ends or "next_round" not in self.dialect.functions:
+            return r
+        number = Col(fresh("_round", [x for n in walk(r) for x in n.names]), INT4)
+        step = carried(r.step, r.name, number)
+        if step is None:
+            return r
+        base = Project(r.base, (*((c.name, c) for c in r.schema), (number.name, Lit(0, INT4))))
+        following = Call("next_round", (number,), INT4)
+        after = Project(step, (*((a.name, b) for a, b in zip(r.schema, r.step.schema, strict=True)), (number.name, following)))
+        out = replace(r, base=base, step=after)
+        self.count(out)
+        return out

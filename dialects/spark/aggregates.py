@@ -146,6 +146,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "agg:bit_and": fn("bit_and"), "agg:bit_or": fn("bit_or"), "agg:bit_xor": _bit_xor, "agg:sum": _sum,
     "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
     "agg:percentile_cont": _within("percentile_cont"), "agg:percentile_disc": _percentile_disc, "agg:mode": _mode, "agg:corr": _corr,
+    "agg:first_by": fn("min_by"), "agg:last_by": fn("max_by"),
     **{f"agg:{n}": _statistic(n) for n in ("stddev_samp", "stddev_pop", "var_samp", "var_pop", "covar_pop",
                                           "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
                                           "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")},

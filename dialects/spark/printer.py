@@ -34,7 +34,7 @@ def broadcast(tree: exp.Expr) -> exp.Expr:
 
 
 class SparkPrinter(Printer):
-    """States are Delta tables under `root`; mirrors and batches are temp views of the session, `after__orders` for `after.orders`.
+    """States are Delta tables under `root`; mirrors and batches views of the session, `after__orders` for `after.orders`.
 
     With `versions`, by state, states are read as they were then; a state that has none is no table that can be read.
     """
@@ -57,7 +57,8 @@ class SparkPrinter(Printer):
         return SPARK.sql(tree.transform(place), pretty=False)
 
     def state(self, name: str, version: int | None = None) -> exp.Table:
-        new = exp.Table(this=exp.Identifier(this=str(self.root / "state" / name), quoted=True), db=exp.Identifier(this="delta", quoted=False))
+        path = exp.Identifier(this=str(self.root / "state" / name), quoted=True)
+        new = exp.Table(this=path, db=exp.Identifier(this="delta", quoted=False))
         if version is not None:
             new.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(version)))
         return new

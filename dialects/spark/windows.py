@@ -18,7 +18,7 @@ STAMPS = ("timestamp", "timestamptz")
 
 def has(c: WindowCall) -> bool:
     """Whether Spark has the frame: no GROUPS, no EXCLUDE, distances that are constant and of a type it can add, an end after the start."""
-    if c.filter is not None:
+    if c.filter is not None or c.fn == "nth_by":
         return False
     if c.fn in ("lag", "lead", "nth_value") and len(c.args) > 1 and not isinstance(c.args[1], Lit):
         return False

@@ -1,4 +1,4 @@
-"""Whether one statement sees one LSN: money moves between two tables, and their views are read together while it does."""
+"""Whether one statement sees one LSN: money moves between two tables, and their views are read together."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ VIEWS = {
 SCHEMA = tuple(s for side in ("left", "right") for s in (
     f"CREATE TABLE {side}_account (id int PRIMARY KEY, balance bigint NOT NULL)",
     f"INSERT INTO {side}_account SELECT g, {BALANCE} FROM generate_series(1, {ACCOUNTS}) g"))
-QUESTION = "SELECT (SELECT sum(total) FROM left_accounts)::BIGINT AS l, (SELECT sum(total) FROM right_accounts)::BIGINT AS r"
+QUESTION = ("SELECT (SELECT sum(total) FROM left_accounts)::BIGINT AS l, "
+            "(SELECT sum(total) FROM right_accounts)::BIGINT AS r")
 
 
 @dataclass
 class Result:
-    """How often the views were read, how many states they were seen in, and the sums (left, right) that never existed."""
+    """How often the views were read, in how many states they were seen, and the pairs whose sum never existed."""
 
     polls: int
     seen: int

@@ -15,8 +15,8 @@ from pipelines import deployment as store
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow,
-              pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]  # sockets of a Java that was killed
+SOCKETS = "ignore::pytest.PytestUnraisableExceptionWarning"  # those of a Java that was killed
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings(SOCKETS)]
 
 VIEWS = {
     "totals": "SELECT k, count(*) AS n, sum(v) AS s FROM t GROUP BY k",
@@ -36,7 +36,8 @@ def kill() -> None:
 
 def project(database: str, home: Path) -> Project:
     p = Project.create(home, database, VIEWS, "spark")
-    p.source("CREATE TABLE t (id int PRIMARY KEY, k int, v int)", "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g")
+    p.source("CREATE TABLE t (id int PRIMARY KEY, k int, v int)",
+             "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g")
     p.deploy()
     return p
 
@@ -79,7 +80,8 @@ def test_java_lost_in_a_batch_is_started_again(database: str, tmp_path: Path, mo
     p.assert_equal()
 
 
-def test_java_lost_between_batches_and_under_readers(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_lost_between_batches_and_under_readers(database: str, tmp_path: Path,
+                                                     monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(healing, "FIRST", 0.1)
     p = project(database, tmp_path)
     warehouse = Warehouse(p.config, store.require(p.config.warehouse_path))
@@ -103,7 +105,8 @@ def test_java_lost_between_batches_and_under_readers(database: str, tmp_path: Pa
     p.assert_equal()
 
 
-def test_what_does_not_heal_is_told_with_its_reason(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_heal_is_told_with_its_reason(database: str, tmp_path: Path,
+                                                    monkeypatch: pytest.MonkeyPatch) -> None:
     from connectors.engine import EngineFailure
 
     monkeypatch.setattr(healing, "FIRST", 0.01)

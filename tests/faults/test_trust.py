@@ -283,7 +283,7 @@ def test_08_verify_agrees_while_many_write(p: Project) -> None:
 
     def write(k: int) -> None:
         with psycopg.connect(p.dsn, autocommit=True) as c:
-            i = 10_000 * k
+            i = 10_000_000 * k
             while not stop.is_set():
                 i += 1
                 c.execute("INSERT INTO t VALUES (%s, %s, 1)", (i, i % 7))

@@ -18,9 +18,11 @@ GOOD = "SELECT a, count(*) AS n FROM t GROUP BY a"
 
 BAD_SQL = {
     "malformed-array": ("SELECT '{}'::jsonb ?| 'abc' AS x", 'malformed array literal: "abc"', ""),
-    "syntax": ("SELECT a FROM (t", "does not parse", "line"),
-    "syntax-after-a-query": ("SELECT a FROM t WHERE a = 1 GIVE UP", "does not parse", "line"),
-    "no-query": ("", "query", ""),
+    "syntax": ("SELECT a FROM (t", 'syntax error at or near ";"', "LINE 2: SELECT a FROM (t;"),
+    "syntax-after-a-query": ("SELECT a FROM t WHERE a = 1 GIVE UP", 'syntax error at or near "GIVE"', "views/bad.sql:2:29: "),
+    "no-query": ("", 'syntax error at or near ";"', "LINE 2: ;"),
+    "syntax-of-another-engine": ("SELECT * EXCLUDE (a) FROM t", 'syntax error at or near "EXCLUDE"', "views/bad.sql:2:10: "),
+    "literal": ("SELECT a FROM t WHERE a = 'x'", 'invalid input syntax for type integer: "x"', "views/bad.sql:2:27: "),
     "unknown-table": ("SELECT a FROM tt", 'relation "tt" does not exist', '"t"'),
     "unknown-column": ("SELECT aa FROM t", 'column "aa" does not exist', '"a"'),
     "unknown-qualified-column": ("SELECT x.zz FROM t x", 'column "x.zz" does not exist', ""),

@@ -108,7 +108,7 @@ def test_a_slot_that_is_gone_says_how_to_begin_again(database: str, tmp_path: Pa
     done = p.command("run", "--once")
     assert done.returncode == 1 and "replication slot" in done.stderr and "hint:" in done.stderr and "Traceback" not in done.stderr
     check = p.command("check")
-    assert check.returncode == 1 and "is gone" in check.stdout and "teardown" in check.stdout
+    assert check.returncode == 1 and "is gone" in check.stdout and "--resync" in check.stdout
 
 
 def test_a_full_slot_table_is_named_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,4 +125,4 @@ def test_a_full_slot_table_is_named_and_leaves_nothing_behind(tmp_path: Path, mo
         untouched(p)
         p.deploy()
         full = p.command("verify")
-        assert full.returncode == 1 and "max_replication_slots" in full.stderr and "Traceback" not in full.stderr
+        assert full.returncode == 0, full.stderr  # it takes no slot

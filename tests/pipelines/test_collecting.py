@@ -26,9 +26,9 @@ def test_after_a_slow_batch_commits_are_collected_for_the_next(database: str, tm
     engine = warehouse.engine("duckdb")
     real = engine.apply
 
-    def slow(*args: Any) -> int:
+    def slow(*args: Any, **more: Any) -> int:
         time.sleep(2)
-        return real(*args)
+        return real(*args, **more)
 
     def rows(capture: Capture, *ids: int) -> int:
         later = threading.Timer(0.5, p.source, [f"INSERT INTO t VALUES ({ids[1]})"])

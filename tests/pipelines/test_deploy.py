@@ -251,7 +251,7 @@ def test_names_with_quotes_spaces_capitals_unicode_and_reserved_words(database: 
     p.source('INSERT INTO "My Schema"."Order\'s" VALUES (2, 2.25, \'y\', \'o\'\'k\', 2)', 'UPDATE "My Schema"."Order\'s" SET "a b" = \'z\' WHERE "select" = 1',
              'UPDATE "table" SET "ORDER" = \'b\'', 'INSERT INTO "table" VALUES (2, \'b\')', 'INSERT INTO "日本" VALUES (2, 5)')
     p.assert_equal()
-    assert [v.view for v in p.verify()] == ['Weird "View"', "select", "Ünï cödé", "on top"]
+    assert [v.view for v in p.verify() if not v.mirror] == ['Weird "View"', "select", "Ünï cödé", "on top"]
     got = ask(p.config, 'SELECT * FROM "Ünï cödé" ORDER BY 1', False).to_pylist()
     assert [(r['A "B"'], int(r["合計"])) for r in got] == [("y", 5), ("z", 1)]
     for args in (("status",), ("explain", 'Weird "View"'), ("compile",), ("export", "--to", "out", "--format", "csv"), ("deploy",)):

@@ -91,6 +91,12 @@ def test_sums_of_reals_are_warned_of(sql: str, warned: bool) -> None:
     assert any("adds reals" in w for w in warnings_of(sql, schema)) == warned
 
 
+def test_variances_that_may_not_fit_are_warned_of() -> None:
+    schema = "CREATE TABLE d (k int PRIMARY KEY, b bigint);"
+    assert any("more than 22 digits" in w for w in warnings_of("SELECT variance(b) AS v FROM d", schema))
+    assert warnings_of("SELECT stddev_pop(b) AS s, variance(k) AS v FROM d", schema) == []
+
+
 @pytest.mark.parametrize(("sql", "warned"), [
     ("SELECT k FROM t WHERE c / 7 * 7 = c", True),
     ("SELECT k, ceil(a / 3.0 * 3.0) AS x FROM t", True),

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from compiler import compile_view
+from compiler.catalog import read_schema
+from compiler.parse import parse_query
+from compiler.temporal import timed
 from pipelines.ask import ask
 from pipelines.project import compile_project, read_views
 from tests.project import Project
@@ -18,6 +22,8 @@ VIEWS = {
     "joined": "SELECT k.label, max(e.amount) AS top FROM e JOIN k ON k.kind = e.kind WHERE e.at > now() - interval '1 hour' GROUP BY k.label",
     "none_ahead": "SELECT k.label FROM k WHERE NOT EXISTS (SELECT 1 FROM e WHERE e.kind = k.kind AND e.at > now())",
     "recent": "SELECT id, rank() OVER (PARTITION BY kind ORDER BY amount) AS r FROM e WHERE day >= current_date - 7",
+    "latest": "SELECT DISTINCT ON (kind) kind, id, now() - at AS age, amount FROM e ORDER BY kind, at DESC, id",
+    "oldest": "SELECT id, now() - at AS age, current_date - day AS days FROM e ORDER BY at, id LIMIT 3",
     "on_a_view": "SELECT count(*) AS n FROM past WHERE n > 1",
     "local": "SELECT id FROM e WHERE at::timestamp < localtimestamp UNION ALL SELECT id FROM e WHERE at > now() + interval '10 years'",
 }
@@ -31,6 +37,14 @@ def project(database: str, tmp_path: Path) -> Project:
              "INSERT INTO e SELECT i, i % 3, i * 1.5, now() + (i - 10) * interval '20 minutes', current_date - i FROM generate_series(1, 20) i")
     p.deploy()
     return p
+
+
+@pytest.mark.parametrize("view", ["latest", "oldest"])
+def test_the_time_is_read_of_the_rows_that_a_limit_leaves(view: str) -> None:
+    schema = read_schema("CREATE TABLE e (id int PRIMARY KEY, kind int, amount numeric(10,2), at timestamptz, day date)")
+    plan = compile_view(view, parse_query(VIEWS[view]), schema)
+    assert not plan.hangs_on_ties
+    assert {type(n).__name__ for n in timed(plan.top)} == {"Project"}
 
 
 def test_they_are_the_sources_after_every_commit(project: Project) -> None:
@@ -59,5 +73,5 @@ def test_what_is_kept_is_maintained_by_deltas(project: Project) -> None:
 
     with connect(project.dsn) as c:
         views = compile_project(read_views(project.config.views_path), load_catalog(c))
-    assert {v.name: v.maintenance for v in views} == dict.fromkeys(VIEWS, "incremental")
+    assert {v.name: v.maintenance for v in views} == {**dict.fromkeys(VIEWS, "incremental"), "latest": "keyed"}
     assert all("reads the time" in n for v in views for n in v.notes)

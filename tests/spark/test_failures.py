@@ -20,8 +20,9 @@ from connectors.spark.healing import TRIES, Healing
 from connectors.spark.published import latest
 from dialects.spark.printer import SparkPrinter
 
-pytestmark = [pytest.mark.spark,
-              pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]  # sockets of a Java that was killed
+SOCKETS = "ignore::pytest.PytestUnraisableExceptionWarning"  # those of a Java that was killed
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings(SOCKETS)]
+SLOW = "SELECT CASE WHEN java_method('java.lang.Thread', 'sleep', 5000L) IS NULL THEN 1 END AS id"
 
 
 @pytest.fixture
@@ -54,11 +55,11 @@ def test_a_conflicting_commit_is_tried_again(engine: SparkEngine) -> None:
     begun, causes = threading.Event(), []
 
     def commit() -> None:
-        text = "SELECT 1 AS id" if begun.is_set() else "SELECT CASE WHEN java_method('java.lang.Thread', 'sleep', 5000L) IS NULL THEN 1 END AS id"
+        text = "SELECT 1 AS id" if begun.is_set() else SLOW
         begun.set()
         try:
-            engine._tagged(f"MERGE INTO delta.`{target}` s USING ({text}) d ON s.id = d.id WHEN MATCHED THEN UPDATE SET n = n + 10",
-                           "state/a", 7)
+            engine._tagged(f"MERGE INTO delta.`{target}` s USING ({text}) d ON s.id = d.id "
+                           "WHEN MATCHED THEN UPDATE SET n = n + 10", "state/a", 7)
         except SparkFailure as e:
             causes.append(conflicts(e.__cause__ or e))
             raise
@@ -106,7 +107,8 @@ def test_tries_are_bounded_and_only_for_what_may_pass(monkeypatch: pytest.Monkey
 
     with pytest.raises(SparkFailure, match="a batch failed on Spark") as raised:
         h.run("a batch", lambda: fail(OSError(28, "No space left on device")))
-    assert (len(tries), len(mended)) == (TRIES, TRIES - 1) and "No space left" in raised.value.detail and raised.value.hint
+    assert (len(tries), len(mended)) == (TRIES, TRIES - 1)
+    assert "No space left" in raised.value.detail and raised.value.hint
     for e in (PermissionError(13, "no"), InvalidSql("no"), FailpointReached("x"), KeyError("x"), SparkFailure("no")):
         tries.clear()
         with pytest.raises(SparkFailure if isinstance(e, OSError) else type(e)):

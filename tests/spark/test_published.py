@@ -1,4 +1,4 @@
-"""What frontier.json says, who may read by it, and what is told when it or its like cannot be read. No Spark is started."""
+"""What frontier.json says, who reads by it, and what is told when it cannot be read. No Spark is started."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ def test_half_a_file_is_told_of(tmp_path: Path, name: str, text: str) -> None:
         e.states()
         e.frontier()
     assert raised.value.code == "damaged_warehouse"
-    assert Path(name).name in raised.value.message and str(tmp_path) in raised.value.detail and "teardown" in raised.value.hint
+    assert Path(name).name in raised.value.message and str(tmp_path) in raised.value.detail
+    assert "teardown" in raised.value.hint
 
 
 def test_states_without_a_frontier_are_told_of(tmp_path: Path) -> None:
@@ -147,7 +148,8 @@ def test_a_pin_is_held_while_it_is_read_and_goes_with_its_process(tmp_path: Path
         assert [p.holds("state/b") for p in leases.held()] == [False]
     code = ("import os, sys; from pathlib import Path; from connectors.spark.pins import *\n"
             "with Leases(Path(sys.argv[1])).take(lambda: Pin(7)): print('held', flush=True); sys.stdin.read()")
-    other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "readers")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "readers")], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE)
     assert other.stdout is not None and other.stdout.readline()
     assert leases.held() == [Pin(7)]
     other.kill()

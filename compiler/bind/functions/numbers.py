@@ -114,7 +114,8 @@ def _whole(fn: str) -> Rule:
 
 
 def _sign(args: list[Scalar]) -> Scalar:
-    return Call("sign", (args[0],), types.numeric(1, 0) if types.is_numeric(args[0].type) else FLOAT8)
+    x = coerce(args[0], FLOAT8)
+    return Call("sign", (x,), types.numeric(1, 0) if types.is_numeric(x.type) else FLOAT8)
 
 
 def _width_bucket(args: list[Scalar]) -> Scalar:

@@ -6,12 +6,18 @@ import re
 
 from compiler.bind.coerce import coerce, constant_text, joined, padded, printed, unsupported
 from compiler.bind.functions.rules import Rule, fixed, text
+from compiler.errors import InvalidSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, is_null
 from compiler.ir.types import BOOL, BYTEA, INT4, TEXT, UUID
 
 
 def _length(args: list[Scalar]) -> Scalar:
+    """Characters of text, bytes of bytes; of bytes in an encoding, the characters of their text."""
+    if len(args) > 1:
+        if args[0].type.name != "bytea":
+            raise InvalidSql(f"function length({args[0].type}, name) does not exist", code="undefined_function")
+        return Call("length", (_utf8("utf8_text", "length", TEXT)(args),), INT4)
     fn = "bytes_length" if args[0].type.name == "bytea" else "length"
     return Call(fn, (coerce(args[0], TEXT),), INT4)
 
@@ -44,7 +50,7 @@ def _trim(fn: str) -> Rule:
 
 def _pad(fn: str) -> Rule:
     def rule(args: list[Scalar]) -> Scalar:
-        return Call(fn, (coerce(args[0], TEXT), args[1], coerce(args[2], TEXT) if len(args) > 2 else Lit(" ", TEXT)), TEXT)
+        return Call(fn, (coerce(args[0], TEXT), coerce(args[1], INT4), coerce(args[2], TEXT) if len(args) > 2 else Lit(" ", TEXT)), TEXT)
 
     return rule
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from compiler.bind.coerce import coerce, constant_text, unify, unsupported
-from compiler.bind.functions.rules import Rule, fixed, typed
+from compiler.bind.functions.rules import Rule, fixed
 from compiler.bind.functions.to_char import to_char
 from compiler.bind.operators import binary, compare
 from compiler.errors import InvalidSql, UnsupportedSql
@@ -88,8 +88,11 @@ def make_interval(parts: dict[str, Scalar]) -> Scalar:
     return out
 
 
+_make_timestamp = fixed("make_timestamp", TIMESTAMP, *[INT4] * 5, FLOAT8)
+
+
 def _make_timestamptz(args: list[Scalar]) -> Scalar:
-    at = Call("make_timestamp", tuple(args[:6]), TIMESTAMP)
+    at = _make_timestamp(args[:6])
     return Call("at_zone", (at, coerce(args[6], TEXT) if len(args) > 6 else Lit("UTC", TEXT)), TIMESTAMPTZ)
 
 
@@ -166,6 +169,8 @@ def at_zone(x: Scalar, zone: Scalar) -> Scalar:
 def overlaps(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> Scalar:
     """(a, b) OVERLAPS (c, d): each half open, the earlier end first; an end that is an interval is added to the start. An end
     that is not known is the later one: the answer is known where it does not matter."""
+    told = next((x.type for x in (a, b, c, d) if x.type.name not in ("unknown", "interval")), TIMESTAMPTZ)
+    a, b, c, d = (coerce(x, TIMESTAMPTZ if told.name == "date" else told) for x in (a, b, c, d))
     (low1, high1), (low2, high2) = (_ends(x, binary("+", x, y) if y.type.name == "interval" else y) for x, y in ((a, b), (c, d)))
     no, yes, unknown = Lit(False, BOOL), Lit(True, BOOL), Lit(None, BOOL)
 
@@ -195,8 +200,8 @@ def _make_interval(args: list[Scalar]) -> Scalar:
 
 
 RULES: dict[str, Rule] = {
-    "date_trunc": _date_trunc, "date_part": _date_part, "age": _age, "date_bin": _date_bin, "make_date": typed("make_date", types.DATE),
-    "make_time": typed("make_time", TIME), "make_timestamp": typed("make_timestamp", TIMESTAMP), "make_timestamptz": _make_timestamptz,
+    "date_trunc": _date_trunc, "date_part": _date_part, "age": _age, "date_bin": _date_bin, "make_date": fixed("make_date", types.DATE, INT4),
+    "make_time": fixed("make_time", TIME, INT4, INT4, FLOAT8), "make_timestamp": _make_timestamp, "make_timestamptz": _make_timestamptz,
     "make_interval": _make_interval, "to_timestamp": _to_timestamp, "to_date": _read_date("to_date"),
     "to_char": lambda a: to_char(a[0], coerce(a[1], TEXT)), "isfinite": fixed("isfinite", BOOL, TIMESTAMP), "timezone": _timezone,
     "justify_hours": _justify("justify_hours"), "justify_days": _justify("justify_days"),

@@ -7,7 +7,7 @@ Meaning is given by `compiler.ir.evaluate`.
 from __future__ import annotations
 
 from compiler.ir.relation.base import Named, Relation, node, require, require_unique
-from compiler.ir.relation.groups import Agg, Aggregate, Order, TopK, Window, WindowCall
+from compiler.ir.relation.groups import Agg, Aggregate, Frame, Order, TopK, Window, WindowCall
 from compiler.ir.relation.joins import Apply, Binary, Join, LeftJoin, Semi
 from compiler.ir.relation.rows import Filter, Keys, Net, Project, Union, Unnest, Weigh
 from compiler.ir.relation.sources import Fixpoint, Recur, Scan, State, Temp, Values
@@ -20,6 +20,7 @@ __all__ = [
     "Binary",
     "Filter",
     "Fixpoint",
+    "Frame",
     "Join",
     "Keys",
     "LeftJoin",

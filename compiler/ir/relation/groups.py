@@ -58,6 +58,9 @@ class Aggregate(Relation):
         return replace(self, input=inputs[0])
 
 
+Frame = tuple[str, tuple[str, Scalar | None], tuple[str, Scalar | None], str] | None
+
+
 @dataclass(frozen=True, slots=True)
 class WindowCall:
     """A window function; `frame` is (unit, start, end, exclude) with bounds as ("preceding", scalar) etc., or None."""
@@ -66,7 +69,7 @@ class WindowCall:
     args: tuple[Scalar, ...]
     type: Type
     order: tuple[Order, ...] = ()
-    frame: tuple[str, tuple[str, Scalar | None], tuple[str, Scalar | None], str] | None = None
+    frame: Frame = None
     filter: Scalar | None = None
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from compiler.ir.relation.base import Relation
 from compiler.ir.scalar import Col, Scalar
@@ -63,12 +63,14 @@ class Values(Relation):
 
 @dataclass(frozen=True, eq=False)
 class Fixpoint(Relation):
-    """WITH RECURSIVE: `base`, then `step` over the rows last found, read as `Recur`, until it finds none."""
+    """WITH RECURSIVE: `base`, then `step` over the rows last found, read as `Recur`, until it finds none, which a LIMIT above may
+    make sure of (`ends`)."""
 
     name: str
     base: Relation
     step: Relation
     distinct: bool
+    ends: bool = field(default=False, repr=False)  # told by the step, and no part of a state's name
 
     @property
     def schema(self) -> tuple[Col, ...]:

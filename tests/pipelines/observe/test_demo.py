@@ -34,7 +34,8 @@ def test_a_batch_a_failure_and_the_source_are_shown(database: str, tmp_path: Pat
         p.source("INSERT INTO t VALUES (2, 'hunter2'), (3, '30')")
         while state.snapshot()["counters"]["batches"] == 0:
             _tell(state, capture, capture.step(1.0))
-        _look(state, warehouse, database)
+        _look(state, warehouse, capture, database)
+        _tell(state, capture, capture.step(1.0))
     finally:
         capture.close()
         warehouse.close()

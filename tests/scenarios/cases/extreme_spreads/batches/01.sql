@@ -1,0 +1,3 @@
+UPDATE t SET b = -b WHERE g = 4;
+DELETE FROM t WHERE id = 2;
+INSERT INTO t SELECT 100 + i, 6, 9223372036854775807 - i, 1 FROM generate_series(0, 3) i;

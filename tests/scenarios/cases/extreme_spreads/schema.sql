@@ -1,0 +1,1 @@
+CREATE TABLE t (id int PRIMARY KEY, g int, b bigint, i int);

@@ -1,0 +1,3 @@
+DELETE FROM u WHERE id < 5;
+UPDATE t SET g = g + 1 WHERE id > 9;
+INSERT INTO t VALUES (20, 2, 0, NULL, 1), (21, 0, NULL, '', 2);
