@@ -12,8 +12,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from compiler.catalog import Table
-from compiler.ir.relation import Project, Scan, walk
-from compiler.ir.scalar import columns
+from compiler.simplify.prune import columns_read
 from compiler.state import ViewPlan
 from connectors.staging import Staged
 from connectors.typed import ValueOutOfRange
@@ -34,17 +33,9 @@ def part(e: ValueOutOfRange) -> str:
 
 def reads(plan: ViewPlan, table: str, column: str) -> bool:
     """Whether a view reads a column of a table; of ALL, whether it reads the table."""
-    return table in plan.tables if column == ALL else column in _read(plan, table)
-
-
-def _read(plan: ViewPlan, table: str) -> set[str]:
-    out: set[str] = set()
-    for r in (*(s.definition for s in plan.states), plan.top):
-        for n in (Project(r, tuple((c.name, c) for c in r.schema)), *walk(r)):
-            for scan in n.inputs:
-                if isinstance(scan, Scan) and scan.table == table:
-                    out |= set(columns(*(e for _, e in n.exprs)) if isinstance(n, Project) else scan.names)
-    return out
+    if column == ALL:
+        return table in plan.tables
+    return any(column in columns_read(r).get(table, ()) for r in (*(s.definition for s in plan.states), plan.top))
 
 
 def kept(tables: Iterable[Table], refused: Refused) -> list[Table]:

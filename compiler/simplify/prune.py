@@ -25,15 +25,32 @@ from compiler.ir.scalar import Scalar, columns
 
 def prune(r: Relation) -> Relation:
     """The same relation, reading no more than it needs. What is used twice stays one: it keeps what either use reads."""
-    need: dict[Relation, set[str]] = {r: set(r.names)}
     order = _readers_first(r)
-    for n in order:
-        for i, names in zip(n.inputs, _wanted(n, need[n]), strict=True):
-            need.setdefault(i, set()).update(names)
+    need = _needed(r, order)
     done: dict[Relation, Relation] = {}
     for n in reversed(order):
         done[n] = _cut(n, need[n], tuple(done[i] for i in n.inputs))
     return done[r]
+
+
+def columns_read(r: Relation) -> dict[str, set[str]]:
+    """Of each table, the columns that the relation reads."""
+    order = _readers_first(r)
+    need = _needed(r, order)
+    out: dict[str, set[str]] = {}
+    for n in order:
+        if isinstance(n, Scan):
+            out.setdefault(n.table, set()).update(need[n])
+    return out
+
+
+def _needed(r: Relation, order: list[Relation]) -> dict[Relation, set[str]]:
+    """Of every relation below, the columns that some reader of it needs."""
+    need: dict[Relation, set[str]] = {r: set(r.names)}
+    for n in order:
+        for i, names in zip(n.inputs, _wanted(n, need[n]), strict=True):
+            need.setdefault(i, set()).update(names)
+    return need
 
 
 def _readers_first(r: Relation) -> list[Relation]:
