@@ -53,8 +53,12 @@ def once(s: Scene, t: Trial) -> None:
 
 
 def verify(s: Scene, t: Trial) -> None:
-    """A state has lost its rows, so that there is something to repair."""
-    if s.project.engine == "duckdb":
+    """Where no batch is passed, a state has lost its rows, so that there is something to repair.
+
+    (A batch that is merged into such a state may make its view equal again by chance, and what it counts stays wrong.)
+    """
+    if s.project.engine == "duckdb" and t.name.startswith("snapshot."):
+        s.must("run", "--once")
         damage(s)
     struck(s, t, s.project.do("verify", "--repair", failpoints=t.setting))
     got = s.project.do("verify", "--repair")

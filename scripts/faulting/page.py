@@ -27,8 +27,10 @@ view and every mirror is compared with the source, row by row, by code that shar
 def write(path: Path, rows: list[Row], options: Options, minutes: float, measured: list[str]) -> None:
     title = {"duckdb": "DuckDB", "spark": "Spark"}[options.engine]
     with_moments = "" if measured else f", {options.moments} random moments"
+    asked = (", --quick" if options.quick else "") + (f", --only {options.only}" if options.only else "")
     lines = [
-        f"{datetime.now(UTC):%Y-%m-%d}, seed {options.seed}{with_moments}, {minutes:.0f} minutes.",
+        f"{datetime.now(UTC):%Y-%m-%d}, seed {options.seed}{with_moments}{asked}, "
+        f"{minutes:.0f} minutes.",
         "",
         *table(rows),
     ]

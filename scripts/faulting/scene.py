@@ -153,7 +153,8 @@ class Scene:
             self.must("teardown", "--yes")
             got = self.project.do("deploy")
         if got.code != 0:
-            self.row.fail(f"after {after}, {'there is no --resync' if got.unknown else f'deploy --resync: {got.reason}'}")
+            why = "is not there" if got.unknown else got.reason
+            self.row.fail(f"after {after}, deploy --resync: {why}")
             self.anew()
             return False
         return self.recover(f"{after} and deploy --resync")

@@ -53,7 +53,7 @@ class Watching:
             try:
                 got = running.query(WHOLE).to_pylist()[0]
             except TidemarkError as e:
-                if e.code != "stopped" and not self.stop.is_set():
+                if e.code != "stopped" and not self.stop.wait(2) and answers(self.project):
                     self.row.fail(f"a poll was refused: {e.message} {e.detail}"[:200])
                 return
             self.row.polls += 1
@@ -64,6 +64,14 @@ class Watching:
     def _ask(self, every: float) -> None:
         while not self.stop.wait(every):
             judge_status(self.project, self.load, self.row)
+
+
+def answers(project: Project) -> bool:
+    """Whether a pipeline runs; one that is just ending may refuse a poll."""
+    running = connect_running(project.warehouse)
+    if running is not None:
+        running.sock.close()
+    return running is not None
 
 
 def marked(project: Project) -> int | None:
