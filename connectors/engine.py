@@ -154,6 +154,14 @@ class Engine(Protocol):
         """A view's rows, as of the time `now` where it reads the time (by default the present)."""
         ...
 
+    def counted(self, plan: ViewPlan, at: Any) -> bool | None:
+        """Whether the states of a view have as many rows as their definitions, also those that no reader sees; None if not found out."""
+        ...
+
+    def as_defined(self, plan: ViewPlan, at: Any) -> bool | None:
+        """Whether the states of a view hold what their definitions give, at a pin; None where that is not found out."""
+        ...
+
     def read_mirror(self, t: Table, at: Any = None) -> pa.Table:
         """A mirror's rows in the table's columns, as often as they are there."""
         ...

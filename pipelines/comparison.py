@@ -21,7 +21,8 @@ class Verified:
     """A comparison: how many rows the source has, and how many are missing or too many in the warehouse.
 
     `mirror`: the engine whose mirror of the table `view` it is, '' for a view. `tables`: what it reads. `unreadable`: in the
-    warehouse, which a repair mends. `ties`: the view's answer hangs on the order of equals, and so may differ.
+    warehouse, which a repair mends. `ties`: it differs in which of equal rows come first, and in nothing else: what is kept is
+    what its definition gives over the same tables.
     """
 
     view: str
@@ -37,22 +38,22 @@ class Verified:
 
     @property
     def equal(self) -> bool:
-        return not self.missing and not self.extra and not self.error
+        return not self.error and (self.ties or not self.missing and not self.extra)
 
     @property
     def mendable(self) -> bool:
         """What a repair can mend: the warehouse differs, or cannot be read."""
-        return bool(self.missing or self.extra or self.unreadable)
+        return self.unreadable or not self.ties and bool(self.missing or self.extra)
 
     def line(self) -> str:
         name = f"table {self.view} on {self.mirror}" if self.mirror else self.view
         if self.error:
             return f"{name}: could not be compared: {self.error}"
+        if self.ties:
+            return (f"{name}: differs by ties, in {max(self.missing, self.extra)} of {self.rows} rows: the source takes equal rows in "
+                    "another order")
         if self.equal:
             return f"{name}: equal, {self.rows} rows"
-        if self.ties:
-            return (f"{name}: differs by ties, or DIFFERS: {self.missing} rows missing, {self.extra} too many; its answer hangs on the "
-                    f"order of equal rows; {self.example}")
         return f"{name}: DIFFERS, {self.missing} rows missing, {self.extra} too many; {self.example}"
 
     def to_json(self) -> dict[str, Any]:

@@ -61,6 +61,7 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
     d.tables = wanted
     names = {t for ts in d.tables.values() for t in ts}
     d.catalog = [t for t in d.catalog if f"{t.schema}.{t.name}" in names]
+    d.origin = replace(d.origin, tables=tuple((t, m) for t, m in d.origin.tables if t in names))
     d.refused = {e: {t: c for t, c in of.items() if t in wanted.get(e, [])} for e, of in d.refused.items()}
     previous = {v.name: v.engine for v in old.views}
     bad = [v for v in views if v.error is not None]

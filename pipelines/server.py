@@ -100,6 +100,8 @@ class Server:
         except TidemarkError as e:
             return {"error": {"message": e.message, "detail": e.detail, "hint": e.hint, "code": e.code, "exit_code": e.exit_code}}, b""
         except Exception as e:
+            if self.stopping:
+                return {"error": {"message": "the pipeline stopped", "detail": "", "hint": "Try again.", "code": "stopped", "exit_code": 1}}, b""
             return {"error": {"message": f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}", "detail": "", "hint": "",
                               "code": "error", "exit_code": 1}}, b""
 

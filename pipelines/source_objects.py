@@ -30,7 +30,8 @@ def orphans(conn: psycopg.Connection, d: Deployment | None) -> list[str]:
 def marked(conn: psycopg.Connection, d: Deployment) -> Origin:
     """The deployment's origin with the publication as it is now; what was known of tables that were in it before stays."""
     own, tables = marks(conn, d.publication)
-    before = dict(d.origin.tables)
+    kept = {f"{t.schema}.{t.name}" for t in d.catalog}
+    before = {t: mark for t, mark in d.origin.tables if t in kept}
     return replace(d.origin, publication=d.origin.publication or own, tables=tuple(sorted({**tables, **before}.items())))
 
 

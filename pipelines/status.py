@@ -72,7 +72,7 @@ def status(config: Config) -> Status:
     now, source = time.time(), _ask(config, d, s, frontiers)
     for v in d.views:
         f, at = frontiers.get(v.engine, 0), fresh.get(v.engine, 0.0)
-        behind = None if source is None else max(source - f, 0)
+        behind = None if source is None or source < f else source - f
         age = 0.0 if behind == 0 else round(max(now - at, 0.0), 1) if at else None
         error = f"set aside: {v.error}" if v.error else ""
         s.views.append(ViewStatus(v.name, v.engine, v.maintenance, rows.get(v.name), format_lsn(f), behind, age, error))
@@ -85,6 +85,8 @@ def _ask(config: Config, d: Deployment, s: Status, frontiers: dict[str, int]) ->
         with connect(config.source.dsn, patience=PATIENCE) as c:
             s.slot_active, s.retained_bytes, s.source_lsn = c.execute(SLOT, (d.slot,)).fetchone()  # type: ignore[misc]
             s.slot_active = bool(s.slot_active)
+            if parse_lsn(s.source_lsn) < max(frontiers.values(), default=0) and not s.running:
+                s.slot_error = "the source is at an earlier point than the views: it was restored"
             try:
                 check_slot(c, d.slot, min(frontiers.values()) if frontiers and not s.running else None)
             except SourceReplaced as e:

@@ -26,7 +26,7 @@ from pipelines.refused import Refused, kept, part, qualified, reads
 
 log = logging.getLogger("tidemark")
 DUCKDB_FILE = "tidemark.duckdb"
-FRESH_FILE = "fresh.json"  # engine → when it was last known to hold all that the source had
+FRESH_FILE = "fresh.json"  # engine → its frontier, and when it was last known to hold all that the source had
 UNFINISHED = "unfinished"  # a file that is there while a deploy changes what views read
 
 
@@ -101,13 +101,14 @@ class Warehouse:
     def fresh_at(self, engine: str) -> float:
         """When the engine was last known to hold all that the source had; 0 where that is not known."""
         try:
-            return float(json.loads((self.path / FRESH_FILE).read_text()).get(engine, 0.0))
-        except (OSError, ValueError, AttributeError):
+            frontier, at = json.loads((self.path / FRESH_FILE).read_text())[engine]
+            return float(at) if int(frontier) <= self.frontier(engine) else 0.0  # else the data is older than the note
+        except (OSError, ValueError, TypeError, KeyError):
             return 0.0
 
     def remember_fresh(self, at: dict[str, float]) -> None:
         temp = self.path / f".{FRESH_FILE}.new"
-        temp.write_text(json.dumps(at))
+        temp.write_text(json.dumps({e: (self.frontier(e), t) for e, t in at.items()}))
         temp.replace(self.path / FRESH_FILE)
 
     def refuse(self, engine: str, e: ValueOutOfRange) -> None:

@@ -30,6 +30,7 @@ from connectors.typed import typed
 EXPORT_ROWS = 100_000
 REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
+COUNTS = ("_count", "_weight")  # columns of states that say how many rows there are
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 Prepared = tuple[list[Statement], dict[str, frozenset[str]]]
 
@@ -137,8 +138,11 @@ class DuckDBEngine:
             self._run(self.printer.fill_state(s))
             self.con.execute("INSERT INTO meta.states VALUES (?)", [s.name])
             self.con.execute("COMMIT")
+        except duckdb.Error as e:
+            self._undo()
+            raise self._failed(f'filling "{s.name}"', e) from e
         except BaseException:
-            self.con.execute("ROLLBACK")
+            self._undo()
             raise
 
     def drop_state(self, name: str) -> None:
@@ -266,8 +270,11 @@ class DuckDBEngine:
                 self.con.execute(s)
             reach("duckdb.rewrite")
             self.con.execute("COMMIT")
+        except duckdb.Error as e:
+            self._undo()
+            raise self._failed(f'rewriting the mirror of "{t.schema}.{t.name}"', e) from e
         except BaseException:
-            self.con.execute("ROLLBACK")
+            self._undo()
             raise
         finally:
             self.con.execute("SET preserve_insertion_order = false")
@@ -287,6 +294,24 @@ class DuckDBEngine:
             with suppress(duckdb.Error):
                 con.execute("ROLLBACK")
             con.close()
+
+    def counted(self, plan: ViewPlan, at: Any) -> bool | None:
+        for s in plan.states:
+            counts = "".join(f", sum({c.name})" for c in s.columns if c.name in COUNTS)
+            stored, anew = f"state.{ident(s.name).sql('duckdb')}", f"({self.printer.contents(s)})"
+            found = [at.con.execute(f"SELECT count(*){counts} FROM {x}").fetchone() for x in (stored, anew)]
+            if found[0] != found[1]:
+                return False
+        return True
+
+    def as_defined(self, plan: ViewPlan, at: Any) -> bool | None:
+        con = at.con
+        for s in plan.states:
+            stored, anew = f"SELECT * FROM state.{ident(s.name).sql('duckdb')}", self.printer.contents(s)
+            both = f"(({stored}) EXCEPT ALL ({anew})) UNION ALL (({anew}) EXCEPT ALL ({stored}))"
+            if con.execute(f"SELECT count(*) FROM ({both})").fetchone() != (0,):
+                return False
+        return True
 
     def read_mirror(self, t: Table, at: Pin | None = None) -> pa.Table:
         con = at.con if isinstance(at, DuckDBPin) else self.con.cursor()

@@ -135,6 +135,12 @@ class SparkEngine(Upkeep):
                 self.recent.put(statement, rows, age)
         return rows
 
+    def counted(self, plan: ViewPlan, at: Any) -> bool | None:
+        return None
+
+    def as_defined(self, plan: ViewPlan, at: Any) -> bool | None:
+        return None
+
     def read_mirror(self, t: Table, at: Pin | None = None) -> pa.Table:
         with nullcontext(at) if at is not None else self.pinned() as pin:
             version = (pin.of("mirror") or {}).get(t.mirror)
