@@ -94,6 +94,10 @@ class Engine(Protocol):
         """The last transaction that was applied; None where that is not known."""
         ...
 
+    def forget_commit(self) -> None:
+        """The last transaction before the frontier is not known: it was moved there by a copy."""
+        ...
+
     def deployment(self) -> str:
         """The mark of the deployment that the data belongs to, '' where it is not known."""
         ...

@@ -182,7 +182,9 @@ class Capture:
             w.check()
         resting = not any(self.ledger.outstanding(e) for e in self.engines) and not self.stream.held
         complete = max(got.end, self.stream.complete)
-        if resting and (complete > self.acknowledged + IDLE_BYTES or self.frontier < self.wanted <= complete):
+        due = self.stream.urged and complete > self.acknowledged
+        if resting and (due or complete > self.acknowledged + IDLE_BYTES or self.frontier < self.wanted <= complete):
+            self.stream.urged = False
             self.advance(complete)
         elif self.acknowledged < self.frontier:
             self._acknowledge()

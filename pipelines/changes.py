@@ -29,6 +29,7 @@ class ChangeStream(Protocol):
     backend: int
     server_end: int
     wanted: int
+    urged: bool
     held: deque[Transaction]
 
     @property

@@ -166,6 +166,8 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
                 without_refused(warehouse, e, refusals, lost.views, strict=lost.strict and not kept)
                 record(warehouse, e, refusals, tables)
                 engine.set_frontier(snapshot.lsn)
+                if not capture.engines:  # nothing has followed the stream until here
+                    engine.forget_commit()
                 d.tables[e] = sorted({*d.tables.get(e, []), *ts})
             check_copied(snapshot)
             for e in warehouse.used_engines():

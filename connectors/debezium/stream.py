@@ -33,6 +33,7 @@ class DebeziumStream:
         self.unchanged = f"__tidemark_{secrets.token_hex(12)}"
         self.server_end = self.asked = start
         self.backend = 0
+        self.urged = False
         self.wanted = 0  # an LSN that the server is known to have reached
         self.held: deque[Transaction] = deque()  # received, and not admitted
         self.changed = threading.Condition()

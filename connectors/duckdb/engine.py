@@ -85,6 +85,9 @@ class DuckDBEngine:
     def last_commit(self) -> LastCommit | None:
         return frontier.last_commit(self.con)
 
+    def forget_commit(self) -> None:
+        frontier.forget_commit(self.con)
+
     def set_frontier(self, lsn: int) -> None:
         frontier.move(self.con, lsn)
 

@@ -69,6 +69,10 @@ def move(con: duckdb.DuckDBPyConnection, to: int, last: LastCommit | None = None
                     [to, last.lsn, last.xid, last.time])
 
 
+def forget_commit(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("UPDATE meta.frontier SET commit_lsn = NULL, xid = NULL, commit_time = NULL")
+
+
 def deployment(con: duckdb.DuckDBPyConnection) -> str:
     """The mark of the deployment that the file belongs to, '' where it is not known."""
     if "deployment" not in _columns(con):

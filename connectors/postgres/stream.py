@@ -106,6 +106,7 @@ class Stream:
         self.held: deque[Transaction] = deque()
         self.last_feedback = self.heard = self.asked = time.monotonic()
         self.wanted = 0  # an LSN that the server is known to have reached: it is asked for its word until it says so
+        self.urged = False  # the server asks how far we are: when it stops, it waits until we are where it is
         self.unanswered: float | None = None  # since when the server owes us a word
         try:
             self._start(slot, publication)
@@ -260,6 +261,7 @@ class Stream:
                 if not self.held:
                     out.end = max(out.end, end)
             if data[17]:
+                self.urged = True
                 self.feedback()
 
     @property

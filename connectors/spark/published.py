@@ -94,6 +94,11 @@ class Published:
             if now.versions is not None and gone & now.versions.keys():
                 self._put(replace(now, versions={k: v for k, v in now.versions.items() if k not in gone}))
 
+    def forget_commit(self) -> None:
+        """The last transaction before the frontier is not known."""
+        with self.lock:
+            self._put(replace(self.pin(), last=None))
+
     def settle(self) -> None:
         """Publish mirrors that were rewritten before a crash: they say the same. No batch is at hand then."""
         versions = self.pin().versions or {}

@@ -104,6 +104,9 @@ class Store:
     def last_commit(self) -> LastCommit | None:
         return self.published.pin().last
 
+    def forget_commit(self) -> None:
+        self.published.forget_commit()
+
     def deployment(self) -> str:
         return durable.read(self.path / "deployment", str, "")
 

@@ -460,3 +460,20 @@ def test_status_works_without_a_source(p: Project) -> None:
     told = status(p)
     assert time.monotonic() - begun < 20 and told["source_lsn"] is None and "cannot connect" in told["source"]
     assert all(v["stale_bytes"] is None for v in told["views"])
+
+
+def test_a_running_pipeline_does_not_hold_up_a_server_that_stops(tmp_path: Path) -> None:
+    from pipelines.embedded import EmbeddedPostgres
+
+    with EmbeddedPostgres() as pg:
+        assert pg.process is not None
+        project = Project.create(tmp_path, pg.dsn, VIEWS)
+        project.source(*T)
+        project.deploy()
+        with running(project, 30):
+            project.source("CREATE TABLE other (x int)", "INSERT INTO other SELECT generate_series(1, 1000)", "INSERT INTO t VALUES (900, 1, 1)")
+            pg.process.send_signal(signal.SIGINT)
+            assert pg.process.wait(20) == 0
+            pg.process = None
+            told = status(project)
+            assert told["pipeline"]["source"]["state"] == "away" or told["source"]

@@ -9,7 +9,7 @@ import pytest
 
 from compiler.errors import TidemarkError
 from connectors.postgres.connection import connect
-from pipelines import deploy as deploying
+from pipelines import first as deploying
 from pipelines import verify as module
 from pipelines.verify import verify
 from tests.project import Project
@@ -27,8 +27,8 @@ def test_a_damaged_state_is_found_and_repaired(database: str, tmp_path: Path, ca
         row = c.execute("SELECT name FROM meta.states WHERE name LIKE 'v_rows%'").fetchone()
         assert row is not None
         c.execute(DAMAGE[case].format(row[0]))
-    assert {r.view: r.equal for r in p.verify()} == {"v": False, "w": True}
-    assert {r.view: r.equal for r in verify(p.config, [], repair=True)} == {"v": True, "w": True}
+    assert {r.view: r.equal for r in p.verify() if not r.mirror} == {"v": False, "w": True}
+    assert {r.view: r.equal for r in verify(p.config, [], repair=True) if not r.mirror} == {"v": True, "w": True}
     p.source("UPDATE t SET b = b + 1 WHERE id < 5")
     p.assert_equal()
 
@@ -37,7 +37,7 @@ def test_a_table_truncated_while_it_is_compared_is_no_difference(database: str, 
     p = Project.create(tmp_path, database, {"v": "SELECT id, b FROM t", "w": "SELECT count(*) AS n FROM u"})
     p.source("CREATE TABLE t (id int PRIMARY KEY, b int)", "CREATE TABLE u (id int PRIMARY KEY)", "INSERT INTO t SELECT g, g FROM generate_series(1, 9) g")
     p.deploy()
-    real, times = module._compare, iter(("TRUNCATE t", "INSERT INTO t VALUES (1, 1)", "ALTER TABLE t ADD c float8 DEFAULT random()"))
+    real, times = module._view, iter(("TRUNCATE t", "INSERT INTO t VALUES (1, 1)", "ALTER TABLE t ADD c float8 DEFAULT random()"))
 
     def late(*args: object) -> module.Verified:
         if (change := next(times, None)) is not None:
@@ -45,7 +45,7 @@ def test_a_table_truncated_while_it_is_compared_is_no_difference(database: str, 
                 c.execute(change)  # type: ignore[arg-type]
         return real(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(module, "_compare", late)
+    monkeypatch.setattr(module, "_view", late)
     assert all(r.equal for r in verify(p.config, [], repair=True))
     assert next(times, None) is None
 
@@ -55,9 +55,9 @@ def test_a_table_rewritten_while_it_is_copied_fails_the_deploy(database: str, tm
     p.source("CREATE TABLE t (id int PRIMARY KEY, b int)", "INSERT INTO t VALUES (1, 1)")
     real = deploying.copy_tables
 
-    def late(*args: object) -> None:
+    def late(*args: object) -> object:
         p.source("ALTER TABLE t ADD c float8 DEFAULT random()")
-        real(*args)  # type: ignore[arg-type]
+        return real(*args)  # type: ignore[arg-type]
 
     with monkeypatch.context() as m:
         m.setattr(deploying, "copy_tables", late)

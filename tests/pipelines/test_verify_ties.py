@@ -19,7 +19,9 @@ def test_what_differs_by_ties_is_told_from_what_is_wrong(database: str, tmp_path
     assert done.returncode == 0 and "firsts: differs by ties, in " in done.stdout, done.stdout
     warehouse = Warehouse(p.config, p.deployed)
     state = warehouse.view("firsts")[1].states[-1].name
-    warehouse.engine("duckdb").con.execute(f'UPDATE state."{state}" SET id = 40 WHERE g = 1')  # type: ignore[attr-defined]
+    con = warehouse.engine("duckdb").con  # type: ignore[attr-defined]
+    (column,) = con.execute("SELECT min(column_name) FROM duckdb_columns() WHERE table_name = ? AND column_name LIKE 'id%'", [state]).fetchone()
+    con.execute(f'UPDATE state."{state}" SET "{column}" = 40')
     warehouse.close()
     done = p.command("verify")
     assert done.returncode == 1 and "firsts: DIFFERS" in done.stdout, done.stdout
