@@ -15,7 +15,7 @@ from connectors.changed import AGAIN, TableChanged
 from connectors.debezium.events import has_old_images
 from connectors.postgres.altered import check_tables
 from connectors.postgres.connection import SourceUnreachable, connect, describe, format_lsn, parse_lsn
-from connectors.postgres.stream import RELEASE, SlotUnavailable
+from connectors.postgres.stream import RELEASE, SlotInUse, SlotUnavailable
 
 FIRST_VERSION = 140000  # messages are part of the stream from Postgres 14 on
 BARE_ENUMS = """
@@ -62,7 +62,8 @@ class Source:
             time.sleep(0.1)
         if detail:
             hint = "Another tidemark run holds it; stop that one first." if "in use" in detail else AGAIN
-            raise SlotUnavailable(f'replication slot "{self.slot}" cannot be read', detail=detail, hint=hint, code="slot_unavailable")
+            kind = SlotInUse if "in use" in detail else SlotUnavailable
+            raise kind(f'replication slot "{self.slot}" cannot be read', detail=detail, hint=hint, code="slot_unavailable")
 
     def _unavailable(self) -> str:
         """Why the slot cannot be read, if so."""

@@ -53,7 +53,7 @@ def typed(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pro
 def test_every_type_arrives_as_postgres_holds_it(typed: Project) -> None:
     typed.catch_up()
     typed.assert_equal()
-    assert {r.view: r.rows for r in typed.verify()} == {n: len(VALUES[t]) + 1 for t, n in NAMES.items()}
+    assert {r.view: r.rows for r in typed.verify() if not r.mirror} == {n: len(VALUES[t]) + 1 for t, n in NAMES.items()}
 
 
 def test_types_whose_values_events_do_not_tell_apart_are_refused(database: str, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_types_whose_values_events_do_not_tell_apart_are_refused(database: str, 
     p.assert_equal()
     assert {v.name for v in done.views if v.error is None} == {"fine"} and checked.returncode == 1
     for i in range(len(INEXACT)):
-        assert f'error: view v{i}: column "a" of "public.t{i}" cannot be read through Debezium' in checked.stdout, checked.stdout
+        assert f'column "a" of "public.t{i}" cannot be read through Debezium' in checked.stderr, checked.stderr
 
 
 def test_what_was_deployed_for_the_stream_may_not_suit_events(database: str, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_value_out_of_range_is_named(database: str, tmp_path: Path) -> None:
     p.deploy()
     p.source("INSERT INTO t VALUES (1, '294276-12-31')")
     done = p.command("run", "--once")
-    assert done.returncode == 1 and "out of range" in done.stderr and "Row id = 1" in done.stderr, done.stderr
+    assert 'view "v" is set aside' in done.stderr and "out of range" in done.stderr and "Row id = 1" in done.stderr, done.stderr
 
 
 def active(dsn: str) -> bool:
@@ -174,19 +174,17 @@ def active(dsn: str) -> bool:
         return c.execute("SELECT active FROM pg_replication_slots WHERE database = current_database()").fetchone() == (True,)
 
 
-def test_connections_that_break_are_told(database: str, tmp_path: Path) -> None:
+def test_connections_that_break_are_opened_again(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {"v": "SELECT id FROM t"}, capture="debezium")
     p.source("CREATE TABLE t (id int PRIMARY KEY)")
     p.deploy()
-    for backend in ("walsender", "client backend"):
-        with running(p) as process:
+    with running(p, 60) as process:
+        for i, backend in enumerate(("walsender", "client backend")):
             until(lambda: active(database), "the engine streams", 60)
             p.source(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
-                     f"AND backend_type = '{backend}'", "INSERT INTO t SELECT coalesce(max(id), 0) + 1 FROM t")
-            until(lambda process=process: process.poll() is not None, "run stops", 60)  # type: ignore[misc]
-            _, stderr = process.communicate()
-        assert process.returncode == 3 and "nothing is lost" in stderr and "Traceback" not in stderr, stderr
-    p.catch_up()
+                     f"AND backend_type = '{backend}'", f"INSERT INTO t VALUES ({i})")
+            until(lambda i=i: p.command("query", "SELECT id FROM v", "--format", "csv").stdout.count("\n") == i + 2, "it goes on", 90)  # type: ignore[misc]
+            assert process.poll() is None
     p.assert_equal()
 
 
