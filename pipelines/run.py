@@ -178,6 +178,8 @@ class Run:
 
     def _tell(self) -> None:
         state, fresh = self.observer.state, self.capture.freshness
+        for e, frontier in self.capture.frontiers.items():
+            state.landed(e, 0, frontier)
         for e, at in fresh.at.items():
             if at:
                 state.fresh(e, at)
