@@ -15,10 +15,10 @@ from compiler.formats.intervals import interval_text
 from connectors.duckdb.session import scratch
 from pipelines import deployment as store
 from pipelines.capture import current_lsn
+from pipelines.catching_up import catch_up
 from pipelines.client import connect_running
 from pipelines.config import Config
 from pipelines.reading import LocalReader
-from pipelines.run import catch_up
 from pipelines.warehouse import Warehouse
 
 

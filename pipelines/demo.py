@@ -15,6 +15,7 @@ from rich.live import Live
 from connectors.postgres.connection import current_lsn
 from pipelines import deployment as store
 from pipelines.capture import BatchDone, Capture
+from pipelines.catching_up import limits
 from pipelines.config import Config, load_config
 from pipelines.deploy import deploy
 from pipelines.embedded import EmbeddedPostgres
@@ -23,7 +24,6 @@ from pipelines.observe.observer import refresh_seconds, views_of
 from pipelines.observe.reason import stored
 from pipelines.observe.state import RunState
 from pipelines.observe.table import LiveTable
-from pipelines.run import limits
 from pipelines.shop import SCHEMA, VIEWS, Workload
 from pipelines.source_objects import drop_source_objects
 from pipelines.verify import verify_with

@@ -7,15 +7,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import tenacity
 
 from compiler.errors import TidemarkError
-from connectors.postgres.connection import SourceUnreachable, current_lsn
-from connectors.postgres.stream import Limits, SlotInUse
 from pipelines import deployment as store
 from pipelines.capture import BatchDone, Capture
+from pipelines.catching_up import HEALS, catch_up, limits
 from pipelines.config import Config
 from pipelines.observe.health import HealthLimits
 from pipelines.observe.http import start as listen
@@ -26,15 +24,8 @@ from pipelines.source_watch import SourceWatch
 from pipelines.unaltered import check_source
 from pipelines.warehouse import Warehouse
 
-HEALS = (SourceUnreachable, SlotInUse)  # what a later attempt may find mended
 LONGEST = 15.0  # seconds between attempts to connect again
-TRIES = 6  # of `run --once` and other commands that end
 REMEMBER = 5.0  # seconds between notes of how fresh the engines are
-T = TypeVar("T")
-
-
-def limits(config: Config) -> Limits:
-    return Limits(config.batch.rows, config.batch.bytes, config.batch.seconds)
 
 
 def run(config: Config, once: bool, observer: Observer | None = None, show: Callable[[Observer], None] = lambda o: None) -> None:
@@ -53,32 +44,6 @@ def run(config: Config, once: bool, observer: Observer | None = None, show: Call
                 Run(config, warehouse, observer or Observer(), show).forever()
         finally:
             warehouse.close()
-
-
-def catch_up(config: Config, warehouse: Warehouse) -> None:
-    """Apply everything that the source has committed before the call."""
-    target = current_lsn(config.source.dsn)
-    capture = Capture(warehouse, limits(config))
-    started = time.time()
-    try:
-        persist(capture, lambda: capture.catch_up(target))
-        warehouse.remember_fresh(dict.fromkeys(capture.engines, started))
-    finally:
-        capture.close()
-
-
-def persist(capture: Capture, work: Callable[[], T]) -> T:
-    """Do the work, over a source that is gone for a moment: a few attempts with a stream opened anew, and then its error."""
-    attempts = tenacity.Retrying(retry=tenacity.retry_if_exception_type(HEALS), stop=tenacity.stop_after_attempt(TRIES),
-                                 wait=tenacity.wait_exponential_jitter(multiplier=0.2, max=3.0, jitter=0.2), reraise=True)
-    broken = False
-    for attempt in attempts:
-        with attempt:
-            if broken:
-                capture.reopen()
-            broken = True
-            return work()
-    raise AssertionError("attempts end with a result or an error")
 
 
 @dataclass

@@ -21,12 +21,12 @@ from connectors.engine import EngineFailure, Pin
 from connectors.postgres.snapshot import SharedSnapshot, copy_query, in_snapshot, table_query
 from pipelines import deployment as store
 from pipelines.capture import Capture
+from pipelines.catching_up import limits, persist
 from pipelines.comparison import Verified, compared
 from pipelines.config import Config
 from pipelines.deployment import DeployedView
 from pipelines.refused import qualified
 from pipelines.repair import repair as mend
-from pipelines.run import limits, persist
 from pipelines.unaltered import check_source
 from pipelines.warehouse import Warehouse
 

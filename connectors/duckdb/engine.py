@@ -17,20 +17,17 @@ from compiler.catalog import Table
 from compiler.maintenance import Program, Statement
 from compiler.spelling import ident
 from compiler.state import StateDef, ViewPlan
-from connectors.duckdb import frontier, landing, mirror
-from connectors.duckdb.session import connect, scratch
-from connectors.duckdb.values import cast_errors, exported
+from connectors.duckdb import definition, export, frontier, landing, mirror
+from connectors.duckdb.session import connect
+from connectors.duckdb.values import cast_errors
 from connectors.engine import EngineFailure, FrontierMoved, Pin, Printer
-from connectors.exported import NOTHING, export_batch, fits, is_json, known, shapes
 from connectors.failpoints import reach
 from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
 from connectors.typed import typed
 
-EXPORT_ROWS = 100_000
 REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
-COUNTS = ("_count", "_weight")  # columns of states that say how many rows there are
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 Prepared = tuple[list[Statement], dict[str, frozenset[str]]]
 
@@ -299,22 +296,10 @@ class DuckDBEngine:
             con.close()
 
     def counted(self, plan: ViewPlan, at: Any) -> bool | None:
-        for s in plan.states:
-            counts = "".join(f", sum({c.name})" for c in s.columns if c.name in COUNTS)
-            stored, anew = f"state.{ident(s.name).sql('duckdb')}", f"({self.printer.contents(s)})"
-            found = [at.con.execute(f"SELECT count(*){counts} FROM {x}").fetchone() for x in (stored, anew)]
-            if found[0] != found[1]:
-                return False
-        return True
+        return definition.counted(at.con, self.printer, plan)
 
     def as_defined(self, plan: ViewPlan, at: Any) -> bool | None:
-        con = at.con
-        for s in plan.states:
-            stored, anew = f"SELECT * FROM state.{ident(s.name).sql('duckdb')}", self.printer.contents(s)
-            both = f"(({stored}) EXCEPT ALL ({anew})) UNION ALL (({anew}) EXCEPT ALL ({stored}))"
-            if con.execute(f"SELECT count(*) FROM ({both})").fetchone() != (0,):
-                return False
-        return True
+        return definition.as_defined(at.con, self.printer, plan)
 
     def read_mirror(self, t: Table, at: Pin | None = None) -> pa.Table:
         con = at.con if isinstance(at, DuckDBPin) else self.con.cursor()
@@ -343,39 +328,7 @@ class DuckDBEngine:
         return int(row[0]) if row else 0
 
     def export(self, plan: ViewPlan, path: Path, fmt: str) -> None:
-        options = "FORMAT parquet" if fmt == "parquet" else "FORMAT csv, HEADER true"
-        target = str(path).replace("'", "''")
-        items = ", ".join(exported(n, c.type) for n, c in plan.outputs) or "*"
-        query = f"SELECT {items} FROM main.{ident(plan.view).sql('duckdb')}"
-        if fmt == "parquet" and any(is_json(c.type) for _, c in plan.outputs):
-            self._export_json(plan, query, path, target)
-        else:
-            self._reading(plan.view, f"COPY ({query}) TO '{target}' ({options})")
-
-    def _export_json(self, plan: ViewPlan, query: str, path: Path, target: str) -> None:
-        """Two passes over the same rows: the types that JSON columns have, and the file."""
-        con = self._reading(plan.view, "BEGIN")
-        try:
-            self._write_json(con, plan, query, target)
-        except (duckdb.Error, pa.ArrowException, ValueError) as e:
-            path.unlink(missing_ok=True)
-            raise EngineFailure(f'export of view "{plan.view}" failed', detail=str(e).split("\n")[0]) from e
-        con.execute("COMMIT")
-
-    def _write_json(self, con: duckdb.DuckDBPyConnection, plan: ViewPlan, query: str, target: str) -> None:
-        names = {n: known(c.type) for n, c in plan.outputs if is_json(c.type)}
-        kinds: dict[str, Any] = {}
-        for b in con.execute(query).to_arrow_reader(EXPORT_ROWS):
-            kinds = shapes(b, names, kinds)
-        kinds = {n: k if fits(k, kinds.get(n, NOTHING)) else kinds.get(n, NOTHING) for n, k in names.items()}
-        read = con.execute(query).to_arrow_reader(EXPORT_ROWS)
-        empty = export_batch(pa.RecordBatch.from_pylist([], schema=read.schema), kinds)
-        rows = pa.RecordBatchReader.from_batches(empty.schema, (export_batch(b, kinds) for b in read))
-        items = ", ".join(f"CAST(CAST({c} AS JSON) AS VARIANT) AS {c}" if kinds.get(n, NOTHING) is None else c
-                          for n in empty.schema.names for c in [ident(n).sql("duckdb")])
-        writer = scratch()
-        writer.register("rows", rows)
-        writer.execute(f"COPY (SELECT {items} FROM rows) TO '{target}' (FORMAT parquet)")
+        export.write(lambda query: self._reading(plan.view, query), plan, path, fmt)
 
 
 def _each(con: duckdb.DuckDBPyConnection, statements: list[str]) -> None:

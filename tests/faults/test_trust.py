@@ -20,8 +20,8 @@ import pytest
 from compiler.errors import TidemarkError
 from connectors.failpoints import ACTIVE, FailpointReached
 from pipelines.capture import Capture, current_lsn
+from pipelines.catching_up import limits
 from pipelines.client import connect_running
-from pipelines.run import limits
 from pipelines.warehouse import Warehouse
 from tests.pipelines.running import running
 from tests.project import Project

@@ -11,7 +11,7 @@ import pytest
 
 from pipelines import capture as module
 from pipelines.capture import Capture, current_lsn
-from pipelines.run import limits
+from pipelines.catching_up import limits
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pipelines.ask import ask
 from pipelines.capture import Capture, current_lsn
-from pipelines.run import limits
+from pipelines.catching_up import limits
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 

@@ -15,8 +15,8 @@ from connectors.engine import Statement
 from connectors.postgres.connection import connect
 from pipelines import deployment
 from pipelines.capture import Capture, current_lsn
+from pipelines.catching_up import limits
 from pipelines.reading import LocalReader
-from pipelines.run import limits
 from pipelines.verify import Verified, verify_with
 from pipelines.warehouse import Warehouse
 from tests.connectors.fresh import fresh_database

@@ -9,11 +9,11 @@ from rich.console import Console
 
 from pipelines import deployment as store
 from pipelines.capture import Capture
+from pipelines.catching_up import limits
 from pipelines.demo import _look, _tell
 from pipelines.observe.observer import views_of
 from pipelines.observe.state import RunState
 from pipelines.observe.table import LiveTable
-from pipelines.run import limits
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 

@@ -1,0 +1,58 @@
+"""A view into a file, by DuckDB itself; JSON columns get the types that their values share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from compiler.spelling import ident
+from compiler.state import ViewPlan
+from connectors.duckdb.session import scratch
+from connectors.duckdb.values import exported
+from connectors.engine import EngineFailure
+from connectors.exported import NOTHING, export_batch, fits, is_json, known, shapes
+
+EXPORT_ROWS = 100_000
+Read = Callable[[str], duckdb.DuckDBPyConnection]  # runs a query on a cursor of its own
+
+
+def write(read: Read, plan: ViewPlan, path: Path, fmt: str) -> None:
+    """The rows of the view, in its columns' order, as `parquet` or `csv`. Raises EngineFailure."""
+    options = "FORMAT parquet" if fmt == "parquet" else "FORMAT csv, HEADER true"
+    target = str(path).replace("'", "''")
+    items = ", ".join(exported(n, c.type) for n, c in plan.outputs) or "*"
+    query = f"SELECT {items} FROM main.{ident(plan.view).sql('duckdb')}"
+    if fmt == "parquet" and any(is_json(c.type) for _, c in plan.outputs):
+        _with_json(read("BEGIN"), plan, query, path, target)
+    else:
+        read(f"COPY ({query}) TO '{target}' ({options})")
+
+
+def _with_json(con: duckdb.DuckDBPyConnection, plan: ViewPlan, query: str, path: Path, target: str) -> None:
+    """Two passes over the same rows: the types that JSON columns have, and the file."""
+    try:
+        _write_json(con, plan, query, target)
+    except (duckdb.Error, pa.ArrowException, ValueError) as e:
+        path.unlink(missing_ok=True)
+        raise EngineFailure(f'export of view "{plan.view}" failed', detail=str(e).split("\n")[0]) from e
+    con.execute("COMMIT")
+
+
+def _write_json(con: duckdb.DuckDBPyConnection, plan: ViewPlan, query: str, target: str) -> None:
+    names = {n: known(c.type) for n, c in plan.outputs if is_json(c.type)}
+    kinds: dict[str, Any] = {}
+    for b in con.execute(query).to_arrow_reader(EXPORT_ROWS):
+        kinds = shapes(b, names, kinds)
+    kinds = {n: k if fits(k, kinds.get(n, NOTHING)) else kinds.get(n, NOTHING) for n, k in names.items()}
+    read = con.execute(query).to_arrow_reader(EXPORT_ROWS)
+    empty = export_batch(pa.RecordBatch.from_pylist([], schema=read.schema), kinds)
+    rows = pa.RecordBatchReader.from_batches(empty.schema, (export_batch(b, kinds) for b in read))
+    items = ", ".join(f"CAST(CAST({c} AS JSON) AS VARIANT) AS {c}" if kinds.get(n, NOTHING) is None else c
+                      for n in empty.schema.names for c in [ident(n).sql("duckdb")])
+    writer = scratch()
+    writer.register("rows", rows)
+    writer.execute(f"COPY (SELECT {items} FROM rows) TO '{target}' (FORMAT parquet)")

@@ -1,0 +1,49 @@
+"""Catching up, and stopping: for commands that end, over a source that may be gone for a moment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import tenacity
+
+from connectors.postgres.connection import SourceUnreachable, current_lsn
+from connectors.postgres.stream import Limits, SlotInUse
+from pipelines.capture import Capture
+from pipelines.config import Config
+from pipelines.warehouse import Warehouse
+
+HEALS = (SourceUnreachable, SlotInUse)  # what a later attempt may find mended
+TRIES = 6
+T = TypeVar("T")
+
+
+def limits(config: Config) -> Limits:
+    return Limits(config.batch.rows, config.batch.bytes, config.batch.seconds)
+
+
+def catch_up(config: Config, warehouse: Warehouse) -> None:
+    """Apply everything that the source has committed before the call."""
+    target = current_lsn(config.source.dsn)
+    capture = Capture(warehouse, limits(config))
+    started = time.time()
+    try:
+        persist(capture, lambda: capture.catch_up(target))
+        warehouse.remember_fresh(dict.fromkeys(capture.engines, started))
+    finally:
+        capture.close()
+
+
+def persist(capture: Capture, work: Callable[[], T]) -> T:
+    """Do the work, over a source that is gone for a moment: a few attempts with a stream opened anew, and then its error."""
+    attempts = tenacity.Retrying(retry=tenacity.retry_if_exception_type(HEALS), stop=tenacity.stop_after_attempt(TRIES),
+                                 wait=tenacity.wait_exponential_jitter(multiplier=0.2, max=3.0, jitter=0.2), reraise=True)
+    broken = False
+    for attempt in attempts:
+        with attempt:
+            if broken:
+                capture.reopen()
+            broken = True
+            return work()
+    raise AssertionError("attempts end with a result or an error")
