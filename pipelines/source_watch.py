@@ -34,6 +34,7 @@ class SourceWatch(threading.Thread):
         self.retained = 0  # bytes of WAL that the slot makes the source keep
         self.silent = ""  # why there is no answer
         self.looked = time.monotonic()
+        self.conn: Connection | None = None
 
     def check(self) -> None:
         if self.found is not None:
@@ -43,25 +44,32 @@ class SourceWatch(threading.Thread):
         self.stopping.set()
 
     def run(self) -> None:
-        conn: Connection | None = None
+        try:
+            self._watch()
+        finally:
+            self._close()
+
+    def _watch(self) -> None:
         while not self.stopping.wait(EVERY):
             try:
-                conn = conn or connect(self.dsn, patience=ANSWER)
-                self._ask(conn)
+                self.conn = self.conn or connect(self.dsn, patience=ANSWER)
+                self._ask(self.conn)
             except SourceUnreachable as e:
-                self.silent, conn = e.detail or e.message, None
+                self.silent = e.detail or e.message
+                self._close()
                 self.stopping.wait(EVERY)
             except TidemarkError as e:
                 self.found = e
                 return
             except psycopg.Error as e:
                 self.silent = str(e).split("\n")[0]
-                with suppress(psycopg.Error):
-                    if conn is not None:
-                        conn.close()
-                conn = None
-        if conn is not None:
-            conn.close()
+                self._close()
+
+    def _close(self) -> None:
+        with suppress(psycopg.Error):
+            if self.conn is not None:
+                self.conn.close()
+        self.conn = None
 
     def _ask(self, conn: Connection) -> None:
         at = time.time()
