@@ -61,6 +61,7 @@ class Capture:
         last = [self.warehouse.engine(e).last_commit() for e in self.engines]
         self.recent = deque([c.xid for c in last if c is not None and c.xid], maxlen=RECENT)  # ids of applied transactions
         self.batch: Received | None = None  # taken off the stream, and not yet with every engine
+        self.ceiling = 1 << 63  # no frontier is moved past it without a batch
         self.wanted = 0  # an LSN that somebody waits for
         self.took = 10.0 if self.engines == ["spark"] else 0.0  # seconds of the last batch; a new session's first takes that at least
         self.acknowledged = 0
@@ -181,7 +182,7 @@ class Capture:
         for w in self.workers.values():
             w.check()
         resting = not any(self.ledger.outstanding(e) for e in self.engines) and not self.stream.held
-        complete = max(got.end, self.stream.complete)
+        complete = min(max(got.end, self.stream.complete), self.ceiling)
         due = self.stream.urged and complete > self.acknowledged
         if resting and (due or complete > self.acknowledged + IDLE_BYTES or self.frontier < self.wanted <= complete):
             self.stream.urged = False
@@ -211,6 +212,7 @@ class Capture:
 
     def catch_up(self, target: int, before: int | None = None, watch: Callable[[BatchDone], None] = lambda b: None) -> None:
         """Apply everything up to `target`; with `before`, nothing that commits at or after it."""
+        self.ceiling = before if before is not None else self.ceiling
         self._until(target, None if before is None else lambda t: t.lsn < before, watch)
         self.advance(max(self.frontier, before if before is not None else target))
 

@@ -165,7 +165,8 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
                 refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
                 without_refused(warehouse, e, refusals, lost.views, strict=lost.strict and not kept)
                 record(warehouse, e, refusals, tables)
-                engine.set_frontier(snapshot.lsn)
+                if engine.frontier() < snapshot.lsn:
+                    engine.set_frontier(snapshot.lsn)
                 if not capture.engines:  # nothing has followed the stream until here
                     engine.forget_commit()
                 d.tables[e] = sorted({*d.tables.get(e, []), *ts})

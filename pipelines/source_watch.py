@@ -9,6 +9,7 @@ from contextlib import suppress
 import psycopg
 
 from compiler.errors import TidemarkError
+from connectors.postgres.altered import check_marks
 from connectors.postgres.connection import Connection, SourceUnreachable, connect, parse_lsn
 from pipelines.deployment import Deployment
 from pipelines.freshness import Freshness
@@ -76,6 +77,8 @@ class SourceWatch(threading.Thread):
         row = conn.execute(ASK, (self.deployment.slot,)).fetchone()
         assert row is not None
         self.retained, self.silent = int(row[1] or 0), ""
+        d = self.deployment
+        check_marks(conn, d.publication, d.origin, d.catalog)  # else what it leaves out would be called fresh
         self.freshness.said(at, parse_lsn(row[0]))
         if time.monotonic() - self.looked > LOOK:
             check_deployed(conn, self.deployment)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,29 @@ def test_a_password_is_not_shown_in_a_dsn_that_cannot_be_read(tmp_path: Path) ->
     p = Project.create(tmp_path, "postgresql://postgres:secret%ZZ@127.0.0.1/x", {"v": "SELECT 1 AS a"})
     done = p.command("check")
     assert done.returncode == 3 and "secret" not in done.stderr + done.stdout and "Traceback" not in done.stderr, done.stderr
+
+
+def test_a_frontier_is_not_moved_back_by_a_copy(database: str, tmp_path: Path) -> None:
+    """WAL of other tables goes on while everything is brought to the snapshot of a table that is copied again."""
+    p = deployed(database, tmp_path)
+    p.source("CREATE TABLE other (x int)", "CREATE TABLE u (id int PRIMARY KEY)")
+    stop = threading.Event()
+
+    def write() -> None:
+        while not stop.is_set():
+            p.source("INSERT INTO other SELECT generate_series(1, 3000)")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for i in range(3):
+            p.source(f"ALTER PUBLICATION {publication(p)} DROP TABLE t", f"INSERT INTO t VALUES ({i + 10}, 30)",
+                     f"ALTER PUBLICATION {publication(p)} ADD TABLE t")
+            assert p.command("deploy", "--resync").returncode == 0
+            p.catch_up()
+    finally:
+        stop.set()
+        writer.join()
+    p.write({"added": "SELECT id FROM u"})
+    p.deploy()
+    p.assert_equal()
