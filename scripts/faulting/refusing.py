@@ -14,27 +14,28 @@ REFUSES = 60.0  # seconds in which a running pipeline has to see that its source
 def refuses(s: Scene, after: str, run: Run | None = None) -> None:
     """The running pipeline, if there is one, and the next; then `deploy --resync`."""
     time.sleep(GRACE + 0.2)
-    if run is not None:
-        _ends(s, after, run)
+    went_on = run is not None and _goes_on(s, after, run)
     got = s.project.do("run", "--once")
     if got.code == 0:
         if s.equal(f"{after} that was not refused"):
-            s.row.notes.append(f"after {after}: not refused, and all is equal")
+            s.row.notes.append(f"after {after}: not refused, and all is equal: nothing was lost")
         else:
             s.row.fail(f"after {after}: run --once exits 0, and the answer is wrong")
+    elif went_on:
+        s.row.fail(f"after {after}: run goes on for {REFUSES:.0f} s, and the next one is refused")
     elif not got.refused:
         s.row.fail(f"after {after}: not refused with a reason: {got.reason}")
     judge_status(s.project, s.load, s.row, f"after {after}")
     s.resync(after)
 
 
-def _ends(s: Scene, after: str, run: Run) -> None:
+def _goes_on(s: Scene, after: str, run: Run) -> bool:
+    """Whether the running pipeline does not end by itself."""
     deadline = time.monotonic() + REFUSES
     while not run.wait(3) and time.monotonic() < deadline:
         judge_status(s.project, s.load, s.row, f"after {after}, run is on")
     by_itself = run.ended
     got = run.end()
-    if not by_itself:
-        s.row.fail(f"after {after}: run goes on for {REFUSES:.0f} s")
-    elif not got.refused:
+    if by_itself and not got.refused:
         s.row.fail(f"after {after}: run ended with {got.code} and no reason: {got.reason}")
+    return not by_itself
