@@ -17,6 +17,7 @@ from compiler.maintenance import Program
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
+from connectors.postgres.origin import Continuity
 from connectors.postgres.pgoutput import Decoder
 from connectors.postgres.snapshot import ExportedSnapshot
 from connectors.postgres.stream import Limits, Stream
@@ -93,7 +94,8 @@ def _drain(dsn: str, slot: str, start: int, rows: int, limits: Limits, folder: P
     until = current_lsn(dsn) if limits.seconds > 1 else None  # without it, a batch ends when the socket is empty
     spent = dict.fromkeys(("receive", "decode", "stage", "land"), 0.0)
     landed = batches = 0
-    stream = Stream(dsn, slot, PUBLICATION, start)
+    stream = Stream(dsn, slot, PUBLICATION)
+    stream.resume(Continuity(start, start, start, None))
     clock = time.perf_counter
     begin = clock()
     try:

@@ -14,7 +14,7 @@ from compiler.errors import TidemarkError, UnsupportedSql
 from compiler.parse import parse_view
 from compiler.state import ViewPlan
 from connectors.postgres.catalog import load_catalog
-from pipelines.verify import difference
+from pipelines.comparison import Verified, difference
 from tests.parity.engines import Evaluator
 from tests.parity.expressions import Expression
 from tests.parity.source import Source, only, view
@@ -99,7 +99,8 @@ class Parity:
 
     def _difference(self, plan: ViewPlan, want: list, got, name: str) -> str:  # type: ignore[no-untyped-def, type-arg]
         try:
-            d = difference("parity", plan, want, got)
+            d = Verified("parity")
+            difference(d, [c.type for _, c in plan.outputs], want, got)
         except Exception as err:
             return f"cannot be compared: {str(err).splitlines()[0][:160]}"
         return "" if d.equal else f"{d.missing} of {d.rows} rows; {d.example}; {self._arguments(d.example, name)}"
