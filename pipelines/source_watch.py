@@ -9,7 +9,7 @@ from contextlib import suppress
 import psycopg
 
 from compiler.errors import TidemarkError
-from connectors.postgres.altered import check_marks
+from connectors.postgres.altered import altered_between
 from connectors.postgres.connection import Connection, SourceUnreachable, connect, parse_lsn
 from pipelines.deployment import Deployment
 from pipelines.freshness import Freshness
@@ -78,8 +78,8 @@ class SourceWatch(threading.Thread):
         assert row is not None
         self.retained, self.silent = int(row[1] or 0), ""
         d = self.deployment
-        check_marks(conn, d.publication, d.origin, d.catalog)  # else what it leaves out would be called fresh
-        self.freshness.said(at, parse_lsn(row[0]))
-        if time.monotonic() - self.looked > LOOK:
-            check_deployed(conn, self.deployment)
+        altered = altered_between(conn, d.publication, d.origin) != set()  # what it leaves out must not be called fresh
+        if altered or time.monotonic() - self.looked > LOOK:
+            check_deployed(conn, d)
             self.looked = time.monotonic()
+        self.freshness.said(at, parse_lsn(row[0]))
