@@ -29,6 +29,7 @@ def _docker_runs() -> bool:
 
 def pytest_configure() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as an interrupt: what was started is stopped
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so would what it starts
 
 
 @pytest.fixture(scope="session")
