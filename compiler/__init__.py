@@ -1,4 +1,4 @@
-"""SQL to the SQL that maintains it: parse → bind → normalize → plan → differentiate → maintenance."""
+"""SQL to the SQL that maintains it: parse → bind → normalize → maintain (choose, differentiate)."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from compiler.bind.scope import Bound
 from compiler.catalog import Catalog
 from compiler.differences import TIES, differences
 from compiler.errors import InvalidSql
+from compiler.maintain.choose import AUTO, choose, shared_values
+from compiler.maintain.plan import ViewPlan
 from compiler.normalize import normalize
 from compiler.normalize.ties import hanging, settle_ties
-from compiler.reasons import shared_values
-from compiler.state import ViewPlan, plan
 
 MOST = 20  # errors of a view that are told
 
 
 def compile_view(name: str, query: exp.Expr, catalog: Catalog,
-                 views: Mapping[str, exp.Expr] | None = None) -> ViewPlan:
-    """The states and the readable top of a view; raises InvalidSql or UnsupportedSql."""
+                 views: Mapping[str, exp.Expr] | None = None, strategy: str = AUTO) -> ViewPlan:
+    """The states and the readable top of a view, by a strategy; raises InvalidSql or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = _bind(name, query, catalog, others)
     opaque.check(bound.rel)
     rel = normalize(bound.rel)
     tied = hanging(rel)
-    planned = plan(name, settle_ties(rel), bound.outputs, [*differences(bound.rel), *([TIES.format(", ".join(tied))] if tied else [])])
-    planned.hangs_on_ties = bool(tied)
-    planned.notes += shared_values(rel)
-    return planned
+    plan = choose(name, settle_ties(rel), bound.outputs, strategy)
+    plan.warnings = [*differences(bound.rel), *([TIES.format(", ".join(tied))] if tied else [])]
+    plan.hangs_on_ties = bool(tied)
+    plan.notes += shared_values(rel)
+    return plan
 
 
 def _bind(name: str, query: exp.Expr, catalog: Catalog, others: Mapping[str, exp.Expr]) -> Bound:

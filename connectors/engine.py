@@ -12,8 +12,9 @@ import pyarrow as pa
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation
-from compiler.maintenance import Merge, Program, Statement
-from compiler.state import StateDef, ViewPlan
+from compiler.maintain.kept import Kept
+from compiler.maintain.plan import ViewPlan
+from compiler.maintain.program import Program, Statement
 from connectors.postgres.connection import format_lsn
 from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
@@ -46,11 +47,11 @@ class Printer(Protocol):
         """Statements that prepare a new warehouse, and one that an older version made."""
         ...
 
-    def create_state(self, s: StateDef) -> str: ...
+    def create_state(self, s: Kept) -> str: ...
 
-    def fill_state(self, s: StateDef) -> Statement: ...
+    def fill_state(self, s: Kept) -> Statement: ...
 
-    def contents(self, s: StateDef) -> str:
+    def contents(self, s: Kept) -> str:
         """The query that fills a state, from the mirrors as they are."""
         ...
 
@@ -61,8 +62,6 @@ class Printer(Protocol):
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:
         """A step's query; `small` says that the batch is, and what is made of it."""
         ...
-
-    def merge(self, m: Merge, source: str) -> str: ...
 
     def view(self, plan: ViewPlan, now: str | None = None) -> str:
         """The query that reads a view, as of `now` where it reads the time."""
@@ -118,7 +117,7 @@ class Engine(Protocol):
 
     def states(self) -> set[str]: ...
 
-    def create_state(self, s: StateDef) -> None:
+    def create_state(self, s: Kept) -> None:
         """Create a state and fill it from the mirrors as they are; durable on return."""
         ...
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from compiler.ir.relation import Relation
-from compiler.maintenance import Merge, Program, Statement
-from compiler.state import StateDef, ViewPlan
+from compiler.maintain.kept import Kept
+from compiler.maintain.plan import ViewPlan
+from compiler.maintain.program import Program, Statement
 from dialects import maintain
 from dialects.dialect import Dialect
 from dialects.lower import Lower
@@ -19,13 +20,13 @@ class Printer:
     def setup(self) -> list[str]:
         return self.dialect.setup()
 
-    def create_state(self, s: StateDef) -> str:
+    def create_state(self, s: Kept) -> str:
         return maintain.create_state(self.dialect, s).sql
 
-    def fill_state(self, s: StateDef) -> Statement:
+    def fill_state(self, s: Kept) -> Statement:
         return maintain.fill_state(self.dialect, s)
 
-    def contents(self, s: StateDef) -> str:
+    def contents(self, s: Kept) -> str:
         """The query that fills a state."""
         return self.dialect.sql(maintain.fill_tree(self.dialect, s))
 
@@ -34,9 +35,6 @@ class Printer:
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:
         return self.dialect.sql(Lower(self.dialect).query(r, weight=weight))
-
-    def merge(self, m: Merge, source: str) -> str:
-        return maintain.merge_sql(self.dialect, m, source)
 
     def view(self, plan: ViewPlan, now: str | None = None) -> str:
         """The query that reads a view; DuckDB takes `now` from the variable tidemark_now."""

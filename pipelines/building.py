@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from compiler.catalog import Catalog, Table
 from compiler.errors import TidemarkError
-from compiler.maintenance import states_of
-from compiler.state import ViewPlan
+from compiler.maintain.plan import ViewPlan, states_of
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines.deployment import DeployedView
 from pipelines.filling import fill
@@ -32,7 +31,7 @@ def catalog_tables(names: set[str], catalog: Catalog) -> list[Table]:
 
 
 def records(views: list[Compiled]) -> list[DeployedView]:
-    return [DeployedView(v.name, _create(v), v.engine, v.maintenance, v.reason) for v in views]
+    return [DeployedView(v.name, _create(v), v.engine, v.maintenance, v.reason, v.strategy) for v in views]
 
 
 def _create(v: Compiled) -> str:

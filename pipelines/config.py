@@ -33,6 +33,7 @@ class Source(_Section):
 
 class Defaults(_Section):
     engine: EngineName = "auto"
+    strategy: Literal["auto", "first_order", "recompute"] = "auto"
 
 
 class Warehouse(_Section):

@@ -37,7 +37,7 @@ def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda
     """
     with connect(config.source.dsn) as conn:
         catalog = load_catalog(conn)
-        views = compile_project(read_views(config.views_path), catalog, config.defaults.engine)
+        views = compile_project(read_views(config.views_path), catalog, config.defaults.engine, config.defaults.strategy)
         check_tables(views, catalog)
         check_capture(views, catalog, config.source.capture)
         place(conn, [v for v in views if v.error is None], config)

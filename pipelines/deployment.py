@@ -30,6 +30,7 @@ class DeployedView:
     engine: str
     maintenance: str = ""
     reason: dict[str, str] | None = None
+    strategy: str = "first_order"
     error: str = ""  # why it was set aside: not maintained until the next deploy
 
 

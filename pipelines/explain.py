@@ -10,7 +10,10 @@ from compiler.catalog import Catalog, read_schema
 from compiler.errors import TidemarkError
 from compiler.ir import notation
 from compiler.ir.relation import Relation, TopK, Window, walk
-from compiler.maintenance import Statement, program, rules_of
+from compiler.maintain import change, kept
+from compiler.maintain.differentiate import program, rules_of
+from compiler.maintain.kept import Bag
+from compiler.maintain.program import Statement
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from dialects import maintain
@@ -99,20 +102,20 @@ def sizes(project: Path, view: str) -> dict[str, tuple[int, int]]:
         return r.sizes(view)
 
 
-def explain(v: Compiled, kept: dict[str, tuple[int, int]] | None = None) -> dict[str, Any]:
-    """Algebra, rules, states and the why of a view; `kept` are the sizes of its states, none where it is not deployed."""
+def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict[str, Any]:
+    """Algebra, rules, states and the why of a view; `held` are the sizes of its states, none where it is not deployed."""
     assert v.plan is not None
-    sizes_known, kept = kept is not None, kept or {}
+    sizes_known, held = held is not None, held or {}
     p = program([v.plan], v.plan.tables)
     return {
-        "view": v.name, "engine": v.engine, "maintenance": v.maintenance, "reason": v.reason, "notes": v.notes,
+        "view": v.name, "engine": v.engine, "maintenance": v.maintenance, "strategy": v.strategy, "reason": v.reason, "notes": v.notes,
         "sizes_known": sizes_known, "tables": sorted(v.plan.tables), "rules": sorted(rules_of(v.plan)),
-        "states": [{"name": s.name, "kind": s.kind, "key": list(s.key),
-                    "rows": kept[s.name][0] if s.name in kept else None, "bytes": kept[s.name][1] if s.name in kept else None,
+        "states": [{"name": s.name, "kind": kept.word(s), "key": [] if isinstance(s, Bag) else list(s.key),
+                    "rows": held[s.name][0] if s.name in held else None, "bytes": held[s.name][1] if s.name in held else None,
                     "columns": [f"{c.name} {c.type}" for c in s.columns], "definition": notation.tree(s.definition)}
                    for s in v.plan.states],
         "steps": [{"name": s.name, "rule": s.rule, "algebra": notation.tree(s.relation)} for s in p.steps]
-        + [{"name": m.state.name, "rule": m.rule, "algebra": f"merge {m.how}\n" + notation.tree(m.source, "  ")} for m in p.merges],
+        + [{"name": c.state.name, "rule": c.rule, "algebra": f"merge {change.word(c)}\n" + notation.tree(c.source, "  ")} for c in p.changes],
         "top": notation.tree(v.plan.top),
         "read_time": read_time(v.plan.top),
     }
@@ -131,7 +134,7 @@ def read_time(top: Relation) -> list[str]:
 
 
 def as_text(e: dict[str, Any]) -> str:
-    lines = [f"view {e['view']}: {e['maintenance']} on {e['engine']}"]
+    lines = [f"view {e['view']}: {e['maintenance']} on {e['engine']}, strategy {e['strategy']}"]
     if e["reason"]:
         lines.append(f"why: {e['reason']['message']}" + (f" {e['reason']['hint']}" if e["reason"]["hint"] else ""))
     lines += [f"note: {n}" for n in e["notes"]]

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from compiler.ir.relation import State, walk
-from compiler.state import StateDef
+from compiler.maintain.kept import Kept
 from connectors.engine import Engine
 
 
-def fill(engine: Engine, states: list[StateDef], say: Callable[[str], None]) -> dict[str, Exception]:
+def fill(engine: Engine, states: list[Kept], say: Callable[[str], None]) -> dict[str, Exception]:
     """Create the states that are not there yet; gives what failed by the state's name, with the states that read it."""
     have = engine.states()
     left = [s for s in states if s.name not in have]
@@ -35,5 +35,5 @@ def fill(engine: Engine, states: list[StateDef], say: Callable[[str], None]) -> 
     return failed
 
 
-def _reads(s: StateDef) -> set[str]:
+def _reads(s: Kept) -> set[str]:
     return {n.name for n in walk(s.definition) if isinstance(n, State)} - {s.name}

@@ -10,10 +10,10 @@ from sqlglot import exp
 from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, Place, Refused, TidemarkError, UnsupportedSql
-from compiler.maintenance import maintenance_of
+from compiler.maintain.choose import AUTO, maintenance_of, reason_of
+from compiler.maintain.plan import ViewPlan
+from compiler.maintain.strategy import STRATEGIES
 from compiler.parse import ViewText, locate, parse_view
-from compiler.reasons import reason_of
-from compiler.state import ViewPlan
 
 
 @dataclass
@@ -25,6 +25,7 @@ class Compiled:
     plan: ViewPlan | None = None
     error: TidemarkError | None = None
     engine: str = "duckdb"
+    strategy: str = ""  # the one that was taken
     maintenance: str = ""
     reason: dict[str, str] | None = None
     notes: list[str] = field(default_factory=list)
@@ -34,11 +35,11 @@ class Compiled:
         """The record `deploy --json` prints."""
         if self.error is not None:
             e = self.error
-            return {"view": self.name, "accepted": False, "engine": None, "maintenance": None,
+            return {"view": self.name, "accepted": False, "engine": None, "maintenance": None, "strategy": None,
                     "reason": {"code": e.code, "message": e.message + (f": {e.detail}" if e.detail else ""),
                                "hint": e.hint, "where": str(e.place or self.file)}}
         return {"view": self.name, "accepted": True, "engine": self.engine, "maintenance": self.maintenance,
-                "reason": self.reason}
+                "strategy": self.strategy, "reason": self.reason}
 
 
 def read_views(path: Path) -> list[Compiled]:
@@ -66,17 +67,21 @@ def read_views(path: Path) -> list[Compiled]:
     return out
 
 
-OPTIONS = {"engine", "refresh"}
+OPTIONS = {"engine", "refresh", "strategy"}
 
 
-def compile_project(views: list[Compiled], catalog: Catalog, default_engine: str = "duckdb", accepted: bool = False) -> list[Compiled]:
-    """Compile each view that parsed; errors stay with their view. How views are maintained is found unless they were `accepted` before."""
+def compile_project(views: list[Compiled], catalog: Catalog, default_engine: str = "duckdb", default_strategy: str = AUTO,
+                    accepted: bool = False) -> list[Compiled]:
+    """Compile each view that parsed; errors stay with their view.
+
+    Views that were `accepted` before keep their strategy, and how they are maintained is not found out again.
+    """
     queries: dict[str, exp.Expr] = {v.name: v.text.query for v in views if v.text is not None and v.error is None}
     for v in views:
         if v.text is None or v.error is not None:
             continue
         try:
-            _compile_one(v, catalog, queries, default_engine)
+            _compile_one(v, catalog, queries, default_engine, default_strategy)
             if not accepted:
                 _judge(v)
         except TidemarkError as e:
@@ -109,12 +114,13 @@ def refuse(views: list[Compiled]) -> None:
         raise errors[0] if len(errors) == 1 else Refused(errors)
 
 
-def _compile_one(v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], default_engine: str) -> None:
+def _compile_one(v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], default_engine: str,
+                 default_strategy: str) -> None:
     assert v.text is not None
     unknown = set(v.text.options) - OPTIONS
     if unknown:
         raise InvalidSql(f'view "{v.name}" has an unknown option "{sorted(unknown)[0]}"', code="unknown_option",
-                         hint="Known options: engine, refresh.")
+                         hint="Known options: engine, refresh, strategy.")
     engine = v.text.options.get("engine", default_engine)
     if engine not in ("auto", "duckdb", "spark"):
         raise InvalidSql(f'view "{v.name}" names an unknown engine "{engine}"', code="unknown_option",
@@ -123,8 +129,13 @@ def _compile_one(v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], de
     if refresh not in ("", "auto", "incremental strict"):
         raise InvalidSql(f'view "{v.name}" has an unknown refresh "{refresh}"', code="unknown_option",
                          hint="Known: auto, incremental strict.")
+    strategy = v.strategy or v.text.options.get("strategy", default_strategy)
+    if strategy not in (AUTO, *STRATEGIES):
+        raise InvalidSql(f'view "{v.name}" names an unknown strategy "{strategy}"', code="unknown_option",
+                         hint=f"Strategies: {', '.join((AUTO, *STRATEGIES))}.")
     v.engine = engine
-    v.plan = compile_view(v.name, v.text.query, catalog, queries)
+    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy)
+    v.strategy = v.plan.strategy
     v.notes += [*v.plan.notes, *v.plan.warnings]
 
 

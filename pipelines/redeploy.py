@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
-from compiler.state import ViewPlan
+from compiler.maintain.plan import ViewPlan
 from connectors.changed import AGAIN
 from connectors.failpoints import reach
 from connectors.postgres.connection import connect

@@ -12,8 +12,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from compiler.catalog import Table
+from compiler.maintain.plan import ViewPlan
 from compiler.simplify.prune import columns_read
-from compiler.state import ViewPlan
 from connectors.staging import Staged
 from connectors.typed import ValueOutOfRange
 

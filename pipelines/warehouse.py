@@ -10,9 +10,10 @@ from pathlib import Path
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
-from compiler.maintenance import Program, program
+from compiler.maintain.differentiate import program
+from compiler.maintain.plan import ViewPlan
+from compiler.maintain.program import Program
 from compiler.parse import parse_view
-from compiler.state import ViewPlan
 from connectors.engine import Engine, EngineFailure
 from connectors.typed import ValueOutOfRange
 from dialects.duckdb import DUCKDB
@@ -48,7 +49,7 @@ class Warehouse:
 
     def recompile(self) -> None:
         """Plans are made from the views' text by this version of the compiler, never stored."""
-        views = [Compiled(v.name, parse_view(v.text), engine=v.engine) for v in self.deployment.views]
+        views = [Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in self.deployment.views]
         for v, d in zip(compile_project(views, self.deployment.to_catalog(), accepted=True), self.deployment.views, strict=True):
             if v.error is not None:
                 raise v.error

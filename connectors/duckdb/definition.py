@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import duckdb
 
+from compiler.maintain.kept import Kept
+from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
-from compiler.state import StateDef, ViewPlan
 from connectors.engine import Printer
 
 COUNTS = ("_count", "_weight")  # columns of states that say how many rows there are
 
 
-def _stored(s: StateDef) -> str:
+def _stored(s: Kept) -> str:
     return f"state.{ident(s.name).sql('duckdb')}"
 
 

@@ -14,9 +14,10 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table
-from compiler.maintenance import Program, Statement
+from compiler.maintain.kept import Kept
+from compiler.maintain.plan import ViewPlan
+from compiler.maintain.program import Program, Statement
 from compiler.spelling import ident
-from compiler.state import StateDef, ViewPlan
 from connectors.duckdb import definition, export, frontier, landing, mirror
 from connectors.duckdb.session import connect
 from connectors.duckdb.values import cast_errors
@@ -130,7 +131,7 @@ class DuckDBEngine:
     def states(self) -> set[str]:
         return {r[0] for r in self.con.execute("SELECT name FROM meta.states").fetchall()}
 
-    def create_state(self, s: StateDef) -> None:
+    def create_state(self, s: Kept) -> None:
         self.con.execute("BEGIN")
         try:
             self.con.execute(f"DROP TABLE IF EXISTS state.{ident(s.name).sql('duckdb')}")

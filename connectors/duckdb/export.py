@@ -9,8 +9,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
-from compiler.state import ViewPlan
 from connectors.duckdb.session import scratch
 from connectors.duckdb.values import exported
 from connectors.engine import EngineFailure

@@ -11,7 +11,7 @@ from typing import Any
 
 from compiler.catalog import Table
 from compiler.ir.relation import Relation, Scan, Temp, walk
-from compiler.maintenance import Program
+from compiler.maintain.program import Program
 from compiler.spelling.spark import type_name
 from connectors.engine import FrontierMoved, Programs
 from connectors.failpoints import FailpointReached, reach
@@ -115,12 +115,12 @@ class Batches(Filling):
         steps: list[tuple[str, Relation, bool]] = [(s.name, s.relation, s.signed) for s in p.steps]
         owners = {s.name: s.state for s in p.steps}
         merges: list[dict[str, str]] = []
-        for m in p.merges:
-            name = m.source.name if isinstance(m.source, Temp) else f"change_{m.state.name}"
-            if not isinstance(m.source, Temp):
-                steps.append((name, m.source, False))
-                owners[name] = m.state.name
-            merges.append({"state": m.state.name, "sql": self.printer.merge(m, f"parquet.`{folder / name}`")})
+        for c in p.changes:
+            name = c.source.name if isinstance(c.source, Temp) else f"change_{c.state.name}"
+            if not isinstance(c.source, Temp):
+                steps.append((name, c.source, False))
+                owners[name] = c.state.name
+            merges.append({"state": c.state.name, "sql": self.printer.merge(c, folder / name)})
         self._views([r for _, r, _ in steps], batches, session)
         left = {n: (r, signed) for n, r, signed in steps}
         while left:

@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from compiler.catalog import Table
 from compiler.ir.relation import State, walk
+from compiler.maintain.plan import ViewPlan
 from compiler.spelling.spark import shortest_real, type_name
-from compiler.state import ViewPlan
 from compiler.temporal import any_timed
 from connectors.duckdb.session import scratch
 from connectors.engine import EngineFailure

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 
+from compiler.maintain.kept import Kept
 from compiler.spelling.spark import type_name
-from compiler.state import StateDef
 from connectors.failpoints import reach
 from connectors.spark import mirror
 from connectors.spark.recursion import Recursion
@@ -15,19 +14,19 @@ from connectors.spark.recursion import Recursion
 class Filling(Recursion):
     """A state is either published and listed in states.json, or neither read nor maintained."""
 
-    def create_state(self, s: StateDef) -> None:
+    def create_state(self, s: Kept) -> None:
         self._withdraw(s.name)
         self.healing.run(f'filling "{s.name}"', lambda: self._fill(s))
         reach("spark.filled")
         self.published.publish([f"state/{s.name}"])
         self._note(added=[s.name])
 
-    def _fill(self, s: StateDef) -> None:
+    def _fill(self, s: Kept) -> None:
         path, new = self.path / "state" / s.name, self.dropped.room(s.name)
         session = self.paced(self.spark)
         self._views([s.definition], {}, session)
         rounds = self.path / "loading" / s.name
-        s = replace(s, definition=self.unrolled(s.definition, rounds, session))
+        s = s.mapped(lambda r: self.unrolled(r, rounds, session))
         casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in s.columns)
         self.sql(f"CREATE {'' if new else 'OR REPLACE '}TABLE {mirror.path_name(path)} USING delta AS SELECT {casts} "
                  f"FROM ({self.printer.contents(s)})")

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation, Scan, walk
-from compiler.state import ViewPlan
+from compiler.maintain.change import Change
+from compiler.maintain.plan import ViewPlan
 from connectors import engine
 from connectors.postgres.origin import LastCommit
 from connectors.spark import durable, mirror
@@ -36,6 +37,10 @@ class Printer(engine.Printer, Protocol):
 
     def query(self, r: Relation, weight: bool, small: bool = False,
               versions: Mapping[str, int] | None = None) -> str: ...
+
+    def merge(self, c: Change, stored: Path) -> str:
+        """MERGE of a change that is stored as Parquet."""
+        ...
 
     def view(self, plan: ViewPlan, now: str | None = None, versions: Mapping[str, int] | None = None) -> str: ...
 

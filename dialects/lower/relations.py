@@ -46,7 +46,7 @@ class Relations(Frames):
 
     def _state(self, r: State, positive: bool) -> Frame:
         alias = self.alias("s")
-        return self.over(table_of("state", r.name, alias), alias, r.names, r.key == ("",))
+        return self.over(table_of("state", r.name, alias), alias, r.names, r.weighted)
 
     def _temp(self, r: Temp, positive: bool) -> Frame:
         alias = self.alias(r.name)

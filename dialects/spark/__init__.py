@@ -27,7 +27,6 @@ SPARK = Dialect(
     atomic_tables=False,
     copies="EXPLODE(SEQUENCE(1, CAST($1 AS INT)))",
     unnest=UNNEST,
-    null_safe="<=>",
     macros=MACROS,
     sort_keys={"interval": "pg_length($1)", "interval[]": "TRANSFORM($1, v -> pg_length(v))", "blanks": "RTRIM($1)"},
     frames=windows.has,

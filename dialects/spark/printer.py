@@ -9,13 +9,16 @@ from pathlib import Path
 from sqlglot import exp
 
 from compiler.ir.relation import Relation
-from compiler.maintenance import Merge
-from compiler.state import StateDef, ViewPlan
+from compiler.maintain.change import Change
+from compiler.maintain.kept import Kept
+from compiler.maintain.plan import ViewPlan
 from dialects import maintain
 from dialects.lower import Lower
+from dialects.merge import merge
 from dialects.printer import Printer
 from dialects.spark import SPARK
 
+STORED = "parquet"  # the schema under which Spark reads files
 SMALL = re.compile(r"(keys|batch_)")  # steps that hold keys, and batches
 
 
@@ -45,7 +48,7 @@ class SparkPrinter(Printer):
 
     def placed(self, tree: exp.Expr, versions: Mapping[str, int] | None = None) -> str:
         def place(n: exp.Expr) -> exp.Expr:
-            if not isinstance(n, exp.Table) or n.args.get("db") is None:
+            if not isinstance(n, exp.Table) or n.args.get("db") is None or n.db == STORED:
                 return n
             if n.db == "state":
                 new = self.state(n.name, None if versions is None else versions[n.name])
@@ -63,16 +66,16 @@ class SparkPrinter(Printer):
             new.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(version)))
         return new
 
-    def contents(self, s: StateDef) -> str:
+    def contents(self, s: Kept) -> str:
         return self.placed(maintain.fill_tree(SPARK, s))
 
     def query(self, r: Relation, weight: bool, small: bool = False, versions: Mapping[str, int] | None = None) -> str:
         tree = Lower(SPARK).query(r, weight=weight)
         return self.placed(broadcast(tree) if small else tree, versions)
 
-    def merge(self, m: Merge, source: str) -> str:
-        text = maintain.merge_sql(SPARK, m, source)
-        return text.replace(f"MERGE INTO state.{m.state.name} AS s", f"MERGE INTO {self.state(m.state.name).sql('spark')} AS s", 1)
+    def merge(self, c: Change, stored: Path) -> str:
+        """MERGE of a change that is stored as Parquet."""
+        return self.placed(merge(SPARK, c, exp.Table(this=exp.to_identifier(str(stored), quoted=True), db=exp.to_identifier(STORED))))
 
     def view(self, plan: ViewPlan, now: str | None = None, versions: Mapping[str, int] | None = None) -> str:
         tree = maintain.read_tree(SPARK, plan.top, plan.outputs)

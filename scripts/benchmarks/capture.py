@@ -13,7 +13,7 @@ from typing import Any
 
 from psycopg import conninfo, sql
 
-from compiler.maintenance import Program
+from compiler.maintain.program import Program
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect

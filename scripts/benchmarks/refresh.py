@@ -15,8 +15,10 @@ import duckdb
 from benchmarks.data import TABLES, Workload, catalog, generate, table, text_batches
 from benchmarks.views import VIEWS, compile_all
 from compiler.ir.relation import Scan
-from compiler.maintenance import Statement, maintenance_of, program, states_of
-from compiler.state import ViewPlan
+from compiler.maintain.choose import maintenance_of
+from compiler.maintain.differentiate import program
+from compiler.maintain.plan import ViewPlan, states_of
+from compiler.maintain.program import Statement
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.staging import Staged
 from dialects.duckdb import DUCKDB

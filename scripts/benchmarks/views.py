@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from compiler import compile_view
 from compiler.catalog import Catalog
+from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_query
-from compiler.state import ViewPlan
 
 VIEWS = {
     "grouped_aggregate": """

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from compiler.catalog import Catalog, read_schema
-from compiler.maintenance import program
+from compiler.maintain.differentiate import program
 from pipelines import cli
 from pipelines.config import load_config
 from pipelines.project import compile_project, read_views

@@ -9,7 +9,9 @@ import pytest
 
 from compiler import compile_view
 from compiler.catalog import read_schema
-from compiler.maintenance import maintenance_of, program, states_of
+from compiler.maintain.choose import maintenance_of
+from compiler.maintain.differentiate import program
+from compiler.maintain.plan import states_of
 from compiler.parse import parse_query
 from dialects.dialect import Dialect
 from dialects.duckdb import DUCKDB

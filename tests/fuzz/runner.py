@@ -185,7 +185,7 @@ def screen(dsn: str, views: dict[str, str], engine: str) -> dict[str, dict[str, 
 def _screen(dsn: str, views: dict[str, str], engine: str) -> dict[str, dict[str, Any]]:
     from compiler import compile_view
     from compiler.errors import TidemarkError
-    from compiler.maintenance import program
+    from compiler.maintain.differentiate import program
     from compiler.parse import parse_view
     from connectors.postgres.catalog import load_catalog
     from dialects import maintain

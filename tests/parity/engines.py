@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from compiler.catalog import Table
-from compiler.state import ViewPlan
+from compiler.maintain.plan import ViewPlan
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.spark.engine import SparkEngine
 from connectors.spark.landing import typed_base

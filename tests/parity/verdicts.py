@@ -11,8 +11,8 @@ import psycopg
 from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError, UnsupportedSql
+from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_view
-from compiler.state import ViewPlan
 from connectors.postgres.catalog import load_catalog
 from pipelines.comparison import Verified, difference
 from tests.parity.engines import Evaluator

@@ -11,7 +11,7 @@ import pytest
 
 from compiler import state
 from compiler.errors import TidemarkError
-from compiler.state import ViewPlan
+from compiler.maintain.plan import ViewPlan
 from connectors.duckdb.engine import DuckDBEngine
 from pipelines.ask import ask
 from pipelines.building import build, records

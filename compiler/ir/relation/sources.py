@@ -24,12 +24,13 @@ class Scan(Relation):
 
 @dataclass(frozen=True, eq=False)
 class State(Relation):
-    """A kept relation at a time. `key` identifies its rows (null-safe); weights are 1."""
+    """A kept relation at a time. `key` identifies its rows (null-safe), whose weights are 1, unless it is `weighted`."""
 
     name: str
     cols: tuple[Col, ...]
     key: tuple[str, ...]
     at: str = "after"
+    weighted: bool = field(default=False, repr=False)  # told by its name, and no part of the names of states that read it
 
     @property
     def schema(self) -> tuple[Col, ...]:

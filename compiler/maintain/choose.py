@@ -1,18 +1,41 @@
-"""Why a view is maintained the way it is, in words."""
+"""The choice of a strategy for a view, and why it is maintained the way it is, in words."""
 
 from __future__ import annotations
 
 from compiler.delta.restrict import equalities
 from compiler.ir.relation import Aggregate, Fixpoint, Join, LeftJoin, Relation, Scan, Semi, TopK, Window, walk
-from compiler.ir.scalar import columns
+from compiler.ir.scalar import Col, columns
+from compiler.maintain.differentiate import rules_of
+from compiler.maintain.kept import Recomputed
+from compiler.maintain.plan import ViewPlan
+from compiler.maintain.strategy import STRATEGIES, first_order, recompute
 from compiler.normalize.subqueries.unique import unique
-from compiler.state import ViewPlan
+
+AUTO = "auto"
+
+
+def choose(view: str, q: Relation, outputs: list[tuple[str, Col]], asked: str = AUTO) -> ViewPlan:
+    """The plan of a normalized query by the strategy that was asked for, or by the one that suits it."""
+    name = first_order.NAME if asked == AUTO else asked
+    got = STRATEGIES[name](view, q)
+    tables = frozenset(n.table for n in walk(q) if isinstance(n, Scan))
+    return ViewPlan(view, got.states, got.top, outputs, tables, got.notes, strategy=name)
+
+
+def maintenance_of(plan: ViewPlan) -> str:
+    """incremental (delta rules only), keyed (affected keys are recomputed) or recompute."""
+    used = rules_of(plan)
+    if "whole" in used:
+        return "recompute"
+    return "keyed" if "keyed" in used else "incremental"
 
 
 def reason_of(plan: ViewPlan, kind: str) -> dict[str, str] | None:
     """{code, message, hint} for a view of that kind (`maintenance_of`), keyed or recompute; None where delta rules do."""
     if kind == "incremental":
         return None
+    if plan.strategy == recompute.NAME:
+        return _said("asked_for", "It says strategy = 'recompute': the query is evaluated again whenever a table of it changes.", "")
     nodes = [n for s in plan.states for n in walk(s.definition)]
     for n in nodes:
         if kind == "recompute" and (got := _whole(n)):
@@ -23,7 +46,7 @@ def reason_of(plan: ViewPlan, kind: str) -> dict[str, str] | None:
         return _said("recursion", "Rows that arrive extend the recursion round by round (semi-naive); when rows leave, the recursive "
                      "part alone is computed again and compared: one deleted row may take any number of derived rows with it.", "")
     for s in plan.states:
-        if s.kind == "keyed":
+        if isinstance(s, Recomputed):
             return _said("ordered_aggregate", "Groups that change are computed again: an aggregate depends on the order "
                          "of its rows, or adds floating point numbers, whose addition cannot be undone.", "")
     for n in nodes:

@@ -14,11 +14,12 @@ from compiler.ir import types
 from compiler.ir.relation import Agg, Aggregate, Project, Relation, transform
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, cast, conj, equal, is_null, negate
 from compiler.ir.types import BOOL, FLOAT8, INT8, Type
-from compiler.normalize import wide
+from compiler.maintain.strategy import wide
 
 VARIANCES = {"var_pop", "var_samp", "stddev_pop", "stddev_samp"}
 PAIRS = {"covar_pop", "covar_samp", "corr", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy",
          "regr_sxy", "regr_slope", "regr_intercept", "regr_r2"}
+ACCUMULATED = {"count", "sum0", "min", "max"}  # what can be kept as accumulators
 BITS = {"bit_and", "bit_or", "bit_xor"}
 ZERO = Lit(0, INT8)
 

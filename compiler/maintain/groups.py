@@ -7,48 +7,43 @@ from collections.abc import Callable, Collection
 from compiler.delta.restrict import keys_of, restrict
 from compiler.delta.times import after
 from compiler.ir.naming import companions, fresh
-from compiler.ir.relation import Agg, Aggregate, Filter, LeftJoin, Net, Project, Relation, State
+from compiler.ir.relation import Agg, Aggregate, Filter, LeftJoin, Net, Project, Relation
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, conj, negate, same
 from compiler.ir.types import BOOL, INT4, INT8
+from compiler.maintain.kept import COUNT, Accumulated, Groups
 from compiler.normalize.subqueries.forms import FORMS
-from compiler.state import COUNT, StateDef
 
 ZERO = Lit(0, INT8)
 Resolve = Callable[[Relation], Relation]  # states at a time, in terms of what is there during the batch
 
 
-def has_extrema(s: StateDef) -> bool:
-    return isinstance(s.definition, Aggregate) and any(a.fn in ("min", "max") for _, a in s.definition.aggs)
-
-
-def nonzero(r: Relation) -> Relation:
-    assert isinstance(r, Aggregate)
+def nonzero(r: Aggregate) -> Relation:
+    """Groups of which any accumulator is not zero."""
     if not r.keys:
         return r
     some = [Call("<>", (Col(n, a.type), Lit(0, INT4)), BOOL) for n, a in r.aggs]
     return Filter(r, some[0] if len(some) == 1 else Call("or", tuple(some), BOOL))
 
 
-def before(s: StateDef, others: Collection[str] = ()) -> tuple[Relation, dict[str, Col]]:
+def before(s: Groups, others: Collection[str] = ()) -> tuple[Relation, dict[str, Col]]:
     """The state before the batch under other column names, not `others` either, and those names."""
     cols = s.definition.schema
     old = companions("old{n}_{x}", s.definition.names, others)
     names = {c.name: Col(old(c.name), c.type) for c in cols}
-    state = State(s.name, cols, s.key, "before")
-    return Project(state, tuple((names[c.name].name, c) for c in cols)), names
+    return Project(s.read("before"), tuple((names[c.name].name, c) for c in cols)), names
 
 
-def summed(s: StateDef, q: Aggregate, added: Relation) -> Relation:
+def summed(s: Accumulated, added: Relation) -> Relation:
     """Old accumulators plus the batch's, for every group of the batch."""
     old, names = before(s)
     on = conj([same(added.col(k), names[k]) for k in s.key])
     joined = LeftJoin(added, old, on)
     exprs: list[tuple[str, Scalar]] = [(k, added.col(k)) for k in s.key]
-    exprs += [(n, plus(names[n], Col(n, a.type))) for n, a in q.aggs]
+    exprs += [(n, plus(names[n], Col(n, a.type))) for n, a in s.definition.aggs]
     return Project(joined, tuple(exprs))
 
 
-def as_kept(s: StateDef, new: Relation) -> Relation:
+def as_kept(s: Groups, new: Relation) -> Relation:
     """Groups under the form of their keys that the state has: 1 day where a row with 24:00 came, so that what leaves is what arrived."""
     if not any(c.type in FORMS for c in new.schema if c.name in s.key):
         return new
@@ -63,8 +58,9 @@ def plus(old: Col, new: Col) -> Scalar:
     return Call("cast", (Call("+", (Call("coalesce", (old, zero), old.type), new), old.type),), old.type)
 
 
-def with_extrema(s: StateDef, q: Aggregate, change: Relation, resolve: Resolve) -> Relation:
+def with_extrema(s: Accumulated, change: Relation, resolve: Resolve) -> Relation:
     """MIN and MAX take what was inserted; a group whose extremum left, and was not replaced, is computed again."""
+    q = s.definition
     inputs: dict[Scalar, str] = {}
 
     def put(x: Scalar) -> Col:

@@ -1,0 +1,171 @@
+"""The program of a batch, from the states that are kept and the tables that changed: every state by the rule of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from compiler.delta.keyed import negative
+from compiler.delta.recursive import fixpoint, monotone
+from compiler.delta.restrict import keys_of, restrict
+from compiler.delta.rules import Deltas
+from compiler.delta.times import after
+from compiler.ir.relation import Filter, Fixpoint, Net, Relation, Scan, Semi, State, Temp, Union, Window, is_empty, transform, walk
+from compiler.ir.scalar import Call, conj, same
+from compiler.ir.types import BOOL
+from compiler.maintain.change import Add, AddRows, Replace
+from compiler.maintain.groups import ZERO, as_kept, nonzero, recomputed, summed, with_extrema
+from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Kept, Recomputed
+from compiler.maintain.plan import ViewPlan, states_of
+from compiler.maintain.program import Program, Step
+from compiler.simplify.prune import prune
+
+
+def program(plans: list[ViewPlan], changed: frozenset[str]) -> Program:
+    """The statements for a batch that changes the tables `changed` (schema-qualified names)."""
+    p = differentiated(states_of(plans), changed)
+    p.steps = [replace(s, relation=prune(s.relation)) for s in p.steps]
+    p.changes = [c if isinstance(c.source, Temp) else replace(c, source=prune(c.source)) for c in p.changes]
+    return p
+
+
+def differentiated(states: list[Kept], changed: frozenset[str]) -> Program:
+    """The program of states, those that others read first, before it is simplified."""
+    read = {n.name for s in states for n in walk(s.definition) if isinstance(n, State)}
+    return _Differentiation(changed, read).of(states)
+
+
+def rules_of(plan: ViewPlan) -> set[str]:
+    """The kinds of rules that maintain a view: linear, bilinear, additive, keyed, whole."""
+    p = differentiated(plan.states, plan.tables)
+    return {r for rules in p.rules.values() for r in rules}
+
+
+@dataclass
+class _Differentiation:
+    changed: frozenset[str]
+    read: set[str]  # the states that other states read
+    temps: dict[str, Temp] = field(default_factory=dict)  # what each changed state's readers see
+    states: dict[str, Kept] = field(default_factory=dict)
+    out: Program = field(default_factory=Program)
+
+    def of(self, states: Iterable[Kept]) -> Program:
+        for s in states:
+            self.states[s.name] = s
+            deltas = Deltas(self.changed | set(self.temps))
+            if not deltas.moves(s.definition):
+                continue
+            match s:
+                case Accumulated():
+                    self.accumulated(s, deltas)
+                case Recomputed():
+                    self.recomputed(s, deltas)
+                case Bag():
+                    self.bag(s, deltas)
+                case _:
+                    assert_never(s)
+            self.out.rules[s.name] = deltas.used
+        self.out.changes.reverse()  # a change computed while merging reads states that have not taken theirs yet
+        return self.out
+
+    # -- reading states that change in this batch
+
+    def resolve(self, r: Relation) -> Relation:
+        """States at a time, in terms of what they were before and this batch's steps."""
+
+        def one(n: Relation) -> Relation:
+            if isinstance(n, Scan) and n.at == "before" and n.table not in self.changed:
+                return replace(n, at="after")
+            if not isinstance(n, State) or n.name not in self.temps or n.at == "before":
+                return n
+            s = self.states[n.name]
+            return self.bag_at(s, n.at) if isinstance(s, Bag) else self.groups_at(s, n.at)
+
+        return transform(r, one)
+
+    def bag_at(self, s: Bag, at: str) -> Relation:
+        temp = self.temps[s.name]
+        return temp if at == "delta" else Union((s.read("before"), temp))
+
+    def groups_at(self, s: Groups, at: str) -> Relation:
+        temp, old = self.temps[s.name], s.read("before")
+        if not s.key:
+            return temp if at == "after" else Union((negative(old), temp))
+        new = Filter(temp, Call(">", (temp.col(COUNT), ZERO), BOOL))  # the groups that are there after the batch
+        keys, cols = keys_of(temp, [temp.col(k) for k in s.key])
+        on = conj([same(old.col(k), c) for k, c in zip(s.key, cols, strict=True)])
+        if at == "delta":
+            return Union((negative(Semi(old, keys, on)), new))
+        return Union((Semi(old, keys, on, anti=True), new))
+
+    # -- aggregates
+
+    def accumulated(self, s: Accumulated, deltas: Deltas) -> None:
+        change = self.resolve(deltas.of(s.definition.input))
+        if is_empty(change):
+            return
+        deltas.used.add("additive")
+        if s.has_extrema:
+            deltas.used.add("keyed")
+            new = with_extrema(s, change, self.resolve)
+            self.replaced_groups(s, new, "accumulators + γ(ΔR); groups that lost an extremum: γ(R⁺⋉K)")
+        elif s.name in self.read:
+            self.replaced_groups(s, summed(s, s.over(change)), "accumulators + γ(ΔR)")
+        else:
+            self.out.changes.append(Add(s, nonzero(s.over(change)), "γ(R + ΔR) = γ(R) + γ(ΔR)"))
+
+    def recomputed(self, s: Recomputed, deltas: Deltas) -> None:
+        deltas.used.add("keyed")
+        change = self.resolve(deltas.of(s.definition.input))
+        if not is_empty(change):
+            new = recomputed(s.definition, change, self.resolve)
+            self.replaced_groups(s, new, "Δγ(R) = γ(R⁺⋉K) − γ(R⁻⋉K), K = δ(π_K |ΔR|)")
+
+    def replaced_groups(self, s: Accumulated | Recomputed, new: Relation, rule: str) -> None:
+        temp = self.step(s, f"new_{s.name}", as_kept(s, new), False, rule)
+        self.out.changes.append(Replace(s, temp, "touched groups take their new values"))
+
+    def step(self, s: Kept, name: str, r: Relation, signed: bool, rule: str) -> Temp:
+        self.out.steps.append(Step(name, r, signed, rule, s.name))
+        self.temps[s.name] = Temp(name, s.definition.schema, signed)
+        return self.temps[s.name]
+
+    # -- bags
+
+    def bag(self, s: Bag, deltas: Deltas) -> None:
+        change, rule = self.evaluated_again(s, deltas) if s.again else self.bag_delta(s, s.definition, deltas)
+        if "whole" in deltas.used:
+            change, rule = self.evaluated_again(s, deltas)
+        change = self.resolve(change)
+        if is_empty(change):
+            return
+        temp = self.step(s, f"delta_{s.name}", Net(change), True, rule)
+        self.out.changes.append(AddRows(s, temp, rule))
+
+    def evaluated_again(self, s: Bag, deltas: Deltas) -> tuple[Relation, str]:
+        deltas.used.add("whole")
+        return Union((after(s.definition), negative(s.read("before")))), "q(R⁺) − rows"
+
+    def bag_delta(self, s: Bag, q: Relation, deltas: Deltas) -> tuple[Relation, str]:
+        if isinstance(q, Fixpoint) and monotone(q):
+            return fixpoint(q, s.read("before"), deltas), (
+                "semi-naive: ΔF = fix(ΔB + ΔS(F⁻) + S⁺); where rows leave, fix(B⁺ + S⁺) − F⁻")
+        if isinstance(q, Window):
+            return self.partitions(s, q, deltas), (
+                "Δq = q(R⁺⋉K) − rows⋉K, K = δ(π_K |ΔR|): the kept rows leave, not rows computed again")
+        return deltas.of(q), "rows + Δq"
+
+    def partitions(self, s: Bag, q: Window, deltas: Deltas) -> Relation:
+        """The rows of touched partitions computed, and those that are kept for them taken back."""
+        deltas.used.add("keyed")
+        d = deltas.of(q.input)
+        if is_empty(d):
+            return d
+        exprs = list(q.partition)
+        keys, cols = keys_of(d, exprs)
+        pairs = list(zip(exprs, cols, strict=True))
+        held: Relation = s.read("before")
+        if pairs:
+            held = Semi(held, keys, conj([same(e, k) for e, k in pairs]))
+        return Union((q.rebuild((restrict(after(q.input), keys, pairs),)), negative(held)))

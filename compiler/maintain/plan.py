@@ -1,0 +1,33 @@
+"""What a view is made into: the states that are kept for it, and the relation that reads it from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from compiler.ir.relation import Relation
+from compiler.ir.scalar import Col
+from compiler.maintain.kept import Kept
+
+
+@dataclass
+class ViewPlan:
+    """States of a view, innermost first, and the relation that reads it, over states at their present time."""
+
+    view: str
+    states: list[Kept]
+    top: Relation
+    outputs: list[tuple[str, Col]]
+    tables: frozenset[str] = frozenset()
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # where it may differ from Postgres
+    hangs_on_ties: bool = False  # whether rows that its orders find equal could be taken in another order and give another answer
+    strategy: str = "first_order"
+
+
+def states_of(plans: list[ViewPlan]) -> list[Kept]:
+    """All states, each once, those that others read first."""
+    out: dict[str, Kept] = {}
+    for p in plans:
+        for s in p.states:
+            out.setdefault(s.name, s)
+    return list(out.values())
