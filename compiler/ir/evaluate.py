@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from functools import cmp_to_key
 from itertools import product
 from typing import Any
@@ -25,8 +26,11 @@ from compiler.ir.relation import (
     Relation,
     Scan,
     Semi,
+    State,
+    Temp,
     TopK,
     Union,
+    Unnest,
     Values,
     Weigh,
     Window,
@@ -35,14 +39,17 @@ from compiler.ir.scalar import Call, Col, Lit, Scalar
 
 Row = tuple[Any, ...]
 ZSet = dict[Row, int]
+Weighted = list[tuple[Row, int]]
 
 
 @dataclass
 class Database:
-    """Tables before a batch, and the batch: name → Z-set."""
+    """Tables before a batch, and the batch; states as they are, and what the steps of the batch gave: name → Z-set."""
 
     before: dict[str, ZSet]
     delta: dict[str, ZSet] = field(default_factory=dict)
+    states: dict[str, ZSet] = field(default_factory=dict)
+    temps: dict[str, ZSet] = field(default_factory=dict)
 
     def at(self, table: str, time: str) -> ZSet:
         if time == "delta":
@@ -63,7 +70,7 @@ def scaled(z: ZSet, by: int) -> ZSet:
     return {r: w * by for r, w in z.items() if w * by}
 
 
-def _tally(rows: list[tuple[Row, int]]) -> ZSet:
+def _tally(rows: Weighted) -> ZSet:
     out: dict[Row, int] = defaultdict(int)
     for r, w in rows:
         out[r] += w
@@ -128,6 +135,7 @@ SPECIAL: dict[str, Callable[[Call, dict[str, Any]], Any]] = {
     "is_true": lambda e, r: value(e.args[0], r) is True,
     "is_false": lambda e, r: value(e.args[0], r) is False,
     "same": lambda e, r: value(e.args[0], r) == value(e.args[1], r),
+    "array": lambda e, r: tuple(value(a, r) for a in e.args),
     "coalesce": lambda e, r: next((v for v in (value(a, r) for a in e.args) if v is not None), None),
     "greatest": _extreme(max), "least": _extreme(min),
 }
@@ -135,7 +143,8 @@ SPECIAL: dict[str, Callable[[Call, dict[str, Any]], Any]] = {
 STRICT: dict[str, Callable[..., Any]] = {
     "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "+": lambda a, b: a + b, "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b, "not": lambda a: not a, "neg": lambda a: -a, "||": lambda a, b: a + b,
+    "*": lambda a, b: a * b, "/": lambda a, b: Fraction(a) / Fraction(b), "%": lambda a, b: a % b,
+    "not": lambda a: not a, "neg": lambda a: -a, "||": lambda a, b: a + b,
     "upper": lambda a: a.upper(), "abs": abs,
 }
 
@@ -145,48 +154,61 @@ STRICT: dict[str, Callable[..., Any]] = {
 
 def evaluate(r: Relation, db: Database, recur: dict[str, ZSet] | None = None) -> ZSet:
     """The Z-set that a relation denotes."""
-    found = recur or {}
+    return _tally(_rows(r, db, recur or {}))
 
-    def go(n: Relation) -> ZSet:
+
+def _rows(r: Relation, db: Database, found: dict[str, ZSet]) -> Weighted:
+    """Rows with weights, equal ones apart: `Keys` is over each of them. Only what groups, orders or counts partners adds them up."""
+
+    def go(n: Relation) -> Weighted:
+        return _rows(n, db, found)
+
+    def net(n: Relation) -> ZSet:
         return evaluate(n, db, found)
 
     match r:
         case Scan():
-            return db.at(r.table, r.at)
+            return list(db.at(r.table, r.at).items())
         case Recur():
-            return found[r.name]
+            return list(found[r.name].items())
+        case State():
+            if r.at == "delta":
+                raise TypeError(f"what a batch changes in state {r.name} is given by the steps of its program")
+            return list(db.states[r.name].items())
+        case Temp():
+            return list(db.temps[r.name].items())
         case Values():
-            return _tally([(tuple(value(x, {}) for x in row), 1) for row in r.rows])
+            return [(tuple(value(x, {}) for x in row), 1) for row in r.rows]
         case Project():
-            return _tally([(tuple(value(e, d) for _, e in r.exprs), w) for d, w in _dicts(r.input, go(r.input))])
+            return [(tuple(value(e, d) for _, e in r.exprs), w) for d, w in _dicts(r.input, go(r.input))]
         case Filter():
-            return {t: w for t, w in go(r.input).items() if value(r.predicate, _dict(r.input, t)) is True}
+            return [(t, w) for t, w in go(r.input) if value(r.predicate, _dict(r.input, t)) is True]
         case Join():
-            return _tally([(a + b, v * w) for (a, v), (b, w) in product(go(r.left).items(), go(r.right).items())
-                           if value(r.on, _dict(r, a + b)) is True])
+            return [(a + b, v * w) for (a, v), (b, w) in product(go(r.left), go(r.right)) if value(r.on, _dict(r, a + b)) is True]
         case LeftJoin():
-            return _left_join(r, go(r.left), go(r.right))
+            return _left_join(r, go(r.left), net(r.right))
         case Semi():
-            right = list(go(r.right))
-            names = r.left.names + r.right.names
-            return {a: w for a, w in go(r.left).items()
-                    if any(value(r.on, dict(zip(names, a + b, strict=True))) is True for b in right) != r.anti}
+            right, names = list(net(r.right)), r.left.names + r.right.names
+            return [(a, w) for a, w in go(r.left)
+                    if any(value(r.on, dict(zip(names, a + b, strict=True))) is True for b in right) != r.anti]
         case Union():
-            return add(*[go(p) for p in r.parts])
+            return [x for p in r.parts for x in go(p)]
         case Weigh():
-            return {t: w * k for t, w in go(r.input).items() if (k := value(r.by, _dict(r.input, t)))}
+            return [(t, w * k) for t, w in go(r.input) if (k := value(r.by, _dict(r.input, t)))]
         case Net():
-            return go(r.input)
+            return list(net(r.input).items())
         case Keys():
-            return {tuple(value(e, d) for _, e in r.exprs): 1 for d, _ in _dicts(r.input, go(r.input))}
+            return [(key, 1) for key in dict.fromkeys(tuple(value(e, d) for _, e in r.exprs) for d, _ in _dicts(r.input, go(r.input)))]
         case Aggregate():
             return _aggregate(r, go(r.input))
         case Window():
-            return _window(r, go(r.input))
+            return _window(r, net(r.input))
         case TopK():
-            return _top(r, go(r.input))
+            return _top(r, net(r.input))
+        case Unnest():
+            return _unnest(r, go(r.input))
         case Fixpoint():
-            return _fixpoint(r, go)
+            return _fixpoint(r, db, found)
     raise TypeError(f"no meaning for {type(r).__name__}")
 
 
@@ -194,29 +216,25 @@ def _dict(r: Relation, row: Row) -> dict[str, Any]:
     return dict(zip(r.names, row, strict=True))
 
 
-def _dicts(r: Relation, z: ZSet) -> list[tuple[dict[str, Any], int]]:
-    return [(_dict(r, row), w) for row, w in z.items()]
+def _dicts(r: Relation, rows: Weighted) -> list[tuple[dict[str, Any], int]]:
+    return [(_dict(r, row), w) for row, w in rows]
 
 
-def _left_join(r: LeftJoin, left: ZSet, right: ZSet) -> ZSet:
-    out: list[tuple[Row, int]] = []
-    for a, v in left.items():
+def _left_join(r: LeftJoin, left: Weighted, right: ZSet) -> Weighted:
+    out: Weighted = []
+    for a, v in left:
         pairs = [(a + b, v * w) for b, w in right.items() if value(r.on, _dict(r, a + b)) is True]
         out += pairs or [(a + (None,) * len(r.right.names), v)]
-    return _tally(out)
+    return out
 
 
-def _aggregate(r: Aggregate, z: ZSet) -> ZSet:
+def _aggregate(r: Aggregate, weighted: Weighted) -> Weighted:
     groups: dict[Row, list[tuple[dict[str, Any], int]]] = defaultdict(list)
-    for d, w in _dicts(r.input, z):
+    for d, w in _dicts(r.input, weighted):
         groups[tuple(value(e, d) for _, e in r.keys)].append((d, w))
     if not r.keys and r.aggs:
         groups.setdefault((), [])
-    out: ZSet = {}
-    for key, rows in groups.items():
-        if r.aggs or sum(w for _, w in rows) != 0:
-            out[key + tuple(_agg(a, rows) for _, a in r.aggs)] = 1
-    return out
+    return [(key + tuple(_agg(a, rows) for _, a in r.aggs), 1) for key, rows in groups.items() if r.aggs or sum(w for _, w in rows) != 0]
 
 
 def _agg(a: Agg, rows: list[tuple[dict[str, Any], int]]) -> Any:
@@ -233,6 +251,17 @@ def _agg(a: Agg, rows: list[tuple[dict[str, Any], int]]) -> Any:
             return min((v for v, _ in xs), default=None)
         case "max":
             return max((v for v, _ in xs), default=None)
+        case "min_in" | "max_in" | "min_out" | "max_out":
+            of = [v for v, w in xs if (w > 0) == a.fn.endswith("_in")]
+            return (min if a.fn.startswith("min") else max)(of, default=None)
+        case "avg":
+            n = sum(w for _, w in xs)
+            return Fraction(sum(v * w for v, w in xs)) / n if n else None
+        case "bool_and" | "bool_or":
+            return (all if a.fn == "bool_and" else any)(v for v, _ in xs) if xs else None
+        case "array_agg":
+            listed = sorted((d for d, w in kept for _ in range(w)), key=_compare(a.order))
+            return tuple(value(a.args[0], d) for d in listed) or None
     raise TypeError(f"no meaning for aggregate {a.fn}")
 
 
@@ -253,7 +282,8 @@ def _compare(orders: tuple[Order, ...]) -> Callable[[dict[str, Any]], Any]:
 def _partitions(r: Window | TopK, z: ZSet) -> list[list[dict[str, Any]]]:
     """Rows of each partition, each as often as its weight."""
     out: dict[Row, list[dict[str, Any]]] = defaultdict(list)
-    for d, w in _dicts(r.input, z):
+    for row, w in z.items():
+        d = _dict(r.input, row)
         out[tuple(value(p, d) for p in r.partition)] += [d] * w
     return list(out.values())
 
@@ -262,8 +292,8 @@ def _every_column(r: Relation, orders: tuple[Order, ...]) -> tuple[Order, ...]:
     return orders + tuple(Order(c) for c in r.schema)
 
 
-def _window(r: Window, z: ZSet) -> ZSet:
-    out: list[tuple[Row, int]] = []
+def _window(r: Window, z: ZSet) -> Weighted:
+    out: Weighted = []
     for rows in _partitions(r, z):
         extra: list[list[Any]] = [[] for _ in rows]
         for _, c in r.calls:
@@ -277,17 +307,46 @@ def _window(r: Window, z: ZSet) -> ZSet:
                 for i in range(len(rows)):
                     extra[i].append(whole)
         out += [(tuple(d.values()) + tuple(x), 1) for d, x in zip(rows, extra, strict=True)]
-    return _tally(out)
+    return out
 
 
-def _top(r: TopK, z: ZSet) -> ZSet:
-    out: list[tuple[Row, int]] = []
+def _top(r: TopK, z: ZSet) -> Weighted:
+    out: Weighted = []
     for rows in _partitions(r, z):
         rows.sort(key=_compare(_every_column(r.input, r.order)))
         end = None if r.limit is None else r.skip + r.limit
         out += [(tuple(d.values()), 1) for d in rows[r.skip:end]]
-    return _tally(out)
+    return out
 
 
-def _fixpoint(r: Fixpoint, go: Callable[[Relation], ZSet]) -> ZSet:
-    raise TypeError("a recursive query is compared through the engines, not in memory")
+def _unnest(r: Unnest, rows: Weighted) -> Weighted:
+    out: Weighted = []
+    for row, w in rows:
+        d = _dict(r.input, row)
+        items = ITEMS[r.fn](*(value(a, d) for a in r.args))
+        number = (lambda i: (i + 1,)) if r.ordinality else (lambda i: ())
+        found = [(*row, x, *number(i)) for i, x in enumerate(items)]
+        out += [(t, w) for t in found] or ([(row + (None,) * len(r.schema[len(row):]), w)] if r.outer else [])
+    return out
+
+
+ITEMS: dict[str, Callable[..., Any]] = {
+    "unnest": lambda a: a or (),
+    "series": lambda a, b, by: () if None in (a, b, by) else range(a, b + (1 if by > 0 else -1), by),
+}
+ROUNDS = 50  # of a recursion, after which it is taken for one that does not end
+
+
+def _fixpoint(r: Fixpoint, db: Database, found: dict[str, ZSet]) -> Weighted:
+    last = evaluate(r.base, db, found)
+    if r.distinct:
+        last = dict.fromkeys(last, 1)
+    out = last
+    for _ in range(ROUNDS):
+        if not last:
+            return list(out.items())
+        last = evaluate(r.step, db, {**found, r.name: last})
+        if r.distinct:
+            last = {row: 1 for row in last if row not in out}
+        out = add(out, last)
+    raise TypeError(f"the recursion {r.name} does not end")

@@ -48,10 +48,11 @@ MACROS = {
     "json_shown(x)": "CASE WHEN json_type(x) IN ('OBJECT', 'ARRAY') THEN pg.spaced(pg.json_unmarked(CAST(x AS VARCHAR))) "
     "ELSE ltrim(x ->> '$', chr(1)) END",
     "exact_real(x)": "printf('%.6g', x)",
-    "exact(x)": "list_transform([printf('%.15g', x)], lambda t: pg.number_plain(t))[1]",  # bound once: it stands in larger expressions
+    "exact(x)": "pg.number_plain(printf('%.15g', x))",
     "float_digits(x)": "CASE WHEN isnan(x) OR isinf(x) THEN pg.float_text(x) ELSE pg.exact(x + 0) END",
     "real_digits(x)": "CASE WHEN isnan(x) OR isinf(x) THEN pg.float_text(x) ELSE pg.number_plain(printf('%.6g', x + 0)) END",
-    "number_plain(t)": "CASE WHEN contains(t, 'e') THEN CASE WHEN t LIKE '-%' THEN '-' ELSE '' END || pg.plain_of(replace(split_part("
+    "number_plain(t)": "list_transform([t], lambda v: pg.number_unfolded(v))[1]",  # bound once: it stands in larger expressions
+    "number_unfolded(t)": "CASE WHEN contains(t, 'e') THEN CASE WHEN t LIKE '-%' THEN '-' ELSE '' END || pg.plain_of(replace(split_part("
     "ltrim(t, '-'), 'e', 1), '.', ''), CAST(replace(split_part(t, 'e', 2), '+', '') AS INTEGER)) ELSE t END",
     "plain_of(d, e)": "CASE WHEN e < 0 THEN '0.' || repeat('0', -e - 1) || d WHEN len(d) <= e + 1 THEN d || repeat('0', e + 1 - len(d)) "
     "ELSE d[1:e + 1] || '.' || d[e + 2:] END",

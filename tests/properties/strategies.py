@@ -10,15 +10,18 @@ from compiler.ir.relation import (
     Agg,
     Aggregate,
     Filter,
+    Fixpoint,
     Join,
     LeftJoin,
     Order,
     Project,
+    Recur,
     Relation,
     Scan,
     Semi,
     TopK,
     Union,
+    Unnest,
     Weigh,
     Window,
     WindowCall,
@@ -28,6 +31,7 @@ from compiler.ir.types import BOOL, INT4, INT8
 
 TABLES = ("public.r", "public.s")
 COLUMNS = ("a", "b")
+MORE = ("unnest", "averages", "recursion")
 VALUES = st.sampled_from([None, -1, 0, 1, 2])
 
 
@@ -103,22 +107,48 @@ def unary(draw: st.DrawFn, q: Relation, kind: str, names: Names) -> Relation:
         fn = draw(st.sampled_from(["row_number", "count"]))
         call = WindowCall(fn, (), INT8, order if fn == "row_number" else ())
         return Window(q, (some,), ((names(), call),))
+    if kind == "averages":
+        aggs = ((names(), Agg("avg", (Call("cast", (some,), types.numeric(38, 0)),), types.numeric(38, 6))),
+                (names(), Agg("bool_or", (draw(predicates(q)),), BOOL)))
+        return Aggregate(q, ((names(), draw(scalars(q))),), aggs)
+    if kind == "unnest":
+        y = Call("cast", (draw(st.sampled_from(q.schema)),), INT8)
+        items = Call("array", (Call("cast", (some,), INT8), y), types.array(INT8))
+        return Unnest(q, "unnest", (items,), (Col(names(), INT8),), names() if draw(st.booleans()) else None, draw(st.booleans()))
     if kind == "top":
         return TopK(q, (some,) if draw(st.booleans()) else (), (Order(q.schema[-1], draw(st.booleans())),), draw(st.integers(1, 2)))
     x = Call("cast", (some,), INT8)
     return Weigh(q, Call("greatest", (Call("coalesce", (x, Lit(0, INT8)), INT8), Lit(0, INT8)), INT8))
 
 
+def reachable(draw: st.DrawFn, q: Relation, names: Names) -> Relation:
+    """Values that are reached from those of q by the rows of a table, as edges: by UNION, or by UNION ALL up to a number of rounds."""
+    at, steps = Col(names(), INT4), Col(names(), INT8)
+    distinct = draw(st.booleans())
+    start = Project(q, ((at.name, Call("cast", (draw(st.sampled_from(q.schema)),), INT4)), (steps.name, Lit(0, INT8))))
+    edges = scan(draw(st.sampled_from(TABLES)), names)
+    before = Recur(names(), (at, steps))
+    met = Join(before, edges, Call("=", (at, edges.schema[0]), BOOL))
+    if distinct:
+        next_steps: Scalar = Lit(0, INT8)
+    else:
+        met, next_steps = Join(Filter(before, Call("<", (steps, Lit(2, INT8)), BOOL)), edges, met.on), Call("+", (steps, Lit(1, INT8)), INT8)
+    return Fixpoint(before.name, start, Project(met, ((at.name, edges.schema[1]), (steps.name, next_steps))), distinct)
+
+
 @st.composite
-def queries(draw: st.DrawFn, depth: int = 3) -> Relation:
-    """A random relation of up to `depth` operators above the scans."""
+def queries(draw: st.DrawFn, depth: int = 3, more: tuple[str, ...] = ()) -> Relation:
+    """A random relation of up to `depth` operators above the scans; `more` kinds than those with a delta rule of their own: unnest,
+    averages, recursion."""
     names = Names()
 
     def build(d: int) -> Relation:
         if d == 0:
             return scan(draw(st.sampled_from(TABLES)), names)
         kind = draw(st.sampled_from(["filter", "project", "group", "total", "distinct", "window", "top", "weigh", "join", "left",
-                                     "semi", "anti", "union"]))
+                                     "semi", "anti", "union", *more]))
+        if kind == "recursion":
+            return reachable(draw, build(d - 1), names)
         if kind not in ("join", "left", "semi", "anti", "union"):
             return unary(draw, build(d - 1), kind, names)
         l, r = build(d - 1), build(draw(st.integers(0, d - 1)))
@@ -142,20 +172,26 @@ def zsets(draw: st.DrawFn) -> ZSet:
 
 
 @st.composite
-def databases(draw: st.DrawFn) -> Database:
-    """Tables and a batch: deletes take rows that are there, updates move a row, inserts may repeat one."""
-    before = {t: draw(zsets()) for t in TABLES}
+def batches(draw: st.DrawFn, before: dict[str, ZSet]) -> dict[str, ZSet]:
+    """A batch over tables: deletes take rows that are there, updates move a row, inserts may repeat one."""
     delta: dict[str, ZSet] = {}
     for t in TABLES:
         change: ZSet = {}
         for row, w in before[t].items():
             gone = draw(st.integers(0, w))
             if gone:
-                change[row] = -gone
+                change[row] = change.get(row, 0) - gone
                 if draw(st.booleans()):
                     moved = (row[0], draw(VALUES))
                     change[moved] = change.get(moved, 0) + gone
         for row in draw(st.lists(st.tuples(VALUES, VALUES), max_size=3)):
             change[row] = change.get(row, 0) + 1
         delta[t] = {r: w for r, w in change.items() if w}
-    return Database(before, delta)
+    return delta
+
+
+@st.composite
+def databases(draw: st.DrawFn) -> Database:
+    """Tables and a batch."""
+    before = {t: draw(zsets()) for t in TABLES}
+    return Database(before, draw(batches(before)))

@@ -1,0 +1,76 @@
+"""What a program means: the states after a batch, from the states before it, evaluated in memory over Z-sets.
+
+An engine may compute every change before a state takes any of them (two phases, as Delta tables that commit one by one need
+it) or one after the other (a transaction). Both have to give the same; `run` does it either way.
+A statement that no engine could run is an error here: two changes for one group, a weight below zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import assert_never
+
+from compiler.errors import CompilerBug
+from compiler.ir.evaluate import Database, Row, ZSet, add, evaluate
+from compiler.maintain.change import Add, AddRows, Change, Replace
+from compiler.maintain.kept import COUNT, Accumulated, Kept, Recomputed
+from compiler.maintain.program import Program
+
+States = dict[str, ZSet]
+
+
+def filled(states: Iterable[Kept], db: Database) -> States:
+    """What each state holds by its definition, over the tables before the batch; those that others read come first."""
+    out: States = {}
+    for s in states:
+        out[s.name] = evaluate(s.definition, replace(db, delta={}, states=out, temps={}))
+    return out
+
+
+def run(p: Program, db: Database, at_once: bool) -> States:
+    """The states after the batch `db.delta`; with `at_once` every change is computed before any is taken."""
+    world = replace(db, states=dict(db.states), temps={})
+    for s in p.steps:
+        rows = evaluate(s.relation, world)
+        if not s.signed and any(w < 0 for w in rows.values()):
+            raise CompilerBug(f"step {s.name} stores rows that are taken away, without their weights")
+        world.temps[s.name] = rows
+    given = [evaluate(c.source, world) for c in p.changes] if at_once else None
+    for i, c in enumerate(p.changes):
+        source = given[i] if given is not None else evaluate(c.source, world)
+        world.states[c.state.name] = taken(c, world.states[c.state.name], source)
+    return world.states
+
+
+def taken(c: Change, old: ZSet, source: ZSet) -> ZSet:
+    """A state after it took its change."""
+    match c:
+        case AddRows():
+            out = add(old, source)
+            if any(w < 0 for w in out.values()):
+                raise CompilerBug(f"state {c.state.name} has a row less than none")
+            return out
+        case Add():
+            return _merged(c.state, old, source, adds=True)
+        case Replace():
+            return _merged(c.state, old, source, adds=False)
+    assert_never(c)
+
+
+def _merged(s: Accumulated | Recomputed, old: ZSet, source: ZSet, adds: bool) -> ZSet:
+    width, tally = len(s.key), s.definition.names.index(COUNT)
+    groups: dict[Row, Row] = {row[:width]: row for row in old}
+    seen: set[Row] = set()
+    for row, weight in source.items():
+        key = row[:width]
+        if weight != 1 or key in seen:
+            raise CompilerBug(f"state {s.name} is given two changes for one group")
+        seen.add(key)
+        if adds and key in groups:
+            row = (*key, *(a + b for a, b in zip(groups[key][width:], row[width:], strict=True)))
+        if s.key and (row[tally] == 0 if adds else row[tally] <= 0):
+            groups.pop(key, None)
+        else:
+            groups[key] = row
+    return dict.fromkeys(groups.values(), 1)
