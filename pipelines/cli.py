@@ -16,6 +16,7 @@ import duckdb
 import psycopg
 
 from compiler.errors import TidemarkError
+from pipelines.interrupts import keep_interrupts
 from pipelines.private import keep_private
 
 SECRET = re.compile(r"(://[^:/@\s]*:)[^@\s]*@|(\bpassword\s*=\s*)('[^']*'|\S+)", re.I)
@@ -66,6 +67,7 @@ def main(ctx: click.Context, debug: bool, project: Path) -> None:
     """Keep SQL views in a warehouse fresh with what is committed in Postgres."""
     ctx.obj = project
     keep_private()
+    keep_interrupts()
     if not debug:
         logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of what it cannot read, which becomes an error of ours
 

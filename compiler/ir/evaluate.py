@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
 from functools import cmp_to_key
 from itertools import product
@@ -86,7 +85,7 @@ def value(e: Scalar, row: dict[str, Any]) -> Any:
         return row[e.name]
     if isinstance(e, Lit):
         if e.type.name == "numeric" and e.value is not None:
-            return Decimal(str(e.value))
+            return Fraction(str(e.value))
         return e.value
     assert isinstance(e, Call)
     if e.fn in SPECIAL:

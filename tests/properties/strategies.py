@@ -31,7 +31,7 @@ from compiler.ir.types import BOOL, INT4, INT8
 
 TABLES = ("public.r", "public.s")
 COLUMNS = ("a", "b")
-MORE = ("unnest", "averages", "recursion")
+MORE = ("unnest", "averages", "lists", "recursion")
 VALUES = st.sampled_from([None, -1, 0, 1, 2])
 
 
@@ -111,6 +111,13 @@ def unary(draw: st.DrawFn, q: Relation, kind: str, names: Names) -> Relation:
         aggs = ((names(), Agg("avg", (Call("cast", (some,), types.numeric(38, 0)),), types.numeric(38, 6))),
                 (names(), Agg("bool_or", (draw(predicates(q)),), BOOL)))
         return Aggregate(q, ((names(), draw(scalars(q))),), aggs)
+    if kind == "lists":
+        x = Call("cast", (some,), INT8)
+        key, items = Col(names(), INT8), Col(names(), types.array(INT8))
+        listed = Agg("array_agg", (x,), items.type, order=(Order(x),))
+        made = Aggregate(q, ((key.name, Call("cast", (draw(scalars(q)),), INT8)),), ((items.name, listed),))
+        item = Col(names(), INT8)
+        return Project(Unnest(made, "unnest", (items,), (item,), None, draw(st.booleans())), ((names(), key), (names(), item)))
     if kind == "unnest":
         y = Call("cast", (draw(st.sampled_from(q.schema)),), INT8)
         items = Call("array", (Call("cast", (some,), INT8), y), types.array(INT8))
@@ -139,7 +146,7 @@ def reachable(draw: st.DrawFn, q: Relation, names: Names) -> Relation:
 @st.composite
 def queries(draw: st.DrawFn, depth: int = 3, more: tuple[str, ...] = ()) -> Relation:
     """A random relation of up to `depth` operators above the scans; `more` kinds than those with a delta rule of their own: unnest,
-    averages, recursion."""
+    averages, lists, recursion."""
     names = Names()
 
     def build(d: int) -> Relation:

@@ -1,19 +1,16 @@
-"""The proof of a strategy: after each batch every state is its definition over the tables after it, and the view is the query."""
+"""The proof of every strategy, on random queries, tables and batches."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler.ir import notation
-from compiler.ir.evaluate import Database, add, evaluate
+from compiler.ir.evaluate import Database
 from compiler.ir.relation import Relation
-from compiler.maintain.differentiate import program
-from compiler.maintain.meaning import filled, run
-from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import STRATEGIES
-from tests.properties.strategies import MORE, TABLES, batches, databases, queries
+from tests.properties.proof import follows
+from tests.properties.strategies import MORE, databases, queries
 
 SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -22,18 +19,4 @@ SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(Heal
 @SOME
 @given(q=queries(more=MORE), db=databases(), data=st.data())
 def test_states_are_their_definitions_after_every_batch(strategy: str, q: Relation, db: Database, data: st.DataObject) -> None:
-    got = STRATEGIES[strategy]("v", q)
-    plan = ViewPlan("v", got.states, got.top, [], frozenset(TABLES))
-    note("\n".join([notation.tree(q), *(f"state {s.name}\n{notation.tree(s.definition)}" for s in plan.states)]))
-    db = Database(db.before, db.delta)
-    for _ in range(data.draw(st.integers(1, 3))):
-        db.states = filled(plan.states, db)
-        before = Database(db.before, states=db.states)
-        assert evaluate(plan.top, before) == evaluate(q, before)
-        changed = frozenset(t for t in TABLES if db.delta.get(t))
-        after = Database({t: add(db.before[t], db.delta.get(t, {})) for t in TABLES})
-        expected = filled(plan.states, after)
-        for at_once in (True, False):
-            assert run(program([plan], changed), db, at_once) == expected, "all changes computed first" if at_once else "one by one"
-        after.delta = data.draw(batches(after.before))
-        db = after
+    follows(STRATEGIES[strategy], q, db, data)

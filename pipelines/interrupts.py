@@ -1,0 +1,24 @@
+"""An interrupt is heard wherever it comes: also where an object is being deleted, where Python prints the exception and goes on."""
+
+from __future__ import annotations
+
+import _thread
+import sys
+import threading
+
+AGAIN = 0.01  # seconds until an interrupt that was dropped is raised again
+
+
+def keep_interrupts() -> None:
+    """From now on an interrupt that Python drops is raised again a moment later."""
+    told = sys.unraisablehook
+
+    def heard(dropped: sys.UnraisableHookArgs) -> None:
+        if issubclass(dropped.exc_type, KeyboardInterrupt):
+            again = threading.Timer(AGAIN, _thread.interrupt_main)
+            again.daemon = True
+            again.start()
+        else:
+            told(dropped)
+
+    sys.unraisablehook = heard

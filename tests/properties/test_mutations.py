@@ -1,0 +1,122 @@
+"""The proof has teeth: each delta rule, and each way a state takes its change, made wrong in one place, is caught by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from compiler.delta import bilinear, keyed, linear, recursive
+from compiler.errors import CompilerBug
+from compiler.ir.evaluate import Database
+from compiler.ir.relation import Aggregate, Filter, LeftJoin, Net, Project, Relation, Values, Weigh, empty, is_empty
+from compiler.ir.scalar import FALSE, TRUE, Col
+from compiler.maintain import differentiate, groups
+from compiler.maintain.differentiate import _Differentiation
+from compiler.maintain.strategy import first_order
+from tests.properties.proof import follows
+from tests.properties.strategies import MORE, databases, queries
+
+MANY = settings(max_examples=4000, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+Patch = Callable[[pytest.MonkeyPatch], None]
+
+
+def swap(module: Any, name: str, make: Callable[[Any], Any]) -> Patch:
+    """Puts `make(what is there)` in the place of a function."""
+    return lambda m: m.setattr(module, name, make(getattr(module, name)))
+
+
+def without(part: int) -> Callable[[Any], Any]:
+    """A sum of terms less one of them."""
+
+    def wrong(plus: Any) -> Any:
+        def sum_of(like: Relation, parts: list[Relation]) -> Relation:
+            some = [p for p in parts if not is_empty(p)]
+            return plus(like, some[:part] + some[part + 1:] if len(some) > part else some)
+
+        return sum_of
+
+    return wrong
+
+
+def netted_keys(keys_of: Any) -> Any:
+    """K = δ(π ΔR) in place of δ(π |ΔR|): an update within a group cancels."""
+
+    def wrong(r: Relation, exprs: list[Any]) -> Any:
+        got = Net(Project(r, tuple((f"n{i}", e) for i, e in enumerate(exprs)))) if exprs else r
+        return keys_of(got, [Col(f"n{i}", e.type) for i, e in enumerate(exprs)])
+
+    return wrong
+
+
+def emptied_stay(recomputed: Any) -> Any:
+    def wrong(q: Aggregate, change: Relation, resolve: Any) -> Relation:
+        got = recomputed(q, change, resolve)
+        return got.input.right if q.keys and isinstance(got, Project) and isinstance(got.input, LeftJoin) else got
+
+    return wrong
+
+
+def unsorted(method: Any) -> Any:
+    def wrong(self: _Differentiation, states: Any) -> Any:
+        p = method(self, states)
+        p.changes.reverse()
+        return p
+
+    return wrong
+
+
+MUTATIONS: dict[str, Patch] = {
+    "Δσ(R) = ∅": swap(linear, "unary", lambda f: lambda q, d: empty(q) if isinstance(q, Filter) else f(q, d)),
+    "Δπ(R) = ∅": swap(linear, "unary", lambda f: lambda q, d: empty(q) if isinstance(q, Project) else f(q, d)),
+    "Δ of a weight forgets the weight": swap(linear, "unary", lambda f: lambda q, d: d.of(q.input) if isinstance(q, Weigh) else f(q, d)),
+    "Δ(R + S) = ΔR": swap(linear, "union", lambda f: lambda q, d: linear.plus(q, [d.of(q.parts[0])])),
+    "Δ(R ⋈ S) without ΔR ⋈ ΔS": swap(bilinear, "after", lambda f: keyed.before),
+    "Δ(R ⋈ S) with ΔR ⋈ ΔS twice": swap(bilinear, "before", lambda f: keyed.after),
+    "Δ(R ⋈ S) without R⁻ ⋈ ΔS": swap(bilinear, "plus", without(1)),
+    "Δ(L ⟕ R) without A ⟕ R⁺": swap(keyed, "plus", without(1)),
+    "Δ(L ⟕ R) without − A ⟕ R⁻": swap(keyed, "plus", without(2)),
+    "Δ(L ⟕ R) with A of L⁺": swap(keyed, "meeting", lambda f: lambda q, left, dr, pairs: f(q, keyed.after(left), dr, pairs)),
+    "Δγ(R) without − γ(R⁻⋉K)": swap(keyed, "_difference", lambda f: lambda q, e, d: keyed.after(q) if not e else f(q, e, d)),
+    "K = δ(π ΔR), below operators": swap(keyed, "keys_of", netted_keys),
+    "K = δ(π ΔR), of windows that are kept": swap(differentiate, "keys_of", netted_keys),
+    "K = δ(π ΔR), of groups that are recomputed": swap(groups, "keys_of", netted_keys),
+    "a recursion that loses rows is only extended": swap(
+        recursive, "_gone", lambda f: lambda q, d: Values((Col("gone", TRUE.type),), ())),
+    "a recursion starts from ΔB alone": swap(recursive, "_as", lambda f: lambda rows, n: empty(n)),
+    "accumulators are replaced by the batch's": swap(groups, "plus", lambda f: lambda old, new: new),
+    "groups whose accumulators are all of one batch are left out": swap(differentiate, "nonzero", lambda f: lambda r: Filter(r, FALSE)),
+    "an extremum that left stays": swap(groups, "gone", lambda f: lambda *a: FALSE),
+    "a recomputed group without rows stays": swap(differentiate, "recomputed", emptied_stay),
+    "readers see groups as they were": swap(
+        _Differentiation, "groups_at", lambda f: lambda self, s, at: s.read("before") if at == "after" else f(self, s, at)),
+    "readers miss the rows that groups had": swap(
+        _Differentiation, "groups_at", lambda f: lambda self, s, at: f(self, s, "after") if at == "delta" and s.key else f(self, s, at)),
+    "readers see rows as they were": swap(
+        _Differentiation, "bag_at", lambda f: lambda self, s, at: s.read("before") if at == "after" else f(self, s, at)),
+    "changes are taken by the innermost first": swap(_Differentiation, "of", unsorted),
+    "a state of rows takes nothing": swap(differentiate, "Net", lambda f: lambda r: Net(Filter(r, FALSE))),
+}
+
+
+def caught(patch: Patch, monkeypatch: pytest.MonkeyPatch) -> bool:
+    patch(monkeypatch)
+
+    @MANY
+    @given(q=queries(more=MORE), db=databases(), data=st.data())
+    def proof(q: Relation, db: Database, data: st.DataObject) -> None:
+        follows(first_order.offer, q, db, data)
+
+    try:
+        proof()
+    except (AssertionError, CompilerBug):
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_wrong_rule_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert caught(MUTATIONS[name], monkeypatch), name
