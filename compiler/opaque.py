@@ -12,7 +12,8 @@ from compiler.errors import UnsupportedSql
 from compiler.ir.parts import scalars
 from compiler.ir.relation import Agg, Aggregate, Order, Relation, TopK, Unnest, Window
 from compiler.ir.relation import walk as relations
-from compiler.ir.scalar import Call, Sub, walk
+from compiler.ir.scalar import Call, walk
+from compiler.ir.subquery import Sub
 from compiler.ir.types import Type
 
 CALLS = {"coalesce", "case", "is_null", "num_nulls", "num_nonnulls", "array"}

@@ -15,7 +15,8 @@ from compiler.bind.operators import compare, in_values, meet
 from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, TopK
-from compiler.ir.scalar import Call, Col, Lit, Scalar, Sub, case, cast, conj, negate, substitute
+from compiler.ir.scalar import Call, Col, Lit, Scalar, case, cast, conj, negate, substitute
+from compiler.ir.subquery import Sub
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
 EVERY = 2**31 - 1  # rows

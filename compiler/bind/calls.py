@@ -15,11 +15,12 @@ from compiler.bind.functions import bind_function
 from compiler.bind.functions.times import make_interval
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
+from compiler.ir.outers import free
 from compiler.ir.relation import Agg, Order, WindowCall
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, columns, conj, is_null, transform
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, columns, conj, is_null, transform
 from compiler.ir.scalar import walk as scalar_walk
+from compiler.ir.subquery import Sub
 from compiler.ir.types import INT4, INT8, INTERVAL, JSONB, TEXT
-from compiler.normalize.outers import free
 
 TYPES = ("date", "text", "int2", "int4", "int8", "float4", "float8")  # a cast written as a call: date(created_at)
 NOW = {"now": types.TIMESTAMPTZ, "current_timestamp": types.TIMESTAMPTZ, "transaction_timestamp": types.TIMESTAMPTZ,

@@ -18,10 +18,10 @@ from compiler.bind.sets import ONE_ROW, UNNAMED, set_function, sets_joined
 from compiler.bind.whole_rows import asked_for, certain
 from compiler.catalog import Table, parse_type
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir.outers import free
 from compiler.ir.relation import Apply, Join, LeftJoin, Order, Project, Relation, Unnest
 from compiler.ir.scalar import TRUE, Call, Col, Outer, Scalar, conj, transform
 from compiler.ir.types import BOOL, INT8
-from compiler.normalize.outers import free
 
 if TYPE_CHECKING:
     from compiler.bind.query import Binder

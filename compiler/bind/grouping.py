@@ -16,7 +16,8 @@ from compiler.bind.scope import Env, Scope
 from compiler.bind.sets import SetFunction, lockstep
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, Union, Unnest, WindowCall
-from compiler.ir.scalar import Col, Lit, Outer, Scalar, Sub, cast, columns, transform
+from compiler.ir.scalar import Col, Lit, Outer, Scalar, cast, columns, transform
+from compiler.ir.subquery import Sub
 from compiler.ir.types import INT4, TEXT
 
 if TYPE_CHECKING:
@@ -235,14 +236,14 @@ def _resolve(x: Scalar, items: list[tuple[str, Scalar]]) -> Scalar:
 
 def _outer_names(x: Scalar) -> set[str]:
     """Names that subqueries within an expression read of the query around them."""
-    from compiler.normalize.outers import free
+    from compiler.ir.outers import free
 
     return {o.name for n in _walk(x) if isinstance(n, Sub) for o in free(n.query)}
 
 
 def _swap_outer(q: Relation, mapping: dict[Scalar, Scalar]) -> Relation:
     """Within a subquery of an aggregated query, columns of the outer query become its group keys."""
-    from compiler.normalize.outers import map_scalars
+    from compiler.ir.outers import map_scalars
 
     def swap(n: Scalar) -> Scalar | None:
         if isinstance(n, Outer):

@@ -13,7 +13,8 @@ from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.formats import json_text
 from compiler.ir import types
 from compiler.ir.relation import Filter, Unnest, Values
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, null, read_literal, transform, walk
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, conj, is_null, null, read_literal, transform, walk
+from compiler.ir.subquery import Sub
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
 Fresh = Callable[[str], str]

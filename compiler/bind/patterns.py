@@ -12,7 +12,8 @@ from compiler.bind.coerce import padded
 from compiler.bind.similar import regex_of
 from compiler.errors import UnsupportedSql
 from compiler.ir.relation import Project, Relation, Unnest, Values
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, case, cast, conj, is_null, negate, transform, walk
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, conj, is_null, negate, transform, walk
+from compiler.ir.subquery import Sub
 from compiler.ir.types import BOOL, TEXT
 
 NAMES = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "regex", exp.RegexpILike: "iregex", exp.SimilarTo: "similar"}

@@ -12,7 +12,8 @@ from compiler.bind.coerce import in_order, normal
 from compiler.bind.operators import compare, in_values, meet
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Project, Relation
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, Sub, conj, is_null, negate, transform, walk
+from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, conj, is_null, negate, transform, walk
+from compiler.ir.subquery import Sub
 from compiler.ir.types import BOOL
 
 

@@ -28,8 +28,9 @@ from compiler.ir.relation import (
     Union,
     Values,
 )
-from compiler.ir.scalar import Col, Outer, Sub, cast
+from compiler.ir.scalar import Col, Outer, cast
 from compiler.ir.scalar import walk as walk_scalar
+from compiler.ir.subquery import Sub
 from compiler.ir.types import TEXT
 
 ViewLookup = Callable[[str], exp.Expr | None]

@@ -12,7 +12,8 @@ from compiler.bind.functions.times import overlaps as overlapping
 from compiler.bind.operators import compare
 from compiler.errors import InvalidSql
 from compiler.ir.relation import Project
-from compiler.ir.scalar import Call, Lit, Scalar, Sub, case, conj, is_null, negate
+from compiler.ir.scalar import Call, Lit, Scalar, case, conj, is_null, negate
+from compiler.ir.subquery import Sub
 from compiler.ir.types import BOOL
 
 

@@ -9,7 +9,8 @@ from compiler.bind.coerce import coerce, normal, unify
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Order, WindowCall
-from compiler.ir.scalar import Scalar, Sub, cast, columns, walk
+from compiler.ir.scalar import Scalar, cast, columns, walk
+from compiler.ir.subquery import Sub
 from compiler.ir.types import FLOAT8, INT4, INT8, TEXT
 
 RANKING = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"}

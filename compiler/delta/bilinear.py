@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from compiler.delta.linear import plus
 from compiler.delta.restrict import equalities, keys_of, restrict
 from compiler.delta.times import after, before
@@ -23,16 +21,11 @@ from compiler.ir.relation import (
 from compiler.ir.scalar import Call
 from compiler.ir.scalar import walk as walk_scalar
 
-if TYPE_CHECKING:
-    from compiler.delta.rules import Deltas
-
 SIMPLE = (Scan, State, Temp, Values, Project, Filter, Join, Union)
 
 
-def join(q: Join, deltas: Deltas) -> Relation:
+def join(q: Join, dl: Relation, dr: Relation) -> Relation:
     """Δ(R ⋈ S) = ΔR ⋈ S⁺ + R⁻ ⋈ ΔS."""
-    deltas.used.add("bilinear")
-    dl, dr = deltas.of(q.left), deltas.of(q.right)
     terms: list[Relation] = []
     if not is_empty(dl):
         terms.append(Join(dl, only_keys(after(q.right), dl, [(b, a) for a, b in equalities(q.on, q.left, q.right)]), q.on))

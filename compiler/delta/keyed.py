@@ -7,7 +7,6 @@ would be missed.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from compiler.delta.bilinear import only_keys
 from compiler.delta.linear import plus
@@ -17,9 +16,6 @@ from compiler.ir.relation import Aggregate, Fixpoint, LeftJoin, Relation, Scan, 
 from compiler.ir.scalar import Col, Lit, Scalar, columns, substitute
 from compiler.ir.types import INT4
 
-if TYPE_CHECKING:
-    from compiler.delta.rules import Deltas
-
 MINUS_ONE = Lit(-1, INT4)
 
 
@@ -27,20 +23,24 @@ def negative(r: Relation) -> Relation:
     return Weigh(r, MINUS_ONE)
 
 
-def aggregate(q: Aggregate, deltas: Deltas) -> Relation:
+def aggregate(q: Aggregate, delta: Relation) -> Relation:
     """Δγ_k(R) = γ_k(R⁺⋉K) − γ_k(R⁻⋉K)."""
-    deltas.used.add("keyed" if q.keys else "whole")
-    return _difference(q, [e for _, e in q.keys], deltas)
+    return _difference(q, [e for _, e in q.keys], delta)
 
 
-def partitioned(q: Window | TopK, deltas: Deltas) -> Relation:
+def partitioned(q: Window | TopK, delta: Relation) -> Relation:
     """The same with K the PARTITION BY; without one the whole is one key, computed from the rows kept for it."""
-    deltas.used.add("keyed" if q.partition or not any(isinstance(n, Scan) for n in walk(q.input)) else "whole")
-    return _difference(q, list(q.partition), deltas)
+    return _difference(q, list(q.partition), delta)
 
 
-def _difference(q: Aggregate | Window | TopK, exprs: list[Scalar], deltas: Deltas) -> Relation:
-    d = deltas.of(q.input)
+def has_key(q: Aggregate | Window | TopK) -> bool:
+    """Whether less than all of an operator is computed again: by its key, or, where it has none, over rows that are kept for it."""
+    if isinstance(q, Aggregate):
+        return bool(q.keys)
+    return bool(q.partition) or not any(isinstance(n, Scan) for n in walk(q.input))
+
+
+def _difference(q: Aggregate | Window | TopK, exprs: list[Scalar], d: Relation) -> Relation:
     if is_empty(d):
         return d
     keys, cols = keys_of(d, exprs)
@@ -49,15 +49,11 @@ def _difference(q: Aggregate | Window | TopK, exprs: list[Scalar], deltas: Delta
     def of(time_of) -> Relation:  # type: ignore[no-untyped-def]
         return q.rebuild((restrict(time_of(q.input), keys, pairs),))
 
-    if not exprs:
-        return plus(q, [of(after), negative(of(before))])
     return plus(q, [of(after), negative(of(before))])
 
 
-def outer(q: LeftJoin | Semi, deltas: Deltas) -> Relation:
+def outer(q: LeftJoin | Semi, dl: Relation, dr: Relation) -> Relation:
     """Δ(L ⟕ R) = ΔL ⟕ R⁺ + A ⟕ R⁺ − A ⟕ R⁻, where A is the part of L⁻ that meets a changed row of R."""
-    deltas.used.add("keyed")
-    dl, dr = deltas.of(q.left), deltas.of(q.right)
     pairs = equalities(q.on, q.left, q.right)
     terms: list[Relation] = []
     if not is_empty(dl):
@@ -86,7 +82,6 @@ def meeting(q: LeftJoin | Semi, left: Relation, dr: Relation, pairs: list[tuple[
     return Semi(left, keys, substitute(q.on, mapping))
 
 
-def whole(q: Fixpoint, deltas: Deltas) -> Relation:
+def whole(q: Fixpoint) -> Relation:
     """A recursive query is computed again, before and after."""
-    deltas.used.add("whole")
     return plus(q, [after(q), negative(before(q))])

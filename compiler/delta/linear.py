@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from compiler.ir.relation import Filter, Net, Project, Relation, Union, Unnest, Weigh, empty, is_empty
 
-if TYPE_CHECKING:
-    from compiler.delta.rules import Deltas
 
-
-def unary(q: Project | Filter | Weigh | Unnest | Net, deltas: Deltas) -> Relation:
+def unary(q: Project | Filter | Weigh | Unnest | Net, delta: Relation) -> Relation:
     """Δσ(R) = σ(ΔR), Δπ(R) = π(ΔR), and the same for weights and unnesting."""
-    deltas.used.add("linear")
-    inner = deltas.of(q.input)
-    return empty(q) if is_empty(inner) else q.rebuild((inner,))
+    return empty(q) if is_empty(delta) else q.rebuild((delta,))
 
 
-def union(q: Union, deltas: Deltas) -> Relation:
+def union(q: Union, *deltas: Relation) -> Relation:
     """Δ(R + S) = ΔR + ΔS."""
-    deltas.used.add("linear")
-    return plus(q, [deltas.of(p) for p in q.parts])
+    return plus(q, list(deltas))
 
 
 def plus(like: Relation, parts: list[Relation]) -> Relation:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from compiler.delta.keyed import negative
 from compiler.delta.times import after
@@ -38,9 +37,6 @@ from compiler.ir.scalar import TRUE, Col, Lit, conj, is_null, negate, same
 from compiler.ir.types import INT4
 from compiler.simplify.prune import prune
 from compiler.simplify.sink import sunk
-
-if TYPE_CHECKING:
-    from compiler.delta.rules import Deltas
 
 MONOTONE = (Scan, State, Values, Recur, Project, Filter, Join, Union, Unnest, Fixpoint)
 ONE = Lit(1, INT4)
@@ -71,13 +67,12 @@ def _occurrences(r: Relation) -> list[Relation]:
     return [r, *(n for i in r.inputs for n in _occurrences(i))]
 
 
-def fixpoint(q: Fixpoint, rows: State, deltas: Deltas) -> Relation:
-    """ΔF, where `rows` is F before the batch."""
-    deltas.used.add("keyed")
+def fixpoint(q: Fixpoint, rows: State, delta: Callable[[Relation], Relation]) -> Relation:
+    """ΔF, where `rows` is F before the batch and `delta` gives Δ of a relation."""
     name = f"{q.name}_new"
-    gone = _gone(q, deltas)
+    gone = _gone(q, delta)
     extended = transform(q.step, lambda n: _as(rows, n) if isinstance(n, Recur) else n)
-    start = [d for d in (deltas.of(q.base), _named(deltas.of(extended), q.base)) if not is_empty(d)]
+    start = [d for d in (delta(q.base), _named(delta(extended), q.base)) if not is_empty(d)]
     step = transform(after(q.step), lambda n: Recur(name, n.cols) if isinstance(n, Recur) else n)
     if not start:
         return Values(q.schema, ())
@@ -103,12 +98,12 @@ def _unknown(r: Relation, rows: State) -> Relation:
     return Semi(r, known, conj([same(a, b) for a, b in zip(r.schema, known.schema, strict=True)]), anti=True)
 
 
-def _gone(q: Fixpoint, deltas: Deltas) -> Relation:
+def _gone(q: Fixpoint, delta: Callable[[Relation], Relation]) -> Relation:
     """A row where any input of the recursion loses a row, in the columns that it reads."""
     parts: list[Relation] = []
     for n in walk(prune(q)):
         for leaf in n.inputs:
-            if not isinstance(leaf, Scan | State) or is_empty(d := deltas.of(leaf)):
+            if not isinstance(leaf, Scan | State) or is_empty(d := delta(leaf)):
                 continue
             read = n.exprs if isinstance(n, Project) else tuple((c.name, c) for c in leaf.schema)
             cols = Project(d, tuple((f"c{i}", e) for i, (_, e) in enumerate(read)))

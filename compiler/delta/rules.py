@@ -1,6 +1,7 @@
 """Δ: what a batch adds to and takes from a relation, rule by rule.
 
-Every rule satisfies evaluate(Δq) = evaluate(q⁺) − evaluate(q⁻); tests/properties checks it on random queries.
+A rule is a function of an operator and the Δ of each of its inputs. It satisfies evaluate(Δq) = evaluate(q⁺) − evaluate(q⁻):
+tests/properties checks it on random queries.
 Linear rules are in `linear`, the bilinear one in `bilinear`, and those that recompute affected keys in `keyed`.
 """
 
@@ -55,23 +56,40 @@ class Deltas:
         return any(self.moves(i) for i in r.inputs)
 
     def _of(self, r: Relation) -> Relation:
+        self.used |= {kind} if (kind := kind_of(r)) else set()
         match r:
             case Scan() | State():
                 return replace(r, at="delta")
             case Project() | Filter() | Weigh() | Unnest() | Net():
-                return linear.unary(r, self)
+                return linear.unary(r, self.of(r.input))
             case Union():
-                return linear.union(r, self)
+                return linear.union(r, *map(self.of, r.parts))
             case Join():
-                return bilinear.join(r, self)
+                return bilinear.join(r, self.of(r.left), self.of(r.right))
             case LeftJoin() | Semi():
-                return keyed.outer(r, self)
+                return keyed.outer(r, self.of(r.left), self.of(r.right))
             case Aggregate():
-                return keyed.aggregate(r, self)
+                return keyed.aggregate(r, self.of(r.input))
             case Window() | TopK():
-                return keyed.partitioned(r, self)
+                return keyed.partitioned(r, self.of(r.input))
             case Fixpoint():
-                return keyed.whole(r, self)
+                return keyed.whole(r)
             case Values() | Recur() | Temp():
                 return empty(r)
         raise TypeError(f"no delta rule for {type(r).__name__}")
+
+
+def kind_of(r: Relation) -> str:
+    """How Δ of an operator is made: linear, bilinear, keyed (its keys are computed again) or whole; '' of what only is read."""
+    match r:
+        case Project() | Filter() | Weigh() | Unnest() | Net() | Union():
+            return "linear"
+        case Join():
+            return "bilinear"
+        case LeftJoin() | Semi():
+            return "keyed"
+        case Aggregate() | Window() | TopK():
+            return "keyed" if keyed.has_key(r) else "whole"
+        case Fixpoint():
+            return "whole"
+    return ""

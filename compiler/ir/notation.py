@@ -28,7 +28,8 @@ from compiler.ir.relation import (
     Window,
     WindowCall,
 )
-from compiler.ir.scalar import TRUE, Call, Col, Lit, Outer, Scalar, Sub
+from compiler.ir.scalar import TRUE, Call, Col, Lit, Outer, Scalar
+from compiler.ir.subquery import Sub
 
 INFIX = {"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "||"}
 

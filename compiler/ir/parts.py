@@ -1,48 +1,47 @@
-"""What one relation is made with, and what it is part of."""
+"""The scalars of one relation, found and mapped: by the fields that its class names in `SCALARS`, so that both see the same ones."""
 
 from __future__ import annotations
 
-from compiler.ir.relation import (
-    Aggregate,
-    Binary,
-    Filter,
-    Fixpoint,
-    Keys,
-    Project,
-    Recur,
-    Relation,
-    TopK,
-    Unnest,
-    Values,
-    Weigh,
-    Window,
-    walk,
-)
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+from compiler.ir.relation import Agg, Fixpoint, Order, Recur, Relation, WindowCall, walk
 from compiler.ir.scalar import Scalar
+
+MapScalar = Callable[[Scalar], Scalar]
+HOLDERS = (Agg, Order, WindowCall)  # what holds scalars besides relations and scalars
 
 
 def scalars(n: Relation) -> list[Scalar]:
     """The scalar expressions of one node."""
-    if isinstance(n, Project | Keys):
-        return [e for _, e in n.exprs]
-    if isinstance(n, Filter):
-        return [n.predicate]
-    if isinstance(n, Binary):
-        return [n.on]
-    if isinstance(n, Weigh):
-        return [n.by]
-    if isinstance(n, Aggregate):
-        return [e for _, e in n.keys] + [s for _, a in n.aggs for s in a.scalars]
-    if isinstance(n, Window):
-        bounds = [b[1] for _, c in n.calls if c.frame for b in (c.frame[1], c.frame[2]) if b[1] is not None]
-        return [*n.partition, *(s for _, c in n.calls for s in c.scalars), *bounds]
-    if isinstance(n, TopK):
-        return [*n.partition, *(o.expr for o in n.order)]
-    if isinstance(n, Unnest):
-        return list(n.args)
-    if isinstance(n, Values):
-        return [x for row in n.rows for x in row]
-    return []
+    return [e for name in n.SCALARS for e in _found(getattr(n, name))]
+
+
+def with_scalars(n: Relation, f: MapScalar) -> Relation:
+    """One node with its scalar expressions mapped."""
+    return replace(n, **{name: _mapped(getattr(n, name), f) for name in n.SCALARS}) if n.SCALARS else n  # type: ignore[type-var]
+
+
+def _found(x: Any) -> Iterator[Scalar]:
+    if isinstance(x, Scalar):
+        yield x
+    elif isinstance(x, tuple):
+        for part in x:
+            yield from _found(part)
+    elif isinstance(x, HOLDERS):
+        for field in fields(x):
+            yield from _found(getattr(x, field.name))
+
+
+def _mapped(x: Any, f: MapScalar) -> Any:
+    if isinstance(x, Scalar):
+        return f(x)
+    if isinstance(x, tuple):
+        return tuple(_mapped(part, f) for part in x)
+    if isinstance(x, HOLDERS):
+        return replace(x, **{field.name: _mapped(getattr(x, field.name), f) for field in fields(x)})
+    return x
 
 
 def of_a_round(r: Relation) -> bool:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 from compiler.errors import InvalidSql
 from compiler.formats.input import read
 from compiler.ir import types
 from compiler.ir.types import Type
-
-if TYPE_CHECKING:
-    from compiler.ir.relation import Relation
 
 Value = None | bool | int | float | str | tuple["Value", ...]
 
@@ -62,28 +59,6 @@ class Call(Scalar):
 
     fn: str
     args: tuple[Scalar, ...]
-    type: Type
-
-    @property
-    def children(self) -> tuple[Scalar, ...]:
-        return self.args
-
-    def rebuild(self, children: tuple[Scalar, ...]) -> Scalar:
-        return replace(self, args=children)
-
-
-@dataclass(frozen=True, slots=True)
-class Sub(Scalar):
-    """A subquery in an expression; none is left after normalization.
-
-    `kind` is scalar, exists or any; for `any`, `args` are the left operands and `op` compares them with the
-    subquery's columns (`x = ANY (q)` is IN). `query` may hold `Outer` columns.
-    """
-
-    kind: str
-    query: Relation
-    args: tuple[Scalar, ...]
-    op: str
     type: Type
 
     @property

@@ -5,8 +5,9 @@ from __future__ import annotations
 from compiler.errors import CompilerBug
 from compiler.ir.parts import scalars
 from compiler.ir.relation import Apply, Relation, walk
-from compiler.ir.scalar import Outer, Sub
+from compiler.ir.scalar import Outer
 from compiler.ir.scalar import walk as walk_scalar
+from compiler.ir.subquery import Sub
 
 
 def verify(r: Relation) -> Relation:

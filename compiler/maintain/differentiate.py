@@ -149,7 +149,8 @@ class _Differentiation:
 
     def bag_delta(self, s: Bag, q: Relation, deltas: Deltas) -> tuple[Relation, str]:
         if isinstance(q, Fixpoint) and monotone(q):
-            return fixpoint(q, s.read("before"), deltas), (
+            deltas.used.add("keyed")
+            return fixpoint(q, s.read("before"), deltas.of), (
                 "semi-naive: ΔF = fix(ΔB + ΔS(F⁻) + S⁺); where rows leave, fix(B⁺ + S⁺) − F⁻")
         if isinstance(q, Window):
             return self.partitions(s, q, deltas), (

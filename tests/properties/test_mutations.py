@@ -72,8 +72,8 @@ def unsorted(method: Any) -> Any:
 MUTATIONS: dict[str, Patch] = {
     "Δσ(R) = ∅": swap(linear, "unary", lambda f: lambda q, d: empty(q) if isinstance(q, Filter) else f(q, d)),
     "Δπ(R) = ∅": swap(linear, "unary", lambda f: lambda q, d: empty(q) if isinstance(q, Project) else f(q, d)),
-    "Δ of a weight forgets the weight": swap(linear, "unary", lambda f: lambda q, d: d.of(q.input) if isinstance(q, Weigh) else f(q, d)),
-    "Δ(R + S) = ΔR": swap(linear, "union", lambda f: lambda q, d: linear.plus(q, [d.of(q.parts[0])])),
+    "Δ of a weight forgets the weight": swap(linear, "unary", lambda f: lambda q, d: d if isinstance(q, Weigh) else f(q, d)),
+    "Δ(R + S) = ΔR": swap(linear, "union", lambda f: lambda q, *d: f(q, d[0])),
     "Δ(R ⋈ S) without ΔR ⋈ ΔS": swap(bilinear, "after", lambda f: keyed.before),
     "Δ(R ⋈ S) with ΔR ⋈ ΔS twice": swap(bilinear, "before", lambda f: keyed.after),
     "Δ(R ⋈ S) without R⁻ ⋈ ΔS": swap(bilinear, "plus", without(1)),

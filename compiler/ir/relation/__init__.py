@@ -6,7 +6,7 @@ Meaning is given by `compiler.ir.evaluate`.
 
 from __future__ import annotations
 
-from compiler.ir.relation.base import Named, Relation, node, require, require_unique
+from compiler.ir.relation.base import Named, Relation, require, require_unique
 from compiler.ir.relation.groups import Agg, Aggregate, Frame, Order, TopK, Window, WindowCall
 from compiler.ir.relation.joins import Apply, Binary, Join, LeftJoin, Semi
 from compiler.ir.relation.rows import Filter, Keys, Net, Project, Union, Unnest, Weigh
@@ -43,7 +43,6 @@ __all__ = [
     "WindowCall",
     "empty",
     "is_empty",
-    "node",
     "pick",
     "rename",
     "require",

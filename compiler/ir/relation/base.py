@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
+from typing import ClassVar
 
 from compiler.errors import CompilerBug
 from compiler.ir.scalar import Col, Scalar
@@ -12,7 +13,9 @@ Named = tuple[str, Scalar]
 
 
 class Relation:
-    """A Z-set over named, typed columns."""
+    """A Z-set over named, typed columns. `SCALARS` names the fields that hold its scalar expressions, also within tuples and calls."""
+
+    SCALARS: ClassVar[tuple[str, ...]] = ()
 
     @cached_property
     def _hash(self) -> int:
@@ -60,7 +63,3 @@ def require(what: str, used: set[str], *inputs: Relation) -> None:
 def require_unique(what: str, names: tuple[str, ...]) -> None:
     if len(set(names)) != len(names):
         raise CompilerBug(f"{what} repeats a column: {list(names)}")
-
-
-def node(cls: type) -> type:
-    return dataclass(frozen=True, eq=False)(cls)

@@ -37,6 +37,8 @@ class Agg:
 class Aggregate(Relation):
     """γ: one row a group, NULL keys being equal; without keys, one row always."""
 
+    SCALARS = ("keys", "aggs")
+
     input: Relation
     keys: tuple[Named, ...]
     aggs: tuple[tuple[str, Agg], ...]
@@ -74,12 +76,15 @@ class WindowCall:
 
     @property
     def scalars(self) -> tuple[Scalar, ...]:
-        return (*self.args, *([self.filter] if self.filter else []), *(o.expr for o in self.order))
+        bounds = [by for _, by in self.frame[1:3] if by is not None] if self.frame else []
+        return (*self.args, *([self.filter] if self.filter else []), *(o.expr for o in self.order), *bounds)
 
 
 @dataclass(frozen=True, eq=False)
 class Window(Relation):
     """Input columns and window functions over one PARTITION BY."""
+
+    SCALARS = ("partition", "calls")
 
     input: Relation
     partition: tuple[Scalar, ...]
@@ -104,6 +109,8 @@ class Window(Relation):
 @dataclass(frozen=True, eq=False)
 class TopK(Relation):
     """Per partition, rows `skip` to `skip + limit` of an order; limit None is no limit. Ties go by all columns."""
+
+    SCALARS = ("partition", "order")
 
     input: Relation
     partition: tuple[Scalar, ...]

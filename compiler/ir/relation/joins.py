@@ -11,6 +11,8 @@ from compiler.ir.scalar import Col, Scalar, columns
 
 @dataclass(frozen=True, eq=False)
 class Binary(Relation):
+    SCALARS = ("on",)
+
     left: Relation
     right: Relation
     on: Scalar

@@ -14,6 +14,8 @@ from compiler.ir.scalar import Col, Scalar, columns
 class Project(Relation):
     """π: compute columns; equal rows keep their weights apart."""
 
+    SCALARS = ("exprs",)
+
     input: Relation
     exprs: tuple[Named, ...]
 
@@ -36,6 +38,8 @@ class Project(Relation):
 @dataclass(frozen=True, eq=False)
 class Filter(Relation):
     """σ: keep rows for which `predicate` is true, neither false nor unknown."""
+
+    SCALARS = ("predicate",)
 
     input: Relation
     predicate: Scalar
@@ -81,6 +85,8 @@ class Union(Relation):
 class Weigh(Relation):
     """Multiply each weight by an integer computed from the row; −1 negates."""
 
+    SCALARS = ("by",)
+
     input: Relation
     by: Scalar
 
@@ -99,6 +105,8 @@ class Weigh(Relation):
 @dataclass(frozen=True, eq=False)
 class Unnest(Relation):
     """Input columns and those of a set-returning function of them; linear. `outer` keeps rows it gives none for."""
+
+    SCALARS = ("args",)
 
     input: Relation
     fn: str
@@ -124,6 +132,8 @@ class Unnest(Relation):
 @dataclass(frozen=True, eq=False)
 class Keys(Relation):
     """δ(π |R|): the distinct values of expressions over all rows of any non-zero weight, each with weight 1."""
+
+    SCALARS = ("exprs",)
 
     input: Relation
     exprs: tuple[Named, ...]

@@ -54,6 +54,8 @@ class Temp(Relation):
 class Values(Relation):
     """Constant rows of weight 1; without rows it is the empty relation."""
 
+    SCALARS = ("rows",)
+
     cols: tuple[Col, ...]
     rows: tuple[tuple[Scalar, ...], ...]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compiler.ir.outers import free
 from compiler.ir.relation import (
     Agg,
     Aggregate,
@@ -12,26 +13,10 @@ from compiler.ir.relation import (
     Relation,
     Semi,
 )
-from compiler.ir.scalar import (
-    FALSE,
-    TRUE,
-    Call,
-    Col,
-    Lit,
-    Outer,
-    Scalar,
-    Sub,
-    case,
-    columns,
-    conj,
-    equal,
-    is_null,
-    negate,
-    walk,
-)
+from compiler.ir.scalar import FALSE, TRUE, Call, Col, Lit, Outer, Scalar, case, columns, conj, equal, is_null, negate, walk
 from compiler.ir.scalar import transform as map_scalar
+from compiler.ir.subquery import Sub
 from compiler.ir.types import BOOL, INT8
-from compiler.normalize.outers import free
 from compiler.normalize.subqueries.lifting import Provided, free_above, lift, peel, pick_like
 from compiler.normalize.subqueries.push import ZERO, Push
 from compiler.normalize.subqueries.unique import unique

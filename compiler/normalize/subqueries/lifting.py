@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from compiler.ir.outers import free
 from compiler.ir.parts import scalars
 from compiler.ir.relation import (
     Aggregate,
@@ -25,7 +26,6 @@ from compiler.ir.scalar import (
 )
 from compiler.ir.scalar import transform as map_scalar
 from compiler.ir.types import FLOATS, INTEGERS, Type
-from compiler.normalize.outers import free
 from compiler.normalize.subqueries.forms import form, value
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from compiler.errors import UnsupportedSql
-from compiler.ir.parts import scalars
+from compiler.ir.outers import free
+from compiler.ir.parts import scalars, with_scalars
 from compiler.ir.relation import (
     Aggregate,
     Apply,
@@ -22,21 +23,9 @@ from compiler.ir.relation import (
     Window,
     transform,
 )
-from compiler.ir.scalar import (
-    TRUE,
-    Call,
-    Lit,
-    Scalar,
-    Sub,
-    case,
-    columns,
-    conj,
-    conjuncts,
-    same,
-    walk,
-)
+from compiler.ir.scalar import TRUE, Call, Lit, Scalar, case, columns, conj, conjuncts, same, walk
 from compiler.ir.scalar import transform as map_scalar
-from compiler.normalize.outers import free, map_node
+from compiler.ir.subquery import Sub
 from compiler.normalize.subqueries.attach import Attach
 from compiler.normalize.subqueries.forms import form
 from compiler.normalize.subqueries.lifting import free_above, lift, peel, pick_like
@@ -67,7 +56,7 @@ class _Unnest(Attach):
         if isinstance(n, Unnest | Project | Aggregate | Window | TopK | Weigh):
             box, attached = [n.input], dict[Sub, Scalar]()
             new = {s: self.replace(s, box, attached) for s in scalars(n)}
-            out = map_node(n.rebuild((box[0],)), lambda s: new[s])
+            out = with_scalars(n.rebuild((box[0],)), lambda s: new[s])
             return out if not isinstance(n, Window | TopK | Weigh | Unnest) else Project(
                 out, tuple((c.name, c) for c in n.schema))
         if isinstance(n, Values):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.errors import CompilerBug, UnsupportedSql
-from compiler.ir.parts import scalars
+from compiler.ir.outers import free
+from compiler.ir.parts import scalars, with_scalars
 from compiler.ir.relation import (
     Aggregate,
     Filter,
@@ -38,7 +39,6 @@ from compiler.ir.scalar import (
     walk,
 )
 from compiler.ir.types import INT8
-from compiler.normalize.outers import free, map_node
 from compiler.normalize.subqueries.forms import form, type_of_form
 from compiler.normalize.subqueries.lifting import Provided, tie
 
@@ -86,7 +86,7 @@ class Push:
         wanted = [o for o in free(agg) if o.name in rel.names]
         inner, p = self.go(agg.input, rel)
         inner, p = self.ensure(inner, p, wanted, rel)
-        new = map_node(agg.rebuild((inner,)), p.bind)
+        new = with_scalars(agg.rebuild((inner,)), p.bind)
         assert isinstance(new, Aggregate)
         keys = tuple((c.name, c) for c in p.cols.values())
         grouped = Aggregate(inner, keys, new.aggs)
@@ -129,7 +129,7 @@ class Push:
             return self.go_aggregate(q, rel, here)
         if isinstance(q, Window | TopK):
             inner, p = self.ensure(*self.go(q.input, rel), here, rel)
-            new = map_node(q.rebuild((inner,)), p.bind)
+            new = with_scalars(q.rebuild((inner,)), p.bind)
             assert isinstance(new, Window | TopK)
             return replace(new, partition=(*new.partition, *p.cols.values())), p
         if isinstance(q, Union):
@@ -138,7 +138,7 @@ class Push:
             return self.go_fixpoint(q, rel)
         if isinstance(q, Unnest | Weigh):
             inner, p = self.ensure(*self.go(q.input, rel), here, rel)
-            return map_node(q.rebuild((inner,)), p.bind), p
+            return with_scalars(q.rebuild((inner,)), p.bind), p
         raise UnsupportedSql(f"a correlated subquery over {type(q).__name__.lower()} is not supported",
                              code="unsupported_subquery")
 
@@ -199,7 +199,7 @@ class Push:
                 exprs.append((n, Call("coalesce", (c, ZERO), INT8) if a.fn in ("count", "regr_count") else c))
             return self.carry(joined, tuple(exprs), dp)
         inner, p = self.ensure(*self.go(q.input, rel), here, rel)
-        new = map_node(q.rebuild((inner,)), p.bind)
+        new = with_scalars(q.rebuild((inner,)), p.bind)
         assert isinstance(new, Aggregate)
         renamed = {f: Col(self.fresh(f), c.type) for f, c in p.cols.items()}
         keys = tuple((renamed[f].name, c) for f, c in p.cols.items())
