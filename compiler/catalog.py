@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sqlglot
@@ -25,7 +26,7 @@ NAMES = {
 }
 
 
-def parse_type(text: str, enums: dict[str, tuple[str, ...]] | None = None) -> Type:
+def parse_type(text: str, enums: Mapping[str, tuple[str, ...]] | None = None) -> Type:
     """A type as `format_type` or a CREATE TABLE prints it. Types that are not known are carried as text."""
     text = text.strip().lower() if not text.strip().startswith('"') else text.strip()
     if text.endswith("[]"):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 
+from compiler.bind.names import QueryBinder
 from compiler.bind.scope import Scope
 from compiler.bind.sets import SetFunction
 from compiler.errors import InvalidSql
 from compiler.ir.relation import Agg, Relation, WindowCall
 from compiler.ir.scalar import Col, Scalar, cast
 from compiler.ir.types import BOOL
-
-if TYPE_CHECKING:
-    from compiler.bind.query import Binder
 
 
 @dataclass
@@ -45,7 +43,7 @@ def begins(e: exp.Expr) -> int | None:
 class Binding:
     """Binds expressions within one query block."""
 
-    def __init__(self, binder: Binder, subquery: Callable[[exp.Expr, Scope], Relation]) -> None:
+    def __init__(self, binder: QueryBinder, subquery: Callable[[exp.Expr, Scope], Relation]) -> None:
         self.binder = binder
         self.subquery = subquery
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -12,6 +11,7 @@ from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
 from compiler.bind.join_tree import Tree, arriving, full_join, ident, is_comma, is_function, is_lateral, known, product, renamed
+from compiler.bind.names import QueryBinder
 from compiler.bind.operators import compare
 from compiler.bind.scope import Bound, Env, Scope, Source
 from compiler.bind.sets import ONE_ROW, UNNAMED, set_function, sets_joined
@@ -23,11 +23,8 @@ from compiler.ir.relation import Apply, Join, LeftJoin, Order, Project, Relation
 from compiler.ir.scalar import TRUE, Call, Col, Outer, Scalar, conj, transform
 from compiler.ir.types import BOOL, INT8
 
-if TYPE_CHECKING:
-    from compiler.bind.query import Binder
 
-
-def bind_from(binder: Binder, expressions: Expressions, e: exp.Select, env: Env, scope: Scope) -> Relation:
+def bind_from(binder: QueryBinder, expressions: Expressions, e: exp.Select, env: Env, scope: Scope) -> Relation:
     """The relation of FROM; fills `scope` with what it brings into sight."""
     start = e.args.get("from_") or e.args.get("from")
     if start is None:
@@ -39,7 +36,7 @@ def bind_from(binder: Binder, expressions: Expressions, e: exp.Select, env: Env,
 
 
 class _From:
-    def __init__(self, binder: Binder, expressions: Expressions, env: Env, scope: Scope, whole: set[str], listed: bool) -> None:
+    def __init__(self, binder: QueryBinder, expressions: Expressions, env: Env, scope: Scope, whole: set[str], listed: bool) -> None:
         self.binder, self.expressions, self.env, self.scope, self.whole, self.listed = binder, expressions, env, scope, whole, listed
         self.known = 0  # sources outside the join being read, which an alias of its own keeps apart
 

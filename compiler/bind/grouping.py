@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
@@ -12,22 +11,21 @@ from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
 from compiler.bind.expressions import Expressions
+from compiler.bind.names import QueryBinder
 from compiler.bind.scope import Env, Scope
 from compiler.bind.sets import SetFunction, lockstep
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir.outers import free, map_scalars
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, Union, Unnest, WindowCall
 from compiler.ir.scalar import Col, Lit, Outer, Scalar, cast, columns, transform
 from compiler.ir.subquery import Sub
 from compiler.ir.types import INT4, TEXT
 
-if TYPE_CHECKING:
-    from compiler.bind.query import Binder
-
 
 class Grouping:
     """Groups within one SELECT."""
 
-    def __init__(self, binder: Binder, e: exp.Select, env: Env, parent: Scope | None) -> None:
+    def __init__(self, binder: QueryBinder, e: exp.Select, env: Env, parent: Scope | None) -> None:
         self.binder, self.e, self.env = binder, e, env
         self.expressions = Expressions(binder, self.subquery)
         self.scope = Scope(parent=parent)
@@ -236,15 +234,11 @@ def _resolve(x: Scalar, items: list[tuple[str, Scalar]]) -> Scalar:
 
 def _outer_names(x: Scalar) -> set[str]:
     """Names that subqueries within an expression read of the query around them."""
-    from compiler.ir.outers import free
-
     return {o.name for n in _walk(x) if isinstance(n, Sub) for o in free(n.query)}
 
 
 def _swap_outer(q: Relation, mapping: dict[Scalar, Scalar]) -> Relation:
     """Within a subquery of an aggregated query, columns of the outer query become its group keys."""
-    from compiler.ir.outers import map_scalars
-
     def swap(n: Scalar) -> Scalar | None:
         if isinstance(n, Outer):
             got = mapping.get(Col(n.name, n.type))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -12,9 +11,11 @@ from compiler.bind.clause import Clause, begins
 from compiler.bind.coerce import unify, without_blanks
 from compiler.bind.expressions import Expressions
 from compiler.bind.join_tree import ident, known
+from compiler.bind.names import Names
 from compiler.bind.operators import of
 from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.scope import Bound, Env, Scope, Source
+from compiler.bind.select import bind_select
 from compiler.bind.set_operations import set_operation
 from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, TidemarkError, UnsupportedSql
@@ -37,32 +38,18 @@ ViewLookup = Callable[[str], exp.Expr | None]
 
 
 @dataclass
-class Binder:
+class Binder(Names):
     """Binds one view. Names it makes up are unique within the view and depend on nothing but its text."""
 
     catalog: Catalog
     views: Mapping[str, exp.Expr] = field(default_factory=dict)
     path: tuple[str, ...] = ()  # views being bound, outermost first
-    used: dict[str, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
     reads_views: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.enums = {n: of(c.type).labels for tb in self.catalog.tables.values() for c in tb.columns if of(c.type).name == "enum"
                       for n in (c.source_type.removesuffix("[]"), of(c.type).title.strip('"'))}
-
-    def fresh(self, base: str) -> str:
-        """A name not used before in this view, made from `base`."""
-        base = re.sub(r"[^a-z0-9_]", "_", base.lower()).strip("_") or "c"
-        if base[0].isdigit():
-            base = f"c{base}"
-        n = self.used.get(base, 0) + 1
-        self.used[base] = n
-        name = base if n == 1 else f"{base}_{n}"
-        if n > 1 and name in self.used:
-            return self.fresh(base)
-        self.used.setdefault(name, 1)
-        return name
 
     def view(self, query: exp.Expr) -> Bound:
         """The whole view, its output columns renamed to what the user called them."""
@@ -91,8 +78,6 @@ class Binder:
         if (w := e.args.get("with_") or e.args.get("with")) is not None:
             env = self.ctes(w, env, parent)
         if isinstance(e, exp.Select):
-            from compiler.bind.select import bind_select
-
             return bind_select(self, e, env, parent)
         if isinstance(e, exp.SetOperation):
             return self.ordered(e, set_operation(self, e, self.query(e.left, env, parent), self.query(e.right, env, parent)), env, parent)

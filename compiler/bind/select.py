@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -13,6 +12,7 @@ from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
 from compiler.bind.from_clause import bind_from
 from compiler.bind.grouping import Grouping, column_name
+from compiler.bind.names import QueryBinder
 from compiler.bind.operators import ordinal
 from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.scope import Bound, Env, Scope
@@ -23,11 +23,8 @@ from compiler.ir.relation import Aggregate, Filter, Order, Project, Relation, To
 from compiler.ir.scalar import Call, Col, Scalar, cast, columns, transform
 from compiler.ir.types import INT8, TEXT
 
-if TYPE_CHECKING:
-    from compiler.bind.query import Binder
 
-
-def bind_select(binder: Binder, e: exp.Select, env: Env, parent: Scope | None) -> Bound:
+def bind_select(binder: QueryBinder, e: exp.Select, env: Env, parent: Scope | None) -> Bound:
     return _Select(binder, e, env, parent).bind()
 
 

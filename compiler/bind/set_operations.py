@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from compiler.bind.coerce import normal, unify
+from compiler.bind.names import QueryBinder
 from compiler.bind.scope import Bound
 from compiler.errors import InvalidSql
 from compiler.ir import types
@@ -14,11 +13,8 @@ from compiler.ir.relation import Agg, Aggregate, Filter, Project, Relation, Unio
 from compiler.ir.scalar import Call, Col, Lit, Scalar, conj
 from compiler.ir.types import BOOL, INT8
 
-if TYPE_CHECKING:
-    from compiler.bind.query import Binder
 
-
-def set_operation(binder: Binder, e: exp.SetOperation, left: Bound, right: Bound) -> Bound:
+def set_operation(binder: QueryBinder, e: exp.SetOperation, left: Bound, right: Bound) -> Bound:
     """UNION, INTERSECT or EXCEPT of two bound queries."""
     if len(left.outputs) != len(right.outputs):
         raise InvalidSql(f"each {e.key.upper()} query must have the same number of columns", code="syntax_error")
@@ -41,7 +37,7 @@ def set_operation(binder: Binder, e: exp.SetOperation, left: Bound, right: Bound
     return Bound(rel, names)
 
 
-def difference(binder: Binder, l: Relation, r: Relation, intersect: bool, distinct: bool) -> Relation:
+def difference(binder: QueryBinder, l: Relation, r: Relation, intersect: bool, distinct: bool) -> Relation:
     """INTERSECT and EXCEPT: count each row on both sides, then weigh or filter by the counts."""
     side = binder.fresh("side")
     one, two = Lit(1, types.INT4), Lit(2, types.INT4)
