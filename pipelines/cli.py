@@ -91,10 +91,10 @@ def check(project: Path) -> None:
     from connectors.postgres.preflight import preflight
     from pipelines import deployment
     from pipelines.config import load_config
-    from pipelines.findings import deployed, unowned
+    from pipelines.deploying.source_objects import orphans
+    from pipelines.deploying.unsuited import check_capture
     from pipelines.project import compile_project, read_views, refuse
-    from pipelines.source_objects import orphans
-    from pipelines.unsuited import check_capture
+    from pipelines.verifying.findings import deployed, unowned
 
     config = load_config(project)
     found = deployment.load(config.warehouse_path)
@@ -123,7 +123,7 @@ def check(project: Path) -> None:
 @click.pass_obj
 def compile_(project: Path, views: tuple[str, ...], schema: Path | None, engine: str | None) -> None:
     """Print the maintenance SQL of views."""
-    from pipelines.explain import compiled, scripts
+    from pipelines.asking.explain import compiled, scripts
 
     for text in scripts(compiled(project, list(views), schema, engine)):
         click.echo(text)
@@ -137,7 +137,7 @@ def compile_(project: Path, views: tuple[str, ...], schema: Path | None, engine:
 @click.pass_obj
 def explain(project: Path, view: str, schema: Path | None, engine: str | None, fmt: str) -> None:
     """Algebra, delta rules, states, strategy and why."""
-    from pipelines.explain import compiled, render, sizes
+    from pipelines.asking.explain import compiled, render, sizes
 
     v = compiled(project, [view], schema, engine)[0]
     kept = None
@@ -157,10 +157,10 @@ def status(project: Path, as_json: bool, watch: bool) -> None:
     """Per view: engine, maintenance, rows, frontier, staleness; slot and retained WAL."""
     import time
 
+    from pipelines.asking.status import plain
+    from pipelines.asking.status import status as read
     from pipelines.config import load_config
     from pipelines.observe.live import live_table
-    from pipelines.status import plain
-    from pipelines.status import status as read
 
     config = load_config(project)
     if not watch:
@@ -185,7 +185,7 @@ def status(project: Path, as_json: bool, watch: bool) -> None:
 @click.pass_obj
 def query(project: Path, sql: str, wait: bool, internal: bool, fmt: str) -> None:
     """Read the views with SQL."""
-    from pipelines.ask import ask, render
+    from pipelines.asking.ask import ask, render
     from pipelines.config import load_config
 
     click.echo(render(ask(load_config(project), sql, wait, internal), fmt))
@@ -197,7 +197,7 @@ def query(project: Path, sql: str, wait: bool, internal: bool, fmt: str) -> None
 @click.option("--keep", is_flag=True, help="Keep the project folder.")
 def demo(seconds: int, spark: bool, keep: bool) -> None:
     """All of it, live, on an embedded Postgres."""
-    from pipelines.demo import demo as show
+    from pipelines.showing.demo import demo as show
 
     sys.exit(show(seconds, spark, keep))
 
@@ -209,8 +209,8 @@ def demo(seconds: int, spark: bool, keep: bool) -> None:
 @click.pass_obj
 def deploy(project: Path, keep_going: bool, resync: bool, as_json: bool) -> None:
     """Publication, slot, snapshot, states and views, to match views/*.sql."""
-    from pipelines import deploy as run
     from pipelines.config import load_config
+    from pipelines.deploying import deploy as run
     from pipelines.progress import deploying
     from pipelines.project import refuse
 
@@ -234,10 +234,10 @@ def deploy(project: Path, keep_going: bool, resync: bool, as_json: bool) -> None
 @click.pass_obj
 def run(project: Path, once: bool, log_format: Literal["text", "json"] | None) -> None:
     """Keep the views fresh until stopped; on a terminal, show how fresh they are."""
-    from pipelines import run as loop
     from pipelines.config import load_config
     from pipelines.observe.log import configure
     from pipelines.observe.observer import Observer
+    from pipelines.running import run as loop
 
     config = load_config(project)
     if once:
@@ -258,7 +258,7 @@ def run(project: Path, once: bool, log_format: Literal["text", "json"] | None) -
 @click.pass_obj
 def export(project: Path, views: tuple[str, ...], target: Path, fmt: str) -> None:
     """One file or folder per view, columns in view order."""
-    from pipelines import export as run
+    from pipelines.asking import export as run
     from pipelines.config import load_config
 
     run.export(load_config(project), list(views), (project / target) if not target.is_absolute() else target, fmt)
@@ -270,8 +270,8 @@ def export(project: Path, views: tuple[str, ...], target: Path, fmt: str) -> Non
 @click.pass_obj
 def verify(project: Path, views: tuple[str, ...], repair: bool) -> None:
     """Compare views with the source at one LSN, both ways."""
-    from pipelines import verify as run
     from pipelines.config import load_config
+    from pipelines.verifying import verify as run
 
     results = run.verify(load_config(project), list(views), repair)
     for r in results:
@@ -288,8 +288,8 @@ def teardown(project: Path, yes: bool) -> None:
     from connectors.postgres.connection import connect
     from pipelines import deployment
     from pipelines.config import load_config
-    from pipelines.first import leftovers, remove_warehouse
-    from pipelines.source_objects import drop_source_objects, orphans
+    from pipelines.deploying.first import leftovers, remove_warehouse
+    from pipelines.deploying.source_objects import drop_source_objects, orphans
 
     config = load_config(project)
     if not yes:

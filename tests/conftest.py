@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pipelines.embedded import EmbeddedPostgres
+from pipelines.showing.embedded import EmbeddedPostgres
 
 ROOT = Path(__file__).parent.parent
 DOCKER_PASSWORD = os.environ.get("TIDEMARK_PG_PASSWORD", "shop")  # as compose.yaml reads it

@@ -11,9 +11,9 @@ import psycopg
 
 from pipelines import deployment
 from pipelines.config import Config, load_config
-from pipelines.deploy import Deployed, deploy
-from pipelines.run import run
-from pipelines.verify import Verified, verify
+from pipelines.deploying.deploy import Deployed, deploy
+from pipelines.running.run import run
+from pipelines.verifying.verify import Verified, verify
 
 
 @dataclass

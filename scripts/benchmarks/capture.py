@@ -24,7 +24,7 @@ from connectors.postgres.stream import Limits, Stream
 from connectors.staging import stage
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
-from pipelines.capture import current_lsn
+from pipelines.applying.capture import current_lsn
 
 PER_COMMIT = 10_000
 PUBLICATION = "bench"

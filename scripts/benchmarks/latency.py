@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.capture import database
 from connectors.postgres.connection import connect
-from pipelines.client import RemoteReader, connect_running
+from pipelines.asking.client import RemoteReader, connect_running
 
 SEED_ROWS, CITIES = 100_000, 1_000
 VIEW = """CREATE MATERIALIZED VIEW city_totals WITH (engine = 'duckdb') AS

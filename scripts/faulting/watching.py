@@ -11,7 +11,7 @@ from faulting.project import BOUND, Project
 from faulting.result import Row
 from faulting.schema import TOTAL, WHOLE
 from faulting.workload import Workload
-from pipelines.client import RemoteReader, connect_running
+from pipelines.asking.client import RemoteReader, connect_running
 
 GRACE = 1.0  # seconds by which status may be wrong
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler.errors import TidemarkError
-from pipelines.ask import ask
+from pipelines.asking.ask import ask
 from tests.project import Project
 
 LONG = "(SELECT left(string_agg(md5(({} * 1000 + i)::text), '' ORDER BY i), 2600) FROM generate_series(1, 90) i)"  # out of line, and still an index's

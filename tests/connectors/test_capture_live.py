@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from connectors.postgres.connection import connect
-from pipelines.ask import ask
+from pipelines.asking.ask import ask
 from tests.project import Project
 
 IDENTITIES = ["DEFAULT", "FULL", "USING INDEX t_k"]

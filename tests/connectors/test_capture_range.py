@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler.errors import TidemarkError
-from pipelines.ask import ask
+from pipelines.asking.ask import ask
 from tests.project import Project
 
 BAD = {

@@ -10,7 +10,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from pipelines.ask import ask
+from pipelines.asking.ask import ask
 from tests.connectors.fresh import fresh_database
 from tests.project import Project
 

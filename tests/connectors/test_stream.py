@@ -12,7 +12,7 @@ from connectors.postgres import stream
 from connectors.postgres.connection import SourceUnreachable, connect
 from connectors.postgres.snapshot import ExportedSnapshot
 from connectors.postgres.stream import Limits, Received, SlotUnavailable, Stream
-from pipelines.capture import current_lsn
+from pipelines.applying.capture import current_lsn
 
 SLOT = "stream_test"
 

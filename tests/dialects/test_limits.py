@@ -8,7 +8,7 @@ import pytest
 
 from compiler.catalog import read_schema
 from compiler.parse import parse_view
-from pipelines.explain import script
+from pipelines.asking.explain import script
 from pipelines.project import Compiled, compile_project
 
 SCHEMA = "CREATE TABLE w (id int PRIMARY KEY); CREATE TABLE v (id int PRIMARY KEY, w int, cost int);"

@@ -11,7 +11,7 @@ from itertools import count
 
 import psycopg
 
-from pipelines.client import connect_running
+from pipelines.asking.client import connect_running
 from tests.project import Project
 
 ACCOUNTS, BALANCE = 20, 1000

@@ -19,9 +19,9 @@ import pytest
 
 from compiler.errors import TidemarkError
 from connectors.failpoints import ACTIVE, FailpointReached
-from pipelines.capture import Capture, current_lsn
-from pipelines.catching_up import limits
-from pipelines.client import connect_running
+from pipelines.applying.capture import Capture, current_lsn
+from pipelines.applying.catching_up import limits
+from pipelines.asking.client import connect_running
 from pipelines.warehouse import Warehouse
 from tests.pipelines.running import running
 from tests.project import Project
@@ -147,7 +147,7 @@ def test_05_a_query_reads_views_and_nothing_else(deployed_once: Project, sql: st
             reader.query(sql)
         assert e.value.code in ("read_only", "undefined_view", "syntax_error", "query_failed")
         return
-    from pipelines.read_only import checked
+    from pipelines.asking.read_only import checked
 
     with pytest.raises(TidemarkError):
         checked(sql, set(VIEWS), False)
@@ -463,7 +463,7 @@ def test_status_works_without_a_source(p: Project) -> None:
 
 
 def test_a_running_pipeline_does_not_hold_up_a_server_that_stops(tmp_path: Path) -> None:
-    from pipelines.embedded import EmbeddedPostgres
+    from pipelines.showing.embedded import EmbeddedPostgres
 
     with EmbeddedPostgres() as pg:
         assert pg.process is not None

@@ -14,7 +14,7 @@ from compiler.errors import TidemarkError, UnsupportedSql
 from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_view
 from connectors.postgres.catalog import load_catalog
-from pipelines.comparison import Verified, difference
+from pipelines.verifying.comparison import Verified, difference
 from tests.parity.engines import Evaluator
 from tests.parity.expressions import Expression
 from tests.parity.source import Source, only, view

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from compiler.errors import TidemarkError
-from pipelines.freshness import Freshness
-from pipelines.source_watch import LOOK, SourceWatch
+from pipelines.applying.freshness import Freshness
+from pipelines.applying.source_watch import LOOK, SourceWatch
 from tests.pipelines.running import until
 from tests.project import Project
 
@@ -19,7 +19,7 @@ T = ("CREATE TABLE t (id int PRIMARY KEY, a int)", "INSERT INTO t VALUES (1, 10)
 PUBLICATIONS = {"gone": "DROP PUBLICATION {}", "left out": "ALTER PUBLICATION {} DROP TABLE t", "inserts": "ALTER PUBLICATION {} SET (publish = 'insert')",
                 "partitions": "ALTER PUBLICATION {} SET (publish_via_partition_root = false)"}
 KILLED = ("import os, pipelines.deployment as d; d.save = lambda *a: os._exit(9); from pathlib import Path; "
-          "from pipelines.config import load_config; from pipelines.deploy import deploy; deploy(load_config(Path('.')))")
+          "from pipelines.config import load_config; from pipelines.deploying.deploy import deploy; deploy(load_config(Path('.')))")
 
 
 def deployed(database: str, home: Path) -> Project:

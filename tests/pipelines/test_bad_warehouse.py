@@ -12,8 +12,8 @@ import duckdb
 import psycopg
 import pytest
 
-import pipelines.embedded
-from pipelines.embedded import EmbeddedPostgres
+import pipelines.showing.embedded
+from pipelines.showing.embedded import EmbeddedPostgres
 from tests.pipelines.test_bad_input import GOOD, TABLE, slots, untouched
 from tests.project import Project
 
@@ -112,7 +112,7 @@ def test_a_slot_that_is_gone_says_how_to_begin_again(database: str, tmp_path: Pa
 
 
 def test_a_full_slot_table_is_named_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(pipelines.embedded.SETTINGS, "max_replication_slots", "1")
+    monkeypatch.setitem(pipelines.showing.embedded.SETTINGS, "max_replication_slots", "1")
     with EmbeddedPostgres() as pg:
         p = Project.create(tmp_path, pg.dsn, {"v": GOOD})
         p.source(TABLE, "SELECT pg_create_logical_replication_slot('taken', 'pgoutput')")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pipelines import capture as module
-from pipelines.capture import Capture, current_lsn
-from pipelines.catching_up import limits
+from pipelines.applying import capture as module
+from pipelines.applying.capture import Capture, current_lsn
+from pipelines.applying.catching_up import limits
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from compiler import state
 from compiler.errors import TidemarkError
+from compiler.maintain import naming
 from compiler.maintain.plan import ViewPlan
 from connectors.duckdb.engine import DuckDBEngine
-from pipelines.ask import ask
-from pipelines.building import build, records
+from pipelines.asking.ask import ask
+from pipelines.deploying.building import build, records
 from pipelines.project import compile_project, read_views
 from pipelines.warehouse import Warehouse
 from tests.pipelines.test_bad_input import publications, slots
@@ -146,7 +146,7 @@ def test_a_warehouse_of_another_version_is_left_alone_until_deploy(database: str
     p = created(tmp_path, database, {"v": V, "w": W})
     p.source("UPDATE t SET b = b + 3 WHERE id < 12")
     with monkeypatch.context() as m:
-        m.setattr(state, "digest", lambda _: "other")
+        m.setattr(naming, "digest", lambda _: "other")
         with pytest.raises(TidemarkError, match="does not have the states") as e:
             p.catch_up()
         assert e.value.hint == "Run: tidemark deploy"

@@ -9,9 +9,9 @@ import pytest
 
 from compiler.errors import TidemarkError
 from connectors.postgres.connection import connect
-from pipelines import first as deploying
-from pipelines import verify as module
-from pipelines.verify import verify
+from pipelines.deploying import first as deploying
+from pipelines.verifying import verify as module
+from pipelines.verifying.verify import verify
 from tests.project import Project
 
 DAMAGE = {"rows gone": "DELETE FROM state.{} WHERE rowid % 2 = 0", "rows doubled": "INSERT INTO state.{0} SELECT * FROM state.{0}",

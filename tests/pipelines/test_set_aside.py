@@ -8,11 +8,11 @@ import pytest
 
 from compiler.errors import TidemarkError
 from pipelines import deployment as store
-from pipelines.ask import ask
-from pipelines.export import export
-from pipelines.run import run
-from pipelines.status import plain, status
-from pipelines.verify import verify
+from pipelines.asking.ask import ask
+from pipelines.asking.export import export
+from pipelines.asking.status import plain, status
+from pipelines.running.run import run
+from pipelines.verifying.verify import verify
 from tests.project import Project
 
 VIEWS = {"numbers": "SELECT id, CAST(word AS int) AS n FROM t", "total": "SELECT sum(CAST(word AS int)) AS s FROM t",

@@ -11,7 +11,7 @@ from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.parse import parse_query
 from compiler.temporal import timed
-from pipelines.ask import ask
+from pipelines.asking.ask import ask
 from pipelines.project import compile_project, read_views
 from tests.project import Project
 

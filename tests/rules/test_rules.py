@@ -13,7 +13,7 @@ import pytest
 
 from compiler.catalog import read_schema
 from compiler.parse import parse_view
-from pipelines.explain import script
+from pipelines.asking.explain import script
 from pipelines.project import Compiled, compile_project
 from tests.project import Project
 

@@ -12,7 +12,7 @@ from compiler.errors import UnsupportedSql
 from compiler.ir.rounds import ROUNDS
 from compiler.parse import parse_query
 from dialects.duckdb import DUCKDB
-from pipelines.run import run
+from pipelines.running.run import run
 from tests.project import Project
 
 NUMBERS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t"

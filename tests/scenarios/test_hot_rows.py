@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from pipelines.ask import ask
-from pipelines.capture import Capture, current_lsn
-from pipelines.catching_up import limits
+from pipelines.applying.capture import Capture, current_lsn
+from pipelines.applying.catching_up import limits
+from pipelines.asking.ask import ask
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 

@@ -9,7 +9,7 @@ import pytest
 from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.parse import parse_query
-from pipelines.ask import ask
+from pipelines.asking.ask import ask
 from tests.project import Project
 
 SCHEMA = "CREATE TABLE t (x text, v int, id int PRIMARY KEY, g int, o int, i interval); CREATE TABLE b (g int, v int)"

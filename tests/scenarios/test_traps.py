@@ -14,10 +14,10 @@ from connectors.duckdb.engine import DuckDBEngine
 from connectors.engine import Statement
 from connectors.postgres.connection import connect
 from pipelines import deployment
-from pipelines.capture import Capture, current_lsn
-from pipelines.catching_up import limits
-from pipelines.reading import LocalReader
-from pipelines.verify import Verified, verify_with
+from pipelines.applying.capture import Capture, current_lsn
+from pipelines.applying.catching_up import limits
+from pipelines.asking.reading import LocalReader
+from pipelines.verifying.verify import Verified, verify_with
 from pipelines.warehouse import Warehouse
 from tests.connectors.fresh import fresh_database
 from tests.project import Project

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from pipelines.export import export
+from pipelines.asking.export import export
 from tests.project import Project
 
 pytestmark = [pytest.mark.spark,

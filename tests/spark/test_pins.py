@@ -14,7 +14,7 @@ from connectors.spark.engine import SparkEngine
 from connectors.spark.pins import Pin
 from connectors.spark.published import Published, latest
 from pipelines import deployment as store
-from pipelines.query import answer
+from pipelines.asking.query import answer
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from rich.console import Console
 
 from pipelines import deployment as store
-from pipelines.capture import Capture
-from pipelines.catching_up import limits
-from pipelines.demo import _look, _tell
+from pipelines.applying.capture import Capture
+from pipelines.applying.catching_up import limits
 from pipelines.observe.observer import views_of
 from pipelines.observe.state import RunState
 from pipelines.observe.table import LiveTable
+from pipelines.showing.demo import _look, _tell
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 

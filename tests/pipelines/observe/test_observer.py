@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from pipelines import deployment as store
-from pipelines.capture import Capture
-from pipelines.catching_up import limits
+from pipelines.applying.capture import Capture
+from pipelines.applying.catching_up import limits
 from pipelines.observe.log import configure
 from pipelines.observe.memory import resident_bytes
 from pipelines.observe.observer import Observer, refresh_seconds, views_of
 from pipelines.observe.state import RunState, ViewInfo
-from pipelines.run import run
+from pipelines.running.run import run
 from pipelines.warehouse import Warehouse
 from tests.pipelines.observe.clock import Clock
 from tests.pipelines.observe.test_log import unhook

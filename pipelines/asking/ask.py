@@ -14,11 +14,11 @@ from compiler.errors import TidemarkError
 from compiler.formats.intervals import interval_text
 from connectors.duckdb.session import scratch
 from pipelines import deployment as store
-from pipelines.capture import current_lsn
-from pipelines.catching_up import catch_up
-from pipelines.client import connect_running
+from pipelines.applying.capture import current_lsn
+from pipelines.applying.catching_up import catch_up
+from pipelines.asking.client import connect_running
+from pipelines.asking.reading import LocalReader
 from pipelines.config import Config
-from pipelines.reading import LocalReader
 from pipelines.warehouse import Warehouse
 
 

@@ -10,7 +10,7 @@ import tenacity
 
 from connectors.postgres.connection import SourceUnreachable, current_lsn
 from connectors.postgres.stream import Limits, SlotInUse
-from pipelines.capture import Capture
+from pipelines.applying.capture import Capture
 from pipelines.config import Config
 from pipelines.warehouse import Warehouse
 

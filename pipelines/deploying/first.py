@@ -13,11 +13,11 @@ from connectors.failpoints import reach
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines import deployment as store
-from pipelines.building import build, catalog_tables, check_copied, drop_others, needed, plans, records, without_refused
 from pipelines.config import Config
-from pipelines.initial_copy import Progress, copy_tables, record
+from pipelines.deploying.building import build, catalog_tables, check_copied, drop_others, needed, plans, records, without_refused
+from pipelines.deploying.initial_copy import Progress, copy_tables, record
+from pipelines.deploying.source_objects import drop_source_objects, marked, publish
 from pipelines.project import Compiled
-from pipelines.source_objects import drop_source_objects, marked, publish
 from pipelines.warehouse import DUCKDB_FILE, FRESH_FILE, UNFINISHED, Warehouse
 
 BESIDE = "resync"  # the folder in the warehouse in which another one is filled (`resync`)

@@ -11,8 +11,8 @@ import importlib.util
 import psycopg
 
 from compiler.errors import TidemarkError
+from pipelines.asking.explain import statements
 from pipelines.config import Config
-from pipelines.explain import statements
 from pipelines.project import Compiled
 
 MANY = 50  # views on DuckDB from which the heaviest are moved away

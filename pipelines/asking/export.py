@@ -7,8 +7,8 @@ from pathlib import Path
 
 from compiler.errors import TidemarkError
 from pipelines import deployment as store
+from pipelines.asking.reading import reader
 from pipelines.config import Config
-from pipelines.reading import reader
 
 
 def export(config: Config, views: list[str], target: Path, fmt: str) -> None:

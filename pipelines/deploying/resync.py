@@ -24,12 +24,12 @@ from connectors.postgres.origin import SourceReplaced, check_server, check_slot
 from connectors.postgres.replication import open_replication
 from pipelines import deployment as store
 from pipelines.config import Config
+from pipelines.deploying.first import BESIDE, DATA, first, remove_warehouse
+from pipelines.deploying.initial_copy import Progress
+from pipelines.deploying.redeploy import redeploy
+from pipelines.deploying.source_objects import drop_source_objects, publish
 from pipelines.deployment import Deployment
-from pipelines.first import BESIDE, DATA, first, remove_warehouse
-from pipelines.initial_copy import Progress
 from pipelines.project import Compiled
-from pipelines.redeploy import redeploy
-from pipelines.source_objects import drop_source_objects, publish
 from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
 
 

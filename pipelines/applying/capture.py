@@ -22,12 +22,12 @@ from connectors.postgres.snapshot import SharedSnapshot
 from connectors.postgres.stream import Admit, Limits, Received
 from connectors.staging import stage
 from connectors.typed import ValueOutOfRange
-from pipelines.changes import ChangeDecoder, open_changes
-from pipelines.freshness import Freshness
-from pipelines.ledger import Ledger
+from pipelines.applying.changes import ChangeDecoder, open_changes
+from pipelines.applying.freshness import Freshness
+from pipelines.applying.ledger import Ledger
+from pipelines.applying.worker import Work, Worker
 from pipelines.refused import staged_without
 from pipelines.warehouse import Warehouse
-from pipelines.worker import Work, Worker
 
 __all__ = ["BatchDone", "Capture", "current_lsn"]
 

@@ -18,16 +18,16 @@ from connectors.postgres.connection import connect
 from connectors.postgres.origin import RESYNC
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines import deployment as store
-from pipelines.building import build, catalog_tables, check_copied, drop_others, needed, plans, records, without_refused
-from pipelines.capture import Capture, current_lsn
-from pipelines.catching_up import catch_up, limits
+from pipelines.applying.capture import Capture, current_lsn
+from pipelines.applying.catching_up import catch_up, limits
+from pipelines.applying.unaltered import check_source
 from pipelines.config import Config
+from pipelines.deploying.building import build, catalog_tables, check_copied, drop_others, needed, plans, records, without_refused
+from pipelines.deploying.initial_copy import Progress, copy_tables, record
+from pipelines.deploying.source_objects import marked, publish
 from pipelines.deployment import Deployment
-from pipelines.initial_copy import Progress, copy_tables, record
 from pipelines.project import Compiled, refuse
 from pipelines.refused import qualified
-from pipelines.source_objects import marked, publish
-from pipelines.unaltered import check_source
 from pipelines.warehouse import DUCKDB_FILE, UNFINISHED, Warehouse
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from connectors.postgres.snapshot import SharedSnapshot
 from pipelines import deployment as store
-from pipelines.capture import Capture
-from pipelines.comparison import Verified
+from pipelines.applying.capture import Capture
 from pipelines.config import Config
-from pipelines.filling import fill
-from pipelines.initial_copy import copy_tables
+from pipelines.deploying.filling import fill
+from pipelines.deploying.initial_copy import copy_tables
 from pipelines.refused import qualified
+from pipelines.verifying.comparison import Verified
 from pipelines.warehouse import Warehouse
 
 

@@ -7,8 +7,8 @@ import psycopg
 from compiler.errors import TidemarkError
 from connectors.postgres.origin import check_slot
 from connectors.postgres.preflight import Finding
+from pipelines.applying.unaltered import check_deployed
 from pipelines.deployment import Deployment
-from pipelines.unaltered import check_deployed
 
 
 def deployed(conn: psycopg.Connection, d: Deployment) -> list[Finding]:

@@ -10,15 +10,15 @@ from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from pipelines import deployment as store
 from pipelines.config import Config
+from pipelines.deploying.first import check_leftovers, first, remove_warehouse
+from pipelines.deploying.initial_copy import Progress
+from pipelines.deploying.placement import place
+from pipelines.deploying.redeploy import redeploy
+from pipelines.deploying.resync import again
+from pipelines.deploying.source_objects import drop_source_objects, orphans
+from pipelines.deploying.unsuited import check_capture, check_tables
 from pipelines.deployment import Deployment
-from pipelines.first import check_leftovers, first, remove_warehouse
-from pipelines.initial_copy import Progress
-from pipelines.placement import place
 from pipelines.project import Compiled, compile_project, read_views, refuse
-from pipelines.redeploy import redeploy
-from pipelines.resync import again
-from pipelines.source_objects import drop_source_objects, orphans
-from pipelines.unsuited import check_capture, check_tables
 
 
 @dataclass

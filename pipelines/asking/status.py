@@ -13,10 +13,10 @@ from compiler.errors import TidemarkError
 from connectors.postgres.connection import connect, format_lsn, parse_lsn
 from connectors.postgres.origin import SourceReplaced, check_slot
 from pipelines import deployment as store
-from pipelines.client import connect_running
+from pipelines.asking.client import connect_running
+from pipelines.asking.reading import reader
 from pipelines.config import Config
 from pipelines.deployment import Deployment
-from pipelines.reading import reader
 
 PATIENCE = 8.0  # seconds for the source
 SLOT = """

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from compiler.errors import TidemarkError
 from connectors.postgres.connection import SourceUnreachable
-from pipelines.capture import Capture
-from pipelines.client import FILE, TooLarge, receive, send
+from pipelines.applying.capture import Capture
+from pipelines.asking.client import FILE, TooLarge, receive, send
+from pipelines.asking.reading import LocalReader
 from pipelines.config import Config
-from pipelines.jobs import Jobs
 from pipelines.observe.observer import Observer
-from pipelines.reading import LocalReader
+from pipelines.running.jobs import Jobs
 from pipelines.warehouse import Warehouse
 
 GREETING = 10.0  # seconds in which a stranger has to show the token
@@ -125,7 +125,7 @@ class Server:
             self._wait(int(args["lsn"]))
             return {}, b""
         if op == "verify":
-            from pipelines.verify import verify_with
+            from pipelines.verifying.verify import verify_with
 
             results = verify_with(self.config, self.warehouse, self.capture, args["views"], args["repair"], self.jobs.ask)
             return {"results": [r.to_json() for r in results]}, b""

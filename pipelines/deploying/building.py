@@ -8,9 +8,9 @@ from compiler.catalog import Catalog, Table
 from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan, states_of
 from connectors.postgres.snapshot import ExportedSnapshot
+from pipelines.deploying.filling import fill
+from pipelines.deploying.initial_copy import Refusals
 from pipelines.deployment import DeployedView
-from pipelines.filling import fill
-from pipelines.initial_copy import Refusals
 from pipelines.project import Compiled
 from pipelines.refused import reads
 from pipelines.warehouse import Warehouse

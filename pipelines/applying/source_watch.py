@@ -11,9 +11,9 @@ import psycopg
 from compiler.errors import TidemarkError
 from connectors.postgres.altered import altered_between
 from connectors.postgres.connection import Connection, SourceUnreachable, connect, parse_lsn
+from pipelines.applying.freshness import Freshness
+from pipelines.applying.unaltered import check_deployed
 from pipelines.deployment import Deployment
-from pipelines.freshness import Freshness
-from pipelines.unaltered import check_deployed
 
 EVERY = 0.5  # seconds between questions for its position
 LOOK = 10.0  # seconds between looks at tables and publication: most that is altered is not in the stream

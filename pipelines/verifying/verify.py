@@ -20,14 +20,14 @@ from compiler.catalog import Table
 from connectors.engine import EngineFailure, Pin
 from connectors.postgres.snapshot import SharedSnapshot, copy_query, in_snapshot, table_query
 from pipelines import deployment as store
-from pipelines.capture import Capture
-from pipelines.catching_up import limits, persist
-from pipelines.comparison import Verified, compared
+from pipelines.applying.capture import Capture
+from pipelines.applying.catching_up import limits, persist
+from pipelines.applying.unaltered import check_source
 from pipelines.config import Config
 from pipelines.deployment import DeployedView
 from pipelines.refused import qualified
-from pipelines.repair import repair as mend
-from pipelines.unaltered import check_source
+from pipelines.verifying.comparison import Verified, compared
+from pipelines.verifying.repair import repair as mend
 from pipelines.warehouse import Warehouse
 
 __all__ = ["Verified", "verify", "verify_with"]
@@ -38,7 +38,7 @@ OnLoop = Callable[[Callable[[], Any]], Any]
 
 def verify(config: Config, views: list[str], repair: bool = False) -> list[Verified]:
     """Through the running pipeline when there is one; otherwise by itself."""
-    from pipelines.client import connect_running
+    from pipelines.asking.client import connect_running
 
     running = connect_running(config.warehouse_path)
     if running is not None:

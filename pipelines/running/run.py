@@ -12,16 +12,16 @@ import tenacity
 
 from compiler.errors import TidemarkError
 from pipelines import deployment as store
-from pipelines.capture import BatchDone, Capture
-from pipelines.catching_up import HEALS, catch_up, limits
+from pipelines.applying.capture import BatchDone, Capture
+from pipelines.applying.catching_up import HEALS, catch_up, limits
+from pipelines.applying.source_watch import SourceWatch
+from pipelines.applying.unaltered import check_source
 from pipelines.config import Config
 from pipelines.observe.health import HealthLimits
 from pipelines.observe.http import start as listen
 from pipelines.observe.observer import Observer, refresh_seconds, views_of
 from pipelines.observe.reason import reason, stored
-from pipelines.server import Server
-from pipelines.source_watch import SourceWatch
-from pipelines.unaltered import check_source
+from pipelines.running.server import Server
 from pipelines.warehouse import Warehouse
 
 LONGEST = 15.0  # seconds between attempts to connect again

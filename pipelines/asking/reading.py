@@ -58,7 +58,7 @@ class LocalReader:
         return self.warehouse.engine(self.warehouse.view(view)[0].engine).threads
 
     def query(self, sql: str, internal: bool = False) -> pa.Table:
-        from pipelines.query import answer
+        from pipelines.asking.query import answer
 
         return answer(self.warehouse, sql, internal)
 
@@ -83,7 +83,7 @@ class LocalReader:
 
 @contextmanager
 def reader(config: Config, d: Deployment) -> Iterator[Reader]:
-    from pipelines.client import connect_running
+    from pipelines.asking.client import connect_running
 
     running = connect_running(config.warehouse_path)
     if running is not None:

@@ -14,19 +14,19 @@ from rich.live import Live
 
 from connectors.postgres.connection import current_lsn
 from pipelines import deployment as store
-from pipelines.capture import BatchDone, Capture
-from pipelines.catching_up import limits
+from pipelines.applying.capture import BatchDone, Capture
+from pipelines.applying.catching_up import limits
 from pipelines.config import Config, load_config
-from pipelines.deploy import deploy
-from pipelines.embedded import EmbeddedPostgres
-from pipelines.first import remove_warehouse
+from pipelines.deploying.deploy import deploy
+from pipelines.deploying.first import remove_warehouse
+from pipelines.deploying.source_objects import drop_source_objects
 from pipelines.observe.observer import refresh_seconds, views_of
 from pipelines.observe.reason import stored
 from pipelines.observe.state import RunState
 from pipelines.observe.table import LiveTable
-from pipelines.shop import SCHEMA, VIEWS, Workload
-from pipelines.source_objects import drop_source_objects
-from pipelines.verify import verify_with
+from pipelines.showing.embedded import EmbeddedPostgres
+from pipelines.showing.shop import SCHEMA, VIEWS, Workload
+from pipelines.verifying.verify import verify_with
 from pipelines.warehouse import Warehouse
 
 
@@ -75,7 +75,7 @@ def _project(home: Path, dsn: str, spark: bool) -> Config:
 
 
 def _write_sql(config: Config, folder: Path) -> None:
-    from pipelines.explain import compiled, script
+    from pipelines.asking.explain import compiled, script
 
     folder.mkdir()
     for v in compiled(config.home, [], None, None):

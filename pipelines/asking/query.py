@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from compiler.errors import InvalidSql
 from connectors.duckdb.session import scratch
-from pipelines.read_only import checked
+from pipelines.asking.read_only import checked
 from pipelines.warehouse import Warehouse
 
 

@@ -16,7 +16,7 @@ from connectors.postgres.pgoutput import Decoded, Decoder, Relation
 from connectors.postgres.replication import open_replication
 from connectors.postgres.stream import Admit, Limits, Received, Stream, Transaction
 from pipelines import deployment as store
-from pipelines.unaltered import check_deployed
+from pipelines.applying.unaltered import check_deployed
 from pipelines.warehouse import Warehouse
 
 

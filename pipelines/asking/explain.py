@@ -21,9 +21,9 @@ from dialects.dialect import Dialect
 from dialects.duckdb import DUCKDB
 from dialects.spark import SPARK
 from pipelines import deployment as store
+from pipelines.asking.reading import reader
 from pipelines.config import load_config
 from pipelines.project import Compiled, compile_project, read_views, refuse
-from pipelines.reading import reader
 
 DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
 

@@ -1,0 +1,1 @@
+"""Questions of a warehouse: queries, exports, status and explanations."""

@@ -1,0 +1,1 @@
+"""The demo, its workload, and a server for it."""

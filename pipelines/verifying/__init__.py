@@ -1,0 +1,1 @@
+"""The warehouse compared with the source, and mended from it."""
