@@ -14,12 +14,12 @@ from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.program import Program, Statement
+from compiler.maintain.program import Prepared, Program, Statement
 from connectors.postgres.connection import format_lsn
 from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
 
-Programs = Callable[[frozenset[str]], Program]
+Programs = Callable[[frozenset[str]], Prepared]  # by the tables that a batch changes
 
 
 class EngineFailure(TidemarkError):
@@ -55,8 +55,8 @@ class Printer(Protocol):
         """The query that fills a state, from the mirrors as they are."""
         ...
 
-    def statements(self, p: Program) -> list[Statement]:
-        """A batch's statements, in order."""
+    def prepare(self, p: Program) -> Prepared:
+        """A program in the engine's words."""
         ...
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:
@@ -139,7 +139,7 @@ class Engine(Protocol):
 
     def drop_view(self, name: str) -> None: ...
 
-    def apply(self, staged: list[Staged], end: int, program: Programs, *, start: int | None = None,
+    def apply(self, staged: list[Staged], end: int, programs: Programs, *, start: int | None = None,
               last: LastCommit | None = None) -> int:
         """Land changes, maintain states, move the frontier from `start` to `end`; durable on return, nothing on failure.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from compiler.ir.relation import Relation
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.program import Program, Statement
+from compiler.maintain.program import Prepared, Program, Statement
 from dialects import maintain
 from dialects.dialect import Dialect
 from dialects.lower import Lower
@@ -32,6 +32,9 @@ class Printer:
 
     def statements(self, p: Program) -> list[Statement]:
         return maintain.statements(self.dialect, p)
+
+    def prepare(self, p: Program) -> Prepared:
+        return Prepared(p, tuple(self.statements(p)), p.columns("delta", "before"))
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:
         return self.dialect.sql(Lower(self.dialect).query(r, weight=weight))

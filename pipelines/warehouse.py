@@ -12,9 +12,9 @@ from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.maintain.differentiate import program
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.program import Program
+from compiler.maintain.program import Prepared
 from compiler.parse import parse_view
-from connectors.engine import Engine, EngineFailure
+from connectors.engine import Engine, EngineFailure, Programs
 from connectors.typed import ValueOutOfRange
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
@@ -43,12 +43,14 @@ class Warehouse:
         self.path: Path = config.warehouse_path
         self.engines: dict[str, Engine] = {}
         self.compiled: dict[str, Compiled] = {}
+        self.prepared: dict[tuple[str, tuple[str, ...], frozenset[str]], Prepared] = {}  # by engine, views and changed tables
         self.lock, self.opening = threading.Lock(), threading.RLock()
         self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
         self.recompile()
 
     def recompile(self) -> None:
         """Plans are made from the views' text by this version of the compiler, never stored."""
+        self.prepared.clear()
         views = [Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in self.deployment.views]
         for v, d in zip(compile_project(views, self.deployment.to_catalog(), accepted=True), self.deployment.views, strict=True):
             if v.error is not None:
@@ -130,8 +132,20 @@ class Warehouse:
         aside = {v.name for v in self.deployment.views if v.error}
         return [v.plan for v in self.compiled.values() if v.engine == engine and v.plan is not None and v.name not in aside]
 
-    def program(self, engine: str) -> Callable[[frozenset[str]], Program]:
-        return lambda changed: program(self.plans(engine), changed)
+    def programs(self, engine: str) -> Programs:
+        """The programs of an engine's batches, each made once for the views that are maintained."""
+        plans, printer = self.plans(engine), self.printer(engine)
+
+        def prepared(changed: frozenset[str]) -> Prepared:
+            key = (engine, tuple(p.view for p in plans), changed)
+            if key not in self.prepared:
+                self.prepared[key] = printer.prepare(program(plans, changed))
+            return self.prepared[key]
+
+        return prepared
+
+    def printer(self, engine: str) -> Printer:
+        return SparkPrinter(self.path / "delta") if engine == "spark" else Printer(DUCKDB)
 
     def view(self, name: str) -> tuple[DeployedView, ViewPlan]:
         for v in self.deployment.views:

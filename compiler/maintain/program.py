@@ -6,6 +6,7 @@ What `meaning` says of a program is what any engine has to make of it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from compiler.ir.relation import Project, Relation, Scan, walk
@@ -35,6 +36,19 @@ class Step:
     signed: bool
     rule: str
     state: str
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A program in an engine's words: made once for the tables that a batch changes, and run for every batch that changes them.
+
+    `statements`: the program as an engine with transactions over several tables runs it. `columns`: of each table, what is read of
+    the rows that a batch takes away.
+    """
+
+    program: Program
+    statements: tuple[Statement, ...]
+    columns: Mapping[str, frozenset[str]]
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -16,12 +16,12 @@ import pyarrow as pa
 from compiler.catalog import Table
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.program import Program, Statement
+from compiler.maintain.program import Statement
 from compiler.spelling import ident
 from connectors.duckdb import definition, export, frontier, landing, mirror
 from connectors.duckdb.session import connect
 from connectors.duckdb.values import cast_errors
-from connectors.engine import EngineFailure, FrontierMoved, Pin, Printer
+from connectors.engine import EngineFailure, FrontierMoved, Pin, Printer, Programs
 from connectors.failpoints import reach
 from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
@@ -30,7 +30,6 @@ from connectors.typed import typed
 REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
-Prepared = tuple[list[Statement], dict[str, frozenset[str]]]
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,6 @@ class DuckDBEngine:
         self.path, self.printer = path, printer
         new = not path.exists()
         self.con = connect(path, read_only)
-        self.programs: dict[frozenset[str], Prepared] = {}
         self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         if new:
@@ -164,7 +162,6 @@ class DuckDBEngine:
         """Give up states that can no longer be maintained."""
         for name in states:
             self.drop_state(name)
-        self.programs.clear()
 
     def create_view(self, plan: ViewPlan) -> None:
         sql = self.printer.view(plan)
@@ -183,7 +180,7 @@ class DuckDBEngine:
 
     # -- batches
 
-    def apply(self, staged: list[Staged], end: int, program: Callable[[frozenset[str]], Program], *, start: int | None = None,
+    def apply(self, staged: list[Staged], end: int, programs: Programs, *, start: int | None = None,
               last: LastCommit | None = None) -> int:
         """Land the changes, maintain every state, move the frontier to `end`: all of it, or nothing. Gives rows landed.
 
@@ -196,10 +193,10 @@ class DuckDBEngine:
             if start is not None and (found := self.frontier()) != start:
                 raise FrontierMoved(self.name, start, found)
             reach("duckdb.begun")
-            todo, needed = self.prepared(changed, program)
+            prepared = programs(changed)
             for s in staged:
                 con.register("staged", typed(s.rows, s.table))
-                columns = needed.get(f"{s.table.schema}.{s.table.name}", frozenset())
+                columns = prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset())
                 cast_errors(s.table, s.rows, partial(_each, con, landing.land(s, "staged", columns)))
                 con.unregister("staged")
                 landed = con.execute(f"SELECT count(*), count(*) FILTER (WHERE _weight < 0) FROM {mirror.batch(s.table)}").fetchone()
@@ -209,7 +206,7 @@ class DuckDBEngine:
             reach("duckdb.landed")
             if rows:
                 spent: dict[str, float] = {}
-                for statement in todo:
+                for statement in prepared.statements:
                     begun = time.perf_counter()
                     self._run(statement)
                     spent[statement.state] = spent.get(statement.state, 0.0) + time.perf_counter() - begun
@@ -237,13 +234,6 @@ class DuckDBEngine:
     def _failed(self, what: str, e: duckdb.Error) -> EngineFailure:
         return EngineFailure(f"{what} failed in {self.path.name}", detail=str(e).split("\n")[0], code="engine",
                              hint="Nothing of it was stored; what was captured is read again. Is the disk full?")
-
-    def prepared(self, changed: frozenset[str], program: Callable[[frozenset[str]], Program]) -> Prepared:
-        """The statements of a batch that changes these tables, and the columns they read of each table's old rows."""
-        if changed not in self.programs:
-            p = program(changed)
-            self.programs[changed] = self.printer.statements(p), p.columns("delta", "before")
-        return self.programs[changed]
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]:
         """Rewrite mirrors in which deleted rows have become many; gives the tables that were."""

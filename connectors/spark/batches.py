@@ -28,7 +28,7 @@ BROADCAST_ROWS = 200_000  # batches up to this size are sent to every worker
 class Batches(Filling):
     """Lands and maintains."""
 
-    def apply(self, staged: list[Staged], end: int, program: Programs, *, start: int | None = None,
+    def apply(self, staged: list[Staged], end: int, programs: Programs, *, start: int | None = None,
               last: LastCommit | None = None) -> int:
         """With `start`, the batch begins there, and FrontierMoved is raised where the engine stands elsewhere."""
         found = self.frontier()  # what an earlier attempt has decided is finished
@@ -39,11 +39,11 @@ class Batches(Filling):
         if not staged:
             self.published.publish((), end, last)
             return 0
-        rows = self.healing.run("a batch", lambda: self._prepare(staged, found, end, program, last))
+        rows = self.healing.run("a batch", lambda: self._prepare(staged, found, end, programs, last))
         self._finish_pending()
         return rows
 
-    def _prepare(self, staged: list[Staged], start: int, end: int, program: Programs,
+    def _prepare(self, staged: list[Staged], start: int, end: int, programs: Programs,
                  last: LastCommit | None) -> int:
         """Phase one. Tables are not touched, so that it can be begun again."""
         session = self.paced(self.spark)
@@ -59,7 +59,7 @@ class Batches(Filling):
         reach("spark.landed")
         merges: list[dict[str, str]] = []
         if batches:
-            merges = self._compute(program(frozenset(batches)), batches, folder, session, rows < BROADCAST_ROWS)
+            merges = self._compute(programs(frozenset(batches)).program, batches, folder, session, rows < BROADCAST_ROWS)
         reach("spark.computed")
         self.pending.decide(folder, Manifest(end, start, batches, merges, last))
         return rows

@@ -12,6 +12,7 @@ from compiler.ir.relation import Relation
 from compiler.maintain.change import Change
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
+from compiler.maintain.program import Prepared, Program
 from dialects import maintain
 from dialects.lower import Lower
 from dialects.merge import merge
@@ -65,6 +66,10 @@ class SparkPrinter(Printer):
         if version is not None:
             new.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(version)))
         return new
+
+    def prepare(self, p: Program) -> Prepared:
+        """Steps are printed when they run: where their inputs are stored, and which recursions went round by round, is known then."""
+        return Prepared(p, (), p.columns("delta", "before"))
 
     def contents(self, s: Kept) -> str:
         return self.placed(maintain.fill_tree(SPARK, s))

@@ -155,7 +155,7 @@ class Capture:
                 break
             staged = staged_without(stage(named, decoded, decoder.relations, frontier), self.warehouse.refused(engine))
             try:
-                rows = target.apply(staged, end, self.warehouse.program(engine), start=frontier, last=last)
+                rows = target.apply(staged, end, self.warehouse.programs(engine), start=frontier, last=last)
                 break
             except EngineFailure as e:
                 self.warehouse.set_aside(engine, e)

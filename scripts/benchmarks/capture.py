@@ -13,7 +13,7 @@ from typing import Any
 
 from psycopg import conninfo, sql
 
-from compiler.maintain.program import Program
+from compiler.maintain.program import Prepared, Program
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
@@ -110,7 +110,7 @@ def _drain(dsn: str, slot: str, start: int, rows: int, limits: Limits, folder: P
             t2 = clock()
             staged = stage({("public", "event"): event}, decoded, decoder.relations, engine.frontier())
             t3 = clock()
-            landed += engine.apply(staged, got.end, lambda _: Program())
+            landed += engine.apply(staged, got.end, lambda _: Prepared(Program(), (), {}))
             spent["decode"] += t2 - t1
             spent["stage"] += t3 - t2
             spent["land"] += clock() - t3

@@ -18,7 +18,7 @@ from compiler.ir.relation import Scan
 from compiler.maintain.choose import maintenance_of
 from compiler.maintain.differentiate import program
 from compiler.maintain.plan import ViewPlan, states_of
-from compiler.maintain.program import Statement
+from compiler.maintain.program import Prepared, Statement
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.staging import Staged
 from dialects.duckdb import DUCKDB
@@ -84,12 +84,27 @@ class _Timed(DuckDBEngine):
             self.spent[f"{s.kind} {s.target}"] = time.perf_counter() - start
 
 
-class OnDuckDB:
+class Driven:
+    """The programs of the views that are deployed, each made once."""
+
+    plans: list[ViewPlan]
+
+    def __init__(self, printer: Printer) -> None:
+        self.printer, self.plans = printer, []
+        self.prepared: dict[frozenset[str], Prepared] = {}
+
+    def programs(self, changed: frozenset[str]) -> Prepared:
+        if changed not in self.prepared:
+            self.prepared[changed] = self.printer.prepare(program(self.plans, changed))
+        return self.prepared[changed]
+
+
+class OnDuckDB(Driven):
     """The DuckDB engine, driven without a source."""
 
     def __init__(self, folder: Path) -> None:
-        self.engine = _Timed(folder / "bench.duckdb", Printer(DUCKDB))
-        self.plans: list[ViewPlan] = []
+        super().__init__(Printer(DUCKDB))
+        self.engine = _Timed(folder / "bench.duckdb", self.printer)
         self.side = self.engine.con.cursor()
         self.keys = 1
 
@@ -115,11 +130,11 @@ class OnDuckDB:
         for p in plans:
             self.engine.create_view(p)
         self.plans = plans
-        self.engine.programs.clear()
+        self.prepared.clear()
 
     def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
         self.engine.spent = {}
-        self.engine.apply(staged, end, lambda changed: program(self.plans, changed))
+        self.engine.apply(staged, end, self.programs)
         return self.engine.spent
 
     def compact(self) -> None:
@@ -142,18 +157,19 @@ class OnDuckDB:
         self.engine.close()
 
 
-class OnSpark:
+class OnSpark(Driven):
     """The Spark engine, driven without a source; results come back through Parquet to be compared."""
 
     def __init__(self, folder: Path, master: str = "local[*]") -> None:
         from connectors.spark.engine import SparkEngine
         from dialects.spark.printer import SparkPrinter
 
+        printer = SparkPrinter(folder / "delta")
+        super().__init__(printer)
         self.folder = folder
-        self.engine = SparkEngine(folder / "delta", SparkPrinter(folder / "delta"), master)
+        self.engine = SparkEngine(folder / "delta", printer, master)
         self.tables = [table(t) for t in TABLES]
         self.engine.know(self.tables)
-        self.plans: list[ViewPlan] = []
 
     def load(self, folder: Path) -> None:
         for name in TABLES:
@@ -172,10 +188,11 @@ class OnSpark:
         for p in plans:
             self.engine.create_view(p)
         self.plans = plans
+        self.prepared.clear()
         self.engine.plans = {p.view: p for p in plans}
 
     def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
-        self.engine.apply(staged, end, lambda changed: program(self.plans, changed))
+        self.engine.apply(staged, end, self.programs)
         return {}
 
     def compact(self) -> None:
