@@ -12,6 +12,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from compiler.errors import TidemarkError
+from compiler.maintain.choose import AUTO
+from compiler.maintain.strategy import STRATEGIES
 from pipelines.observe.address import parse_address
 
 EngineName = Literal["auto", "duckdb", "spark"]
@@ -33,7 +35,14 @@ class Source(_Section):
 
 class Defaults(_Section):
     engine: EngineName = "auto"
-    strategy: Literal["auto", "first_order", "recompute"] = "auto"
+    strategy: str = AUTO
+
+    @field_validator("strategy")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in (AUTO, *STRATEGIES):
+            raise ValueError(f"the strategies are {', '.join((AUTO, *STRATEGIES))}")
+        return name
 
 
 class Warehouse(_Section):
