@@ -8,14 +8,14 @@ import duckdb
 
 from compiler.catalog import Table
 from connectors.duckdb import mirror
-from dialects.duckdb import create_macros
+from dialects import macros
 
 
 def warehouse(tables: Iterable[Table]) -> duckdb.DuckDBPyConnection:
     c = duckdb.connect()
     for s in mirror.SCHEMAS:
         c.execute(f'CREATE SCHEMA "{s}"')
-    for m in create_macros():
+    for m in macros.created("duckdb"):
         c.execute(m)
     for t in tables:
         for s in mirror.create(t):

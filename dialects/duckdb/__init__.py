@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from compiler.ir.relation import WindowCall
 from compiler.spelling.duckdb import storage, type_name
+from dialects import macros
 from dialects.dialect import Dialect
 from dialects.duckdb import aggregates, arrays, casts, jsons, numbers, texts, times
-from dialects.duckdb.macros import create_macros
 
-__all__ = ["DUCKDB", "create_macros", "storage", "type_name"]
+__all__ = ["DUCKDB", "storage", "type_name"]
 
 UNNEST = {
     "unnest": "SELECT UNNEST($1) AS x, GENERATE_SUBSCRIPTS($1, 1) AS o",
@@ -38,7 +38,7 @@ DUCKDB = Dialect(
     filters_below_limits=True,
     hashes_comparisons=True,
     joins_unequal=True,
-    setup=create_macros,
+    setup=lambda: macros.created("duckdb"),
     functions={**numbers.FUNCTIONS, **casts.FUNCTIONS, **times.FUNCTIONS, **texts.FUNCTIONS, **arrays.FUNCTIONS,
                **jsons.FUNCTIONS, **aggregates.FUNCTIONS},
     atomic_tables=True,

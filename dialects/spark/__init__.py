@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from compiler.spelling.spark import type_name
+from dialects import macros
 from dialects.dialect import Dialect
 from dialects.spark import aggregates, arrays, casts, jsons, numbers, texts, times, windows
-from dialects.spark.macros import MACROS
 
 __all__ = ["SPARK", "type_name"]
 
@@ -27,7 +27,7 @@ SPARK = Dialect(
     atomic_tables=False,
     copies="EXPLODE(SEQUENCE(1, CAST($1 AS INT)))",
     unnest=UNNEST,
-    macros=MACROS,
+    macros={n: (m.parameters, m.body) for n, m in macros.read("spark").items()},
     sort_keys={"interval": "pg_length($1)", "interval[]": "TRANSFORM($1, v -> pg_length(v))", "blanks": "RTRIM($1)"},
     frames=windows.has,
     window_filters=False,

@@ -1,15 +1,14 @@
-"""No two macros share a name; a view's columns may have the names that macros use within: k, v, s."""
+"""A macro is a file; a view's columns may have the names that macros use within: k, v, s."""
 
 from __future__ import annotations
 
 import string
+from pathlib import Path
 
 import duckdb
 import pytest
 
-from dialects.duckdb import macros as duckdb_macros
-from dialects.duckdb.macros import create_macros
-from dialects.spark import macros as spark_macros
+from dialects import macros
 
 CALLS = (
     """pg.json_concat('{"b": 1}', '{"1": "ab"}')""", """pg.json_minus('{"1": "ab", "c": 2}', ['1'])""", """pg.json_minus('["a", "b"]', ['a'])""",
@@ -26,7 +25,7 @@ CALLS = (
 def con() -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
     con.execute("CREATE SCHEMA pg")
-    for statement in create_macros():
+    for statement in macros.created("duckdb"):
         con.execute(statement)
     for letter in string.ascii_lowercase:
         for i, value in enumerate(("'zz'", "7", "['q']", "{'k': 1, 'n': 2}")):
@@ -43,7 +42,7 @@ def test_a_column_with_the_name_of_a_variable_changes_nothing(con: duckdb.DuckDB
             assert got[1] == want, letter
 
 
-@pytest.mark.parametrize("bodies", [duckdb_macros.MACROS, spark_macros.BODIES], ids=["duckdb", "spark"])
-def test_macros_have_names_of_their_own(bodies: dict[str, str]) -> None:
-    names = [head.partition("(")[0] for head in bodies]
-    assert sorted(set(names)) == sorted(names)
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_a_macro_is_the_file_of_its_name(engine: str) -> None:
+    folder = Path(macros.__file__).parent / engine / "macros"
+    assert {n.removeprefix("pg.") for n in macros.read(engine)} == {f.stem for f in folder.iterdir()}

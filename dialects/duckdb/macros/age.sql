@@ -1,0 +1,2 @@
+CREATE MACRO pg.age(a, b) AS
+age(a, b)

@@ -1,0 +1,2 @@
+CREATE MACRO pg.array_text(x) AS
+'[' || x[2:-2] || ']'

@@ -1,0 +1,2 @@
+CREATE MACRO pg.between(a, b) AS
+a - b

@@ -1,0 +1,2 @@
+CREATE MACRO pg.exact(x) AS
+pg.number_plain(printf('%.15g', x))

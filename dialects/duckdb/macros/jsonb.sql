@@ -1,0 +1,2 @@
+CREATE MACRO pg.jsonb(x) AS
+x

@@ -1,0 +1,2 @@
+CREATE MACRO pg.months_of(i) AS
+datepart('year', i) * 12 + datepart('month', i)

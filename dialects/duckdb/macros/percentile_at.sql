@@ -1,0 +1,3 @@
+CREATE MACRO pg.percentile_at(l, i) AS
+CASE WHEN list_count(l) > 0 THEN l[CAST(floor(i) AS BIGINT) + 1] + (i - floor(i)) * (l[CAST(ceil(i) AS BIGINT)
++ 1] - l[CAST(floor(i) AS BIGINT) + 1]) END

@@ -1,0 +1,2 @@
+CREATE MACRO pg.spaced(x) AS
+pg.json_small(pg.json_spaced(x))

@@ -1,0 +1,2 @@
+CREATE MACRO pg.timestamp_text(x) AS
+CAST(x AS VARCHAR)

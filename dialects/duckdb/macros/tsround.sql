@@ -1,0 +1,2 @@
+CREATE MACRO pg.tsround(x) AS
+round_even(x * 1e6, 0) / 1e6

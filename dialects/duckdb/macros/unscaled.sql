@@ -1,0 +1,2 @@
+CREATE MACRO pg.unscaled(x) AS
+CAST(replace(CAST(x AS VARCHAR), '.', '') AS HUGEINT)

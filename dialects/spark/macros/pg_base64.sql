@@ -1,0 +1,4 @@
+-- text
+CREATE MACRO pg_base64(b) AS
+RTRIM(CHR(10), REGEXP_REPLACE(REPLACE(BASE64(b), CONCAT(CHR(13), CHR(10)), ''), '(.{76})', CONCAT('$1',
+CHR(10))))

@@ -1,0 +1,2 @@
+CREATE MACRO pg_beyond(x, t) AS
+2 * TRY_CAST(t AS DECIMAL(38,0)) - TRY_CAST(x AS BIGINT)

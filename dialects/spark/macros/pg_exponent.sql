@@ -1,0 +1,3 @@
+CREATE MACRO pg_exponent(x, t) AS
+CASE WHEN t LIKE '%E%' THEN CAST(SPLIT_PART(t, 'E', 2) AS INT) WHEN ABS(x) >= 1 THEN INSTR(LTRIM('-', t), '.')
+- 2 ELSE 1 - LENGTH(REGEXP_EXTRACT(t, '0\\.0*', 0)) END

@@ -1,0 +1,2 @@
+CREATE MACRO pg_group_weight(n, s) AS
+CASE WHEN n = 0 THEN 0 ELSE CAST(FLOOR((LENGTH(CAST(n AS STRING)) - s - 1) / 4) AS INT) END

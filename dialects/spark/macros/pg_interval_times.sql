@@ -1,0 +1,2 @@
+CREATE MACRO pg_interval_times(i, n) AS
+pg_interval_of(i['months'] * n, i['days'] * n, i['micros'] * n)

@@ -1,0 +1,2 @@
+CREATE MACRO pg_json_length(k) AS
+LPAD(CAST(OCTET_LENGTH(k) AS STRING), 6, '0')

@@ -1,0 +1,3 @@
+CREATE MACRO pg_json_quote(x) AS
+CASE WHEN x IS NOT NULL THEN pg_json_small(SUBSTRING(TO_JSON(NAMED_STRUCT('x', x)), 6,
+LENGTH(TO_JSON(NAMED_STRUCT('x', x))) - 6)) END

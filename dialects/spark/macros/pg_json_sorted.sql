@@ -1,0 +1,3 @@
+CREATE MACRO pg_json_sorted(l) AS
+TRANSFORM(ARRAY_SORT(TRANSFORM(ARRAY_DISTINCT(l), k -> NAMED_STRUCT('n', OCTET_LENGTH(k), 'k', k))), s ->
+s['k'])

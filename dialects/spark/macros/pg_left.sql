@@ -1,0 +1,2 @@
+CREATE MACRO pg_left(s, n) AS
+CASE WHEN n >= 0 THEN LEFT(s, n) WHEN n < 0 THEN LEFT(s, GREATEST(LENGTH(s) + n, 0)) END

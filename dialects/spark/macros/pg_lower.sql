@@ -1,0 +1,3 @@
+CREATE MACRO pg_lower(x) AS
+CASE WHEN CONTAINS(x, 'Σ') OR CONTAINS(x, 'İ') THEN REPLACE(LOWER(REPLACE(REPLACE(x, 'İ', 'i'), 'Σ', CHR(1))),
+CHR(1), 'σ') ELSE LOWER(x) END

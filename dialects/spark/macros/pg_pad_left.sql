@@ -1,0 +1,3 @@
+CREATE MACRO pg_pad_left(s, n, f) AS
+CASE WHEN n IS NULL OR f IS NULL THEN NULL WHEN LENGTH(s) >= n OR f = '' THEN LEFT(s, GREATEST(n, 0)) ELSE
+LPAD(s, n, f) END

@@ -1,0 +1,3 @@
+CREATE MACRO pg_pad_right(s, n, f) AS
+CASE WHEN n IS NULL OR f IS NULL THEN NULL WHEN LENGTH(s) >= n OR f = '' THEN LEFT(s, GREATEST(n, 0)) ELSE
+RPAD(s, n, f) END

@@ -1,0 +1,2 @@
+CREATE MACRO pg_right(s, n) AS
+CASE WHEN n >= 0 THEN RIGHT(s, n) WHEN n < 0 THEN RIGHT(s, GREATEST(LENGTH(s) + n, 0)) END

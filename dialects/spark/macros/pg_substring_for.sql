@@ -1,0 +1,3 @@
+CREATE MACRO pg_substring_for(s, a, n) AS
+CASE WHEN a IS NOT NULL AND n IS NOT NULL THEN SUBSTRING(s, GREATEST(a, 1), GREATEST(a + n - GREATEST(a, 1),
+0)) END

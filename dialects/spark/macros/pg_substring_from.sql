@@ -1,0 +1,2 @@
+CREATE MACRO pg_substring_from(s, a) AS
+CASE WHEN a IS NOT NULL THEN SUBSTRING(s, GREATEST(a, 1)) END

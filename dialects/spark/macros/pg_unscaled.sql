@@ -1,0 +1,2 @@
+CREATE MACRO pg_unscaled(x) AS
+CAST(REPLACE(CAST(x AS STRING), '.', '') AS DECIMAL(38,0))
