@@ -20,8 +20,9 @@ from compiler.normalize.ties import hanging, settle_ties
 MOST = 20  # errors of a view that are told
 
 
-def compile_view(name: str, query: exp.Expr, catalog: Catalog,
-                 views: Mapping[str, exp.Expr] | None = None, strategy: str = AUTO) -> ViewPlan:
+def compile_view(
+    name: str, query: exp.Expr, catalog: Catalog, views: Mapping[str, exp.Expr] | None = None, strategy: str = AUTO
+) -> ViewPlan:
     """The states and the readable top of a view, by a strategy; raises InvalidSql or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = _bind(name, query, catalog, others)

@@ -14,15 +14,45 @@ from compiler.ir import types
 from compiler.ir.types import Type
 
 NAMES = {
-    "boolean": "bool", "bool": "bool", "smallint": "int2", "int2": "int2", "integer": "int4", "int": "int4",
-    "int4": "int4", "bigint": "int8", "int8": "int8", "real": "float4", "float4": "float4",
-    "double precision": "float8", "float8": "float8", "float": "float8", "text": "text", "name": "text",
-    "character varying": "varchar", "varchar": "varchar", "character": "bpchar", "char": "bpchar",
-    "bpchar": "bpchar", "date": "date", "time": "time", "time without time zone": "time",
-    "timestamp": "timestamp", "timestamp without time zone": "timestamp", "timestamptz": "timestamptz",
-    "timestamp with time zone": "timestamptz", "interval": "interval", "json": "json", "jsonb": "jsonb",
-    "uuid": "uuid", "bytea": "bytea", "numeric": "numeric", "decimal": "numeric",
-    "serial": "int4", "bigserial": "int8", "smallserial": "int2", "oid": "int8",
+    "boolean": "bool",
+    "bool": "bool",
+    "smallint": "int2",
+    "int2": "int2",
+    "integer": "int4",
+    "int": "int4",
+    "int4": "int4",
+    "bigint": "int8",
+    "int8": "int8",
+    "real": "float4",
+    "float4": "float4",
+    "double precision": "float8",
+    "float8": "float8",
+    "float": "float8",
+    "text": "text",
+    "name": "text",
+    "character varying": "varchar",
+    "varchar": "varchar",
+    "character": "bpchar",
+    "char": "bpchar",
+    "bpchar": "bpchar",
+    "date": "date",
+    "time": "time",
+    "time without time zone": "time",
+    "timestamp": "timestamp",
+    "timestamp without time zone": "timestamp",
+    "timestamptz": "timestamptz",
+    "timestamp with time zone": "timestamptz",
+    "interval": "interval",
+    "json": "json",
+    "jsonb": "jsonb",
+    "uuid": "uuid",
+    "bytea": "bytea",
+    "numeric": "numeric",
+    "decimal": "numeric",
+    "serial": "int4",
+    "bigserial": "int8",
+    "smallserial": "int2",
+    "oid": "int8",
 }
 
 
@@ -81,9 +111,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A source table. `identity` is Postgres' replica identity: default, full, index or nothing. `generated` columns are not sent,
-    and so not in `columns`; `form` is inheritance, partitions or unlogged where the table is of that form; `oid` is the server's, if known.
-    `deferrable`: two rows may have one key within a transaction."""
+    """A source table. `identity` is Postgres' replica identity: default, full, index or nothing. `generated` columns
+    are not sent, and so not in `columns`; `form` is inheritance, partitions or unlogged where the table is of that
+    form; `oid` is the server's, if known. `deferrable`: two rows may have one key within a transaction."""
 
     schema: str
     name: str
@@ -156,7 +186,7 @@ def _statements(text: str) -> list[str]:
     out, depth, start = [], None, 0
     for m in re.finditer(r"--[^\n]*|'(?:[^']|'')*'|\"[^\"]*\"|\$(\w*)\$.*?\$\1\$|;", text, re.S):
         if m[0] == ";" and depth is None:
-            out.append(text[start:m.start()])
+            out.append(text[start : m.start()])
             start = m.end()
     out.append(text[start:])
     return [re.sub(r"^(\s*--[^\n]*\n)+", "", s.strip() + "\n").strip() for s in out if s.strip()]
@@ -195,4 +225,12 @@ def _table(schema: exp.Schema, enums: dict[str, tuple[str, ...]]) -> Table:
                 key = tuple(_ident(e.this if isinstance(e, exp.Ordered) else e) for e in p.expressions)
     table = schema.this
     identity = "default" if key else "nothing"
-    return Table(_ident(table.args.get("db")) or "public", _ident(table.this), tuple(columns), key, identity, key, tuple(generated))
+    return Table(
+        _ident(table.args.get("db")) or "public",
+        _ident(table.this),
+        tuple(columns),
+        key,
+        identity,
+        key,
+        tuple(generated),
+    )

@@ -19,15 +19,15 @@ class Place:
         """The place of the character with index `at`."""
         start = text.rfind("\n", 0, at) + 1
         end = text.find("\n", start)
-        return cls(file, text.count("\n", 0, start) + 1, at - start + 1, text[start:end if end >= 0 else len(text)])
+        return cls(file, text.count("\n", 0, start) + 1, at - start + 1, text[start : end if end >= 0 else len(text)])
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
     def shown(self) -> str:
         """The line and a caret below the place, as psql shows them; of a long line the part around it."""
-        head, before = f"LINE {self.line}: ", self.text[:self.column - 1].replace("\t", " ")
-        line = before + self.text[self.column - 1:].replace("\t", " ").rstrip()
+        head, before = f"LINE {self.line}: ", self.text[: self.column - 1].replace("\t", " ")
+        line = before + self.text[self.column - 1 :].replace("\t", " ").rstrip()
         if cut := max(0, len(before) - 60) if len(line) > 100 else 0:
             head, before, line = head + "...", before[cut:], line[cut:]
         line = line if len(line) <= 110 else line[:100] + "..."

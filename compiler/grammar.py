@@ -27,8 +27,11 @@ class PostgresSource(Postgres):
     class Parser(Postgres.Parser):  # type: ignore[misc, valid-type]
         LAMBDAS = {k: v for k, v in Postgres.Parser.LAMBDAS.items() if k == TokenType.FARROW}  # `->` is JSON's
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
-        FUNCTION_PARSERS = {k: v for k, v in Postgres.Parser.FUNCTION_PARSERS.items()
-                            if k in ("CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION", "OVERLAY")}
+        FUNCTION_PARSERS = {
+            k: v
+            for k, v in Postgres.Parser.FUNCTION_PARSERS.items()
+            if k in ("CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION", "OVERLAY")
+        }
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
         TYPE_LITERAL_PARSERS = {t: _typed_literal for t in exp.DType}
 
@@ -36,14 +39,19 @@ class PostgresSource(Postgres):
             """Their parts may be conditions, which sqlglot stops short of."""
             for token, kind in ((TokenType.CUBE, exp.Cube), (TokenType.ROLLUP, exp.Rollup)):
                 if self._match(token):
-                    return self.expression(kind(expressions=[] if with_prefix else self._parse_wrapped_csv(self._parse_disjunction)))
+                    return self.expression(
+                        kind(expressions=[] if with_prefix else self._parse_wrapped_csv(self._parse_disjunction))
+                    )
             return None
 
         def _parse_grouping_set(self) -> Any:
             return self._parse_grouping_sets() or self._parse_cube_or_rollup() or self._parse_disjunction()
 
-        def _parse_join(self, skip_join_token: bool = False, parse_bracket: bool = False, alias_tokens: Any = None) -> Any:
-            """ON and USING close the nearest JOIN that is open: joins before them belong to its right side (`within`)."""
+        def _parse_join(
+            self, skip_join_token: bool = False, parse_bracket: bool = False, alias_tokens: Any = None
+        ) -> Any:
+            """ON and USING close the nearest JOIN that is open: joins before them belong to its right side
+            (`within`)."""
             index = self._index
             if skip_join_token or self._match(TokenType.COMMA, advance=False):
                 return super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
@@ -57,7 +65,9 @@ class PostgresSource(Postgres):
                 return join
             within = []
             while not self._match_set((TokenType.ON, TokenType.USING), advance=False):
-                inner = None if self._match(TokenType.COMMA, advance=False) else self._parse_join(alias_tokens=alias_tokens)
+                inner = (
+                    None if self._match(TokenType.COMMA, advance=False) else self._parse_join(alias_tokens=alias_tokens)
+                )
                 if inner is None:
                     self.raise_error("JOIN needs ON or USING")
                     return join
@@ -79,7 +89,12 @@ class PostgresSource(Postgres):
             start = self._index
             got = super()._parse_interval(*args, **kwargs)
             text = self._tokens[start + 1] if start + 1 < len(self._tokens) else None
-            if isinstance(got, exp.Interval) and text is not None and text.token_type == TokenType.STRING and self._index == start + 2:
+            if (
+                isinstance(got, exp.Interval)
+                and text is not None
+                and text.token_type == TokenType.STRING
+                and self._index == start + 2
+            ):
                 whole = exp.Literal.string(text.text)
                 whole.meta["start"] = text.start
                 return exp.Interval(this=whole)

@@ -1,7 +1,7 @@
 """Values that are carried as Postgres prints them: what may be asked of them.
 
-Those of unknown types (money, inet, ranges …) can be shown, counted, grouped, tested for NULL and turned into text: any operator or
-function would be the text's own. JSON has functions, but its order is not that of its text.
+Those of unknown types (money, inet, ranges …) can be shown, counted, grouped, tested for NULL and turned into text:
+any operator or function would be the text's own. JSON has functions, but its order is not that of its text.
 """
 
 from __future__ import annotations
@@ -68,8 +68,12 @@ def is_nested(t: Type) -> bool:
 
 
 def _refuse_nested(what: str) -> None:
-    raise UnsupportedSql(f"{what} of an array of two dimensions is not supported", code="unsupported_type",
-                         detail="Arrays made of arrays are kept as lists of lists.", hint="Collect rows of their elements: unnest them first.")
+    raise UnsupportedSql(
+        f"{what} of an array of two dimensions is not supported",
+        code="unsupported_type",
+        detail="Arrays made of arrays are kept as lists of lists.",
+        hint="Collect rows of their elements: unnest them first.",
+    )
 
 
 def _call(c: Call) -> None:
@@ -91,7 +95,11 @@ def _orders(n: Relation) -> Iterator[Order]:
 
 
 def refuse(t: Type, what: str) -> None:
-    raise UnsupportedSql(f"{what} of {t} is not supported", code="unsupported_type",
-                         detail=f"A value of type {t} is carried as the text Postgres prints for it.",
-                         hint="Order by a part of it: (a ->> 'key')::int." if t.name in ("json", "jsonb") else
-                         "Compute it in the source, into a column of another type.")
+    raise UnsupportedSql(
+        f"{what} of {t} is not supported",
+        code="unsupported_type",
+        detail=f"A value of type {t} is carried as the text Postgres prints for it.",
+        hint="Order by a part of it: (a ->> 'key')::int."
+        if t.name in ("json", "jsonb")
+        else "Compute it in the source, into a column of another type.",
+    )

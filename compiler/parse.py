@@ -32,8 +32,12 @@ def _fail(what: str, e: sqlglot.errors.SqlglotError) -> TidemarkError:
     text = f"{where}{first[0].get('description') or str(e).split(chr(10))[0]}"
     if syntax.known():
         return UnsupportedSql(f"{what} uses syntax that is not supported", detail=text, code="unsupported_syntax")
-    return InvalidSql(f"{what} does not parse", detail=text, code="syntax_error",
-                      hint="Tidemark reads Postgres' SQL; try the SELECT in psql.")
+    return InvalidSql(
+        f"{what} does not parse",
+        detail=text,
+        code="syntax_error",
+        hint="Tidemark reads Postgres' SQL; try the SELECT in psql.",
+    )
 
 
 def locate(e: TidemarkError, file: str, text: str) -> TidemarkError:
@@ -54,8 +58,9 @@ def parse_query(sql: str, what: str = "the query") -> exp.Expr:
         tree = _parse(sql).copy()
     except (sqlglot.errors.SqlglotError, RecursionError) as e:
         syntax.check(sql)
-        raise _fail(what, e) if isinstance(e, sqlglot.errors.SqlglotError) else InvalidSql(
-            f"{what} is nested too deeply") from e
+        raise (
+            _fail(what, e) if isinstance(e, sqlglot.errors.SqlglotError) else InvalidSql(f"{what} is nested too deeply")
+        ) from e
     if not isinstance(tree, (exp.Query, exp.Values)):
         raise InvalidSql(f"{what} is not a query", detail=f"It is a {tree.key.upper()} statement.")
     return tree
@@ -78,8 +83,11 @@ def parse_view(text: str, file: str = "") -> ViewText:
     if len(statements) != 1 or not isinstance(statements[0], exp.Create) or statements[0].kind != "VIEW":
         if len(statements) == 1 and _creates_view(text) and (query := _source_of(text)) != text:
             parse_query(query, what)  # what sqlglot cannot read it keeps as text; this tells where it stopped
-        raise InvalidSql(f"{what} holds no CREATE MATERIALIZED VIEW statement",
-                         hint="Write one CREATE MATERIALIZED VIEW name AS SELECT … a file.", code="syntax_error")
+        raise InvalidSql(
+            f"{what} holds no CREATE MATERIALIZED VIEW statement",
+            hint="Write one CREATE MATERIALIZED VIEW name AS SELECT … a file.",
+            code="syntax_error",
+        )
     create = statements[0]
     target = create.this.this if isinstance(create.this, exp.Schema) else create.this
     name = target.this.this if target.this.args.get("quoted") else target.this.this.lower()
@@ -109,14 +117,14 @@ def _quote_name(text: str) -> tuple[str, int]:
     if "VIEW" not in words:
         return text, -1
     at = words.index("VIEW") + 1
-    if words[at:at + 3] == ["IF", "NOT", "EXISTS"]:
+    if words[at : at + 3] == ["IF", "NOT", "EXISTS"]:
         at += 3
     if at >= len(tokens):
         return text, -1
     t = tokens[at]
     follows = tokens[at + 1].text if at + 1 < len(tokens) else ""
     if t.text.replace("_", "a").isalnum() and text[t.start] != '"' and follows != ".":
-        return f'{text[:t.start]}"{t.text.lower()}"{text[t.end + 1:]}', t.start
+        return f'{text[: t.start]}"{t.text.lower()}"{text[t.end + 1 :]}', t.start
     return text, -1
 
 
@@ -140,7 +148,7 @@ def _source_of(text: str) -> str:
             depth -= 1
         elif t.token_type == sqlglot.TokenType.ALIAS and depth == 0:
             end = next((s.start for s in tokens[i:] if s.token_type == sqlglot.TokenType.SEMICOLON), len(text))
-            return text[t.end + 1:end].strip()
+            return text[t.end + 1 : end].strip()
     return text
 
 

@@ -38,8 +38,11 @@ def timed(r: Relation) -> set[Relation]:
 
 
 def after_ranking(r: Relation) -> Relation:
-    """What reads the time, and no order asks for, computed of the rows that a LIMIT or DISTINCT ON leaves, not of all."""
-    return transform(r, lambda n: _ranked_first(n, n.input) if isinstance(n, TopK) and isinstance(n.input, Project) else n)
+    """What reads the time, and no order asks for, computed of the rows that a LIMIT or DISTINCT ON leaves, not of
+    all."""
+    return transform(
+        r, lambda n: _ranked_first(n, n.input) if isinstance(n, TopK) and isinstance(n.input, Project) else n
+    )
 
 
 def _ranked_first(n: TopK, shown: Project) -> Relation:
@@ -54,7 +57,9 @@ def _ranked_first(n: TopK, shown: Project) -> Relation:
             have[c.name] = Col(fresh(c.name, [*shown.names, *(k for k, _ in early)]), c.type)
             early.append((have[c.name].name, c))  # type: ignore[attr-defined]
     ranked = replace(n, input=Project(shown.input, tuple(early)))
-    return Project(ranked, tuple((k, substitute(late[k], have) if k in late else Col(k, e.type)) for k, e in shown.exprs))
+    return Project(
+        ranked, tuple((k, substitute(late[k], have) if k in late else Col(k, e.type)) for k, e in shown.exprs)
+    )
 
 
 def split_filters(r: Relation, within: set[Relation]) -> Relation:

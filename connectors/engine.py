@@ -23,9 +23,12 @@ Programs = Callable[[frozenset[str]], Prepared]  # by the tables that a batch ch
 
 
 class EngineFailure(TidemarkError):
-    """A statement failed in the engine and the batch did not happen. `state` is the one it was about, '' when it was about none."""
+    """A statement failed in the engine and the batch did not happen. `state` is the one it was about, '' when it was
+    about none."""
 
-    def __init__(self, message: str, *, detail: str = "", hint: str = "", code: str = "engine", state: str = "") -> None:
+    def __init__(
+        self, message: str, *, detail: str = "", hint: str = "", code: str = "engine", state: str = ""
+    ) -> None:
         super().__init__(message, detail=detail, hint=hint, code=code)
         self.state = state
 
@@ -34,10 +37,13 @@ class FrontierMoved(TidemarkError):
     """A batch begins where the engine does not stand: something else has moved it, or a batch was left out."""
 
     def __init__(self, engine: str, expected: int, found: int) -> None:
-        super().__init__(f"{engine} does not stand where the batch begins", code="frontier_moved",
-                         detail=f"The batch begins at {format_lsn(expected)}, {engine} stands at {format_lsn(found)}. "
-                                "Nothing was applied.",
-                         hint="Start the pipeline again: it reads on from where the engines stand.")
+        super().__init__(
+            f"{engine} does not stand where the batch begins",
+            code="frontier_moved",
+            detail=f"The batch begins at {format_lsn(expected)}, {engine} stands at {format_lsn(found)}. "
+            "Nothing was applied.",
+            hint="Start the pipeline again: it reads on from where the engines stand.",
+        )
 
 
 class Printer(Protocol):
@@ -139,11 +145,20 @@ class Engine(Protocol):
 
     def drop_view(self, name: str) -> None: ...
 
-    def apply(self, staged: list[Staged], end: int, programs: Programs, *, start: int | None = None,
-              last: LastCommit | None = None) -> int:
-        """Land changes, maintain states, move the frontier from `start` to `end`; durable on return, nothing on failure.
+    def apply(
+        self,
+        staged: list[Staged],
+        end: int,
+        programs: Programs,
+        *,
+        start: int | None = None,
+        last: LastCommit | None = None,
+    ) -> int:
+        """Land changes, maintain states, move the frontier from `start` to `end`; durable on return, nothing on
+        failure.
 
-        `last` is the last transaction among the changes. Raises FrontierMoved where the frontier is elsewhere. Gives rows landed.
+        `last` is the last transaction among the changes. Raises FrontierMoved where the frontier is elsewhere. Gives
+        rows landed.
         """
         ...
 
@@ -158,7 +173,8 @@ class Engine(Protocol):
         ...
 
     def counted(self, plan: ViewPlan, at: Any) -> bool | None:
-        """Whether the states of a view have as many rows as their definitions, also those that no reader sees; None if not found out."""
+        """Whether the states of a view have as many rows as their definitions, also those that no reader sees; None
+        if not found out."""
         ...
 
     def as_defined(self, plan: ViewPlan, at: Any) -> bool | None:

@@ -1,8 +1,8 @@
 """JSON in exported files: the type that a column's values share, and Parquet's VARIANT where they share none.
 
-Objects are text with their keys in order: jsonb has no order of keys, and written in one order, equal values are equal text.
-Numbers, booleans, strings and arrays of one kind are numbers, booleans, text and lists, and JSON's null is NULL, as a client
-of Postgres would have them. What they share is found in a first pass over the values.
+Objects are text with their keys in order: jsonb has no order of keys, and written in one order, equal values are
+equal text. Numbers, booleans, strings and arrays of one kind are numbers, booleans, text and lists, and JSON's null
+is NULL, as a client of Postgres would have them. What they share is found in a first pass over the values.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def shape(values: Iterable[str | None]) -> pa.DataType | None:
     return out
 
 
-def shapes(batch: pa.RecordBatch, names: Iterable[str], so_far: dict[str, pa.DataType | None]) -> dict[str, pa.DataType | None]:
+def shapes(
+    batch: pa.RecordBatch, names: Iterable[str], so_far: dict[str, pa.DataType | None]
+) -> dict[str, pa.DataType | None]:
     """What the columns `names` share, with what they shared in batches before."""
     return {n: shared(so_far.get(n, NOTHING), shape(batch.column(n).to_pylist())) for n in names}
 
@@ -108,10 +110,13 @@ def settled(t: pa.DataType | None) -> pa.DataType:
 
 
 def converted(column: pa.Array | pa.ChunkedArray, kind: pa.DataType | None) -> pa.Array:
-    """A column of JSON text as the type its values share (`shape`); where that is None, as JSON text to make VARIANT of."""
+    """A column of JSON text as the type its values share (`shape`); where that is None, as JSON text to make VARIANT
+    of."""
     texts = column.to_pylist()
     if kind is None:
-        return pa.array([t if t is None else json_text.printed(json_text.read(t), str, plain_number, True) for t in texts], TEXT)
+        return pa.array(
+            [t if t is None else json_text.printed(json_text.read(t), str, plain_number, True) for t in texts], TEXT
+        )
     target = settled(kind)
     return pa.array([None if t is None else _item(json_text.read(t), target) for t in texts], type=target)
 
@@ -134,7 +139,9 @@ def _item(x: Any, kind: pa.DataType) -> Any:
 
 def export_batch(batch: pa.RecordBatch, kinds: dict[str, pa.DataType | None]) -> pa.RecordBatch:
     """A batch with its JSON columns, those named, converted."""
-    columns = [converted(c, kinds[n]) if n in kinds else c for n, c in zip(batch.schema.names, batch.columns, strict=True)]
+    columns = [
+        converted(c, kinds[n]) if n in kinds else c for n, c in zip(batch.schema.names, batch.columns, strict=True)
+    ]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 

@@ -13,16 +13,48 @@ import threading
 from collections.abc import Mapping
 
 VARIABLE = "TIDEMARK_FAILPOINTS"
-NAMES = frozenset({
-    "capture.received", "capture.decoded", "capture.applied", "capture.acknowledged",
-    "duckdb.begun", "duckdb.landed", "duckdb.maintained", "duckdb.frontier", "duckdb.committed", "duckdb.rewrite", "duckdb.rewritten",
-    "spark.landed", "spark.computed", "spark.manifest", "spark.done", "spark.commit", "spark.committed", "spark.frontier",
-    "spark.cleared", "spark.compact", "spark.filled",
-    "snapshot.exported", "snapshot.chunk",
-    "deploy.saved", "deploy.published", "deploy.copied", "deploy.filled", "deploy.live",
-    "redeploy.published", "redeploy.caught_up", "redeploy.copied", "redeploy.built", "redeploy.saved",
-    "resync.marked", "resync.slot", "resync.copied", "resync.filled", "resync.saved",
-})
+NAMES = frozenset(
+    {
+        "capture.received",
+        "capture.decoded",
+        "capture.applied",
+        "capture.acknowledged",
+        "duckdb.begun",
+        "duckdb.landed",
+        "duckdb.maintained",
+        "duckdb.frontier",
+        "duckdb.committed",
+        "duckdb.rewrite",
+        "duckdb.rewritten",
+        "spark.landed",
+        "spark.computed",
+        "spark.manifest",
+        "spark.done",
+        "spark.commit",
+        "spark.committed",
+        "spark.frontier",
+        "spark.cleared",
+        "spark.compact",
+        "spark.filled",
+        "snapshot.exported",
+        "snapshot.chunk",
+        "deploy.saved",
+        "deploy.published",
+        "deploy.copied",
+        "deploy.filled",
+        "deploy.live",
+        "redeploy.published",
+        "redeploy.caught_up",
+        "redeploy.copied",
+        "redeploy.built",
+        "redeploy.saved",
+        "resync.marked",
+        "resync.slot",
+        "resync.copied",
+        "resync.filled",
+        "resync.saved",
+    }
+)
 
 
 class FailpointReached(Exception):

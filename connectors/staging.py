@@ -35,7 +35,9 @@ class Staged:
     unchanged: tuple[int, ...] = ()
 
 
-def stage(tables: dict[tuple[str, str], Table], decoded: Decoded, relations: dict[int, Relation], after: int) -> list[Staged]:
+def stage(
+    tables: dict[tuple[str, str], Table], decoded: Decoded, relations: dict[int, Relation], after: int
+) -> list[Staged]:
     """Staged rows per table, for transactions that commit at or after LSN `after`."""
     out = []
     oids = set(decoded.changes) | set(decoded.truncated)
@@ -68,9 +70,12 @@ def _has_old_images(table: Table, changes: list[Changes]) -> bool:
         return False
     whole = all(c.kind == "I" or (c.old is not None and not c.old_is_key) for c in changes)
     if not whole and not table.key:
-        raise TableChanged(f'the replica identity of "{table.schema}.{table.name}" is no longer FULL', code="table_changed",
-                           detail="It has no key, so its changes cannot be followed without old images.",
-                           hint=f'ALTER TABLE {table.schema}."{table.name}" REPLICA IDENTITY FULL, then: tidemark deploy --resync')
+        raise TableChanged(
+            f'the replica identity of "{table.schema}.{table.name}" is no longer FULL',
+            code="table_changed",
+            detail="It has no key, so its changes cannot be followed without old images.",
+            hint=f'ALTER TABLE {table.schema}."{table.name}" REPLICA IDENTITY FULL, then: tidemark deploy --resync',
+        )
     return whole
 
 
@@ -88,8 +93,10 @@ def _mask(c: Changes, keep: np.ndarray) -> Changes:
         if t is None:
             return None
         m = pa.array(keep)
-        return Tuples([a.cast(pa.large_string()).filter(m).cast(pa.string_view()) for a in t.columns],
-                      [u[keep] if u is not None else None for u in t.unchanged])
+        return Tuples(
+            [a.cast(pa.large_string()).filter(m).cast(pa.string_view()) for a in t.columns],
+            [u[keep] if u is not None else None for u in t.unchanged],
+        )
 
     return Changes(c.kind, c.lsn[keep], c.seq[keep], cut(c.new), cut(c.old), c.old_is_key, c.relation)
 
@@ -132,8 +139,10 @@ def _full(table: Table, orders: list[list[int]], changes: list[Changes], truncat
 
 
 def _empty(cols: dict[str, list[pa.Array]], ints: tuple[str, ...], small: tuple[str, ...]) -> pa.Table:
-    kinds = {k: pa.int64() if k in ints else pa.int32() if k in small else pa.bool_() if k == PRESENT else pa.string_view()
-             for k in cols}
+    kinds = {
+        k: pa.int64() if k in ints else pa.int32() if k in small else pa.bool_() if k == PRESENT else pa.string_view()
+        for k in cols
+    }
     return pa.table({k: pa.array([], type=t) for k, t in kinds.items()})
 
 
@@ -141,8 +150,9 @@ def _keyed(table: Table, orders: list[list[int]], changes: list[Changes], trunca
     n = len(table.columns)
     names = [c.name for c in table.columns]
     key = [names.index(k) for k in table.identity_key]
-    cols: dict[str, list[pa.Array]] = {k: [] for k in (
-        SEQ, LSN, PRESENT, *(f"k{i}" for i in range(len(key))), *(f"c{i}" for i in range(n)))}
+    cols: dict[str, list[pa.Array]] = {
+        k: [] for k in (SEQ, LSN, PRESENT, *(f"k{i}" for i in range(len(key))), *(f"c{i}" for i in range(n)))
+    }
 
     def add(c: Changes, order: list[int], keys: Tuples, values: Tuples | None) -> None:
         m = len(c.seq)
@@ -189,8 +199,9 @@ def _filled(new: pa.Array, unchanged: np.ndarray | None, old: pa.Array) -> pa.Ar
     return pc.if_else(pa.array(unchanged), old.cast(text), new.cast(text)).cast(pa.string_view())
 
 
-def _resolve_unchanged(rows: pa.Table, orders: list[list[int]], changes: list[Changes], key: list[int],
-                       cols: list[int]) -> pa.Table:
+def _resolve_unchanged(
+    rows: pa.Table, orders: list[list[int]], changes: list[Changes], key: list[int], cols: list[int]
+) -> pa.Table:
     """TOAST values that were not sent come from an earlier change of the batch to the same row, or from the mirror.
 
     Walks the batch's events by key; only batches with such values pay for it.

@@ -20,16 +20,20 @@ PART = 8192  # rows that one thread casts at a time: a table in one part is cast
 
 
 class ValueOutOfRange(TidemarkError):
-    """A value of the source that the engine's type cannot hold; nothing was stored. `table` and `column` say of what."""
+    """A value of the source that the engine's type cannot hold; nothing was stored. `table` and `column` say of
+    what."""
 
     table: Table
     column: str
 
 
 def typed(rows: pa.Table, t: Table) -> pa.Table:
-    """Staged rows in parts, with interval columns as Arrow intervals and array columns as lists of text, keys included."""
+    """Staged rows in parts, with interval columns as Arrow intervals and array columns as lists of text, keys
+    included."""
     named = [(f"c{i}", c) for i, c in enumerate(t.columns)]
-    named += [(f"{kind}{i}", c) for i, k in enumerate(t.identity_key) for kind in "kf" for c in t.columns if c.name == k]
+    named += [
+        (f"{kind}{i}", c) for i, k in enumerate(t.identity_key) for kind in "kf" for c in t.columns if c.name == k
+    ]
     for name, c in named:
         if name not in rows.column_names:
             continue
@@ -72,8 +76,11 @@ def out_of_range(t: Table, c: Column, rows: pa.Table, at: int, text: str) -> Val
     """The error for a value, naming table, column and key."""
     names = [x.name for x in t.columns]
     key = ", ".join(f"{k} = {rows[f'c{names.index(k)}'][at].as_py()}" for k in t.key) or "(no key)"
-    error = ValueOutOfRange(f'a value of "{t.schema}.{t.name}"."{c.name}" is out of range', code="value_out_of_range",
-                           detail=f"Row {key}: {text!s:.60} does not fit {c.type}.",
-                           hint="Correct the value in the source, then run: tidemark deploy")
+    error = ValueOutOfRange(
+        f'a value of "{t.schema}.{t.name}"."{c.name}" is out of range',
+        code="value_out_of_range",
+        detail=f"Row {key}: {text!s:.60} does not fit {c.type}.",
+        hint="Correct the value in the source, then run: tidemark deploy",
+    )
     error.table, error.column = t, c.name
     return error

@@ -33,13 +33,17 @@ class Dialect:
     mirrors: Mapping[tuple[str, bool], tuple[str, bool]]  # (time, no negative weights) → schema, whether it has weights
     semi_side: str = ""  # what stands before SEMI and ANTI JOIN
     deep_recursion: bool = True
-    filters_below_limits: bool = False  # a join's filter may get below ORDER BY … LIMIT, unless that is a MATERIALIZED step
+    filters_below_limits: bool = (
+        False  # a join's filter may get below ORDER BY … LIMIT, unless that is a MATERIALIZED step
+    )
     hashes_comparisons: bool = False  # outer and anti joins are hashed only if every condition compares the two sides
     joins_unequal: bool = False  # it may join tables by <> before the conditions that hold for few rows
     macros: Macros = field(default_factory=dict)  # put in the place of their calls, for an engine that keeps none
     setup: Callable[[], list[str]] = list  # statements that prepare a warehouse
     sort_keys: Mapping[str, str] = field(default_factory=dict)  # template of what values of a type are ordered by
-    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # templates of what differs between values that the engine finds equal
+    forms: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # templates of what differs between values that the engine finds equal
     frames: Callable[[WindowCall], bool] = lambda c: True  # whether it has words for the frame of a window function
     window_filters: bool = True  # FILTER of window functions
     storage: Callable[[Type], str] = lambda t: ""  # what a stored column says after its type
@@ -98,6 +102,7 @@ def tree(d: Dialect, text: str, *args: exp.Expr) -> exp.Expr:
 
 def typed(text: str) -> Emit:
     """A template whose result is cast to the call's type; in an aggregate of it, DISTINCT goes to the argument."""
+
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         out = d.template(text, [x for x in a if not isinstance(x, exp.Distinct)])
         if any(isinstance(x, exp.Distinct) for x in a):
@@ -110,6 +115,7 @@ def typed(text: str) -> Emit:
 
 def extreme(op: str, key: str = "$1") -> Emit:
     """GREATEST (>) or LEAST (<) by comparisons of a key: the first of equal ones, NULLs left out."""
+
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         out = a[0]
         for x in a[1:]:
@@ -123,8 +129,9 @@ def extreme(op: str, key: str = "$1") -> Emit:
 
 def wrap(e: exp.Expr) -> exp.Expr:
     """Parentheses where an operand needs them."""
-    if isinstance(e, (exp.Binary, exp.Not, exp.Between, exp.In, exp.Is, exp.Case, exp.Neg, exp.Interval)) and not isinstance(
-            e, exp.Paren):
+    if isinstance(
+        e, (exp.Binary, exp.Not, exp.Between, exp.In, exp.Is, exp.Case, exp.Neg, exp.Interval)
+    ) and not isinstance(e, exp.Paren):
         return exp.Paren(this=e)
     return e
 

@@ -39,7 +39,11 @@ def _call(n: exp.Anonymous, macros: Macros, dialect: str, numbers: Iterator[int]
     bound: list[tuple[str, exp.Expr]] = []
     values: dict[str, exp.Expr] = {}
     for p, a in zip(params, n.expressions, strict=True):
-        plain = isinstance(a, (exp.Column, exp.Literal, exp.Null)) or isinstance(a, exp.Neg) and isinstance(a.this, exp.Literal)
+        plain = (
+            isinstance(a, (exp.Column, exp.Literal, exp.Null))
+            or isinstance(a, exp.Neg)
+            and isinstance(a.this, exp.Literal)
+        )
         if uses[p] > 1 and not plain:
             name = f"_{p}{next(numbers)}"
             bound.append((name, a))
@@ -54,7 +58,9 @@ def _call(n: exp.Anonymous, macros: Macros, dialect: str, numbers: Iterator[int]
     for name, a in reversed(bound):
         inner = exp.Lambda(this=out, expressions=[exp.to_identifier(name)])
         one = exp.Anonymous(this="array", expressions=[a])
-        out = exp.Anonymous(this="get", expressions=[exp.Anonymous(this="transform", expressions=[one, inner]), exp.Literal.number(0)])
+        out = exp.Anonymous(
+            this="get", expressions=[exp.Anonymous(this="transform", expressions=[one, inner]), exp.Literal.number(0)]
+        )
     return out if isinstance(out, exp.Anonymous) else exp.Paren(this=out)
 
 
@@ -65,6 +71,7 @@ def _body(text: str, dialect: str) -> exp.Expr:
 
 def parse(text: str, dialect: str) -> exp.Expr:
     """SQL as written: sqlglot would print PARSE_JSON(x) as x."""
+
     def keep(n: exp.Expr) -> exp.Expr:
         return exp.Anonymous(this="parse_json", expressions=[n.this]) if isinstance(n, exp.ParseJSON) else n
 
@@ -79,7 +86,8 @@ def _stands_alone(x: exp.Identifier) -> bool:
 
 
 def _renamed(e: exp.Expr, numbers: Iterator[int]) -> exp.Expr:
-    """Variables of lambdas under names of their own, so that none of an argument's is caught; no table's alias begins with _."""
+    """Variables of lambdas under names of their own, so that none of an argument's is caught; no table's alias
+    begins with _."""
     for node in list(e.find_all(exp.Lambda)):
         for p in node.expressions:
             old, new = p.name, f"_{p.name.lstrip('_')}{next(numbers)}"

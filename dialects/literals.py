@@ -25,7 +25,9 @@ def literal_json(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 def literal_bytea(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     text = str(e.args[0].value)  # type: ignore[attr-defined]
     if not text.startswith("\\x"):
-        raise UnsupportedSql("a bytea literal is read in hex format only", code="unsupported_literal", hint="Write '\\x0aff'.")
+        raise UnsupportedSql(
+            "a bytea literal is read in hex format only", code="unsupported_literal", hint="Write '\\x0aff'."
+        )
     return tree(d, "UNHEX($1)", exp.Literal.string(text[2:]))
 
 
@@ -35,4 +37,6 @@ def items_of(e: Call) -> list[str | None]:
     try:
         return read_array(text)
     except ValueError as x:
-        raise UnsupportedSql(f"the array literal '{text}' is not supported: {x}", code="unsupported_literal", hint="Write ARRAY[…].") from x
+        raise UnsupportedSql(
+            f"the array literal '{text}' is not supported: {x}", code="unsupported_literal", hint="Write ARRAY[…]."
+        ) from x

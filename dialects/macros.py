@@ -40,6 +40,9 @@ def read(engine: str) -> dict[str, Macro]:
 def created(engine: str) -> list[str]:
     """CREATE MACRO statements, each after those it uses."""
     macros = read(engine)
-    uses = {name: {other for other in macros if re.search(rf"(?<!\w){re.escape(other)}\(", m.body)} for name, m in macros.items()}
+    uses = {
+        name: {other for other in macros if re.search(rf"(?<!\w){re.escape(other)}\(", m.body)}
+        for name, m in macros.items()
+    }
     order = TopologicalSorter(uses).static_order()
     return [f"CREATE OR REPLACE MACRO {n}({', '.join(macros[n].parameters)}) AS\n{macros[n].body}" for n in order]

@@ -30,8 +30,14 @@ def reads(r: Relation) -> tuple[str, ...]:
 
 def create_state(d: Dialect, s: Kept) -> Statement:
     body = ", ".join(f"{ident(c.name).sql(d.sqlglot)} {d.type_sql(c.type)}{d.storage(c.type)}" for c in s.columns)
-    return Statement("create", s.name, f"CREATE TABLE state.{ident(s.name).sql(d.sqlglot)} ({body})", (),
-                     f"state.{s.name}", describe(s))
+    return Statement(
+        "create",
+        s.name,
+        f"CREATE TABLE state.{ident(s.name).sql(d.sqlglot)} ({body})",
+        (),
+        f"state.{s.name}",
+        describe(s),
+    )
 
 
 def fill_select(d: Dialect, s: Kept) -> str:
@@ -77,9 +83,20 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
     out = []
     for s in p.steps:
         body = step_select(d, s)
-        out.append(Statement("step", s.name, f"CREATE OR REPLACE TEMP TABLE {ident(s.name).sql(d.sqlglot)} AS\n{body}",
-                             reads(s.relation), s.name, s.rule, s.state))
+        out.append(
+            Statement(
+                "step",
+                s.name,
+                f"CREATE OR REPLACE TEMP TABLE {ident(s.name).sql(d.sqlglot)} AS\n{body}",
+                reads(s.relation),
+                s.name,
+                s.rule,
+                s.state,
+            )
+        )
     for c in p.changes:
         state = f"state.{c.state.name}"
-        out.append(Statement("merge", c.state.name, d.sql(merge(d, c)), (*reads(c.source), state), state, c.rule, c.state.name))
+        out.append(
+            Statement("merge", c.state.name, d.sql(merge(d, c)), (*reads(c.source), state), state, c.rule, c.state.name)
+        )
     return out

@@ -22,7 +22,12 @@ def merge(d: Dialect, c: Change, source: exp.Table | None = None) -> exp.Merge:
     """MERGE of a change, from where it is stored if that is not where the program says."""
     s = c.state
     state = exp.Table(this=ident(s.name), db=exp.to_identifier("state"))
-    return exp.Merge(this=exp.alias_(state, OLD, table=True), using=_source(d, c, source), on=_on(d, s), whens=exp.Whens(expressions=_whens(d, c)))
+    return exp.Merge(
+        this=exp.alias_(state, OLD, table=True),
+        using=_source(d, c, source),
+        on=_on(d, s),
+        whens=exp.Whens(expressions=_whens(d, c)),
+    )
 
 
 def _source(d: Dialect, c: Change, stored: exp.Table | None) -> exp.Expr:
@@ -50,7 +55,11 @@ def _replace(c: Replace) -> list[exp.When]:
     some = exp.GT(this=_col(NEW, COUNT), expression=ZERO.copy()) if s.key else None
     none = exp.LTE(this=_col(NEW, COUNT), expression=ZERO.copy())
     sets = [exp.EQ(this=exp.Column(this=ident(n)), expression=_col(NEW, n)) for n in _values(s)]
-    return [*([_matched(exp.Var(this="DELETE"), none)] if s.key else []), _matched(exp.Update(expressions=sets)), _insert(s, some)]
+    return [
+        *([_matched(exp.Var(this="DELETE"), none)] if s.key else []),
+        _matched(exp.Update(expressions=sets)),
+        _insert(s, some),
+    ]
 
 
 def _add(d: Dialect, s: Kept, tally: str, leaves: bool) -> list[exp.When]:
@@ -58,7 +67,11 @@ def _add(d: Dialect, s: Kept, tally: str, leaves: bool) -> list[exp.When]:
     types = {c.name: c.type for c in s.columns}
     sets = [exp.EQ(this=exp.Column(this=ident(n)), expression=d.cast(_sum(n), types[n])) for n in _values(s)]
     gone = exp.EQ(this=_sum(tally), expression=ZERO.copy())
-    return [*([_matched(exp.Var(this="DELETE"), gone)] if leaves else []), _matched(exp.Update(expressions=sets)), _insert(s)]
+    return [
+        *([_matched(exp.Var(this="DELETE"), gone)] if leaves else []),
+        _matched(exp.Update(expressions=sets)),
+        _insert(s),
+    ]
 
 
 def _matched(then: exp.Expr, condition: exp.Expr | None = None) -> exp.When:
@@ -67,8 +80,10 @@ def _matched(then: exp.Expr, condition: exp.Expr | None = None) -> exp.When:
 
 def _insert(s: Kept, condition: exp.Expr | None = None) -> exp.When:
     names = [c.name for c in s.columns]
-    into = exp.Insert(this=exp.Tuple(expressions=[exp.Column(this=ident(n)) for n in names]),
-                      expression=exp.Tuple(expressions=[_col(NEW, n) for n in names]))
+    into = exp.Insert(
+        this=exp.Tuple(expressions=[exp.Column(this=ident(n)) for n in names]),
+        expression=exp.Tuple(expressions=[_col(NEW, n) for n in names]),
+    )
     return exp.When(matched=False, source=False, condition=condition, then=into)
 
 
@@ -92,12 +107,15 @@ def _on(d: Dialect, s: Kept) -> exp.Expr:
 
 
 def _pairs(d: Dialect, key: str, kind: Type, exact: bool) -> list[exp.Expr]:
-    """A state's key equal to its change's; of a type that has several forms of one value, by what these have in common, or (`exact`)
-    in the same form."""
+    """A state's key equal to its change's; of a type that has several forms of one value, by what these have in
+    common, or (`exact`) in the same form."""
     by = d.sort_key(kind)
 
     def same(template: str | None) -> exp.Expr:
-        old, new = (_col(t, key) if template is None else exp.Paren(this=d.template(template, [_col(t, key)])) for t in (OLD, NEW))
+        old, new = (
+            _col(t, key) if template is None else exp.Paren(this=d.template(template, [_col(t, key)]))
+            for t in (OLD, NEW)
+        )
         return exp.NullSafeEQ(this=old, expression=new)
 
     if by is not None and not exact:

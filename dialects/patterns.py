@@ -12,16 +12,27 @@ WORD_EDGES = {"y": r"\b", "m": r"\b", "M": r"\b", "A": r"\A", "Z": r"\z"}
 LETTERS = r"\p{L}\p{Mc}\p{Nl}"  # and of \p{Mn} a half, which no class tells apart
 ALNUM = rf"{LETTERS}\p{{Nd}}"
 WORD = f"{ALNUM}_"
-SPACE = r"\t-\r \x{1680}\x{2000}-\x{2006}\x{2008}-\x{200A}\x{2028}\x{2029}\x{205F}\x{3000}"  # a space that does not break is none
+# a space that does not break is none
+SPACE = r"\t-\r \x{1680}\x{2000}-\x{2006}\x{2008}-\x{200A}\x{2028}\x{2029}\x{205F}\x{3000}"
 SOLID = r"\p{Cf}\p{Co}\x{A0}\x{2007}\x{202F}"
-CLASSES = {"alpha": LETTERS, "alnum": ALNUM, "upper": r"\p{Lu}\p{Lt}", "lower": r"\p{Ll}", "digit": "0-9", "space": SPACE, "cntrl": r"\p{Cc}",
-           "print": r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}\p{Co}", "graph": rf"\p{{L}}\p{{M}}\p{{N}}\p{{P}}\p{{S}}{SOLID}",
-           "punct": rf"\p{{P}}\p{{S}}\p{{No}}\p{{Mn}}\p{{Me}}{SOLID}"}
+CLASSES = {
+    "alpha": LETTERS,
+    "alnum": ALNUM,
+    "upper": r"\p{Lu}\p{Lt}",
+    "lower": r"\p{Ll}",
+    "digit": "0-9",
+    "space": SPACE,
+    "cntrl": r"\p{Cc}",
+    "print": r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}\p{Co}",
+    "graph": rf"\p{{L}}\p{{M}}\p{{N}}\p{{P}}\p{{S}}{SOLID}",
+    "punct": rf"\p{{P}}\p{{S}}\p{{No}}\p{{Mn}}\p{{Me}}{SOLID}",
+}
 SHORT = {"w": WORD, "s": SPACE}
 
 
 def java(pattern: str) -> str:
-    """A constant pattern for Java, to which `$` is before a line's end too, a brace always a bound, and brackets sets in sets."""
+    """A constant pattern for Java, to which `$` is before a line's end too, a brace always a bound, and brackets
+    sets in sets."""
     return translated(pattern, {"$": r"\z", "{": r"\{"}, {"[": r"\[", "&": r"\&"})
 
 
@@ -35,7 +46,7 @@ def translated(pattern: str, plain: dict[str, str] = NOTHING, bracketed: dict[st
     """
     out, at, inside = "", 0, False
     while at < len(pattern):
-        two = pattern[at:at + 2]
+        two = pattern[at : at + 2]
         if inside and (m := re.match(r"\[:(\w+):\]", pattern[at:])):
             out, at = out + CLASSES.get(m[1], m[0]), at + m.end()
             continue
@@ -52,7 +63,12 @@ def translated(pattern: str, plain: dict[str, str] = NOTHING, bracketed: dict[st
         if two[0] == "\\" and len(two) == 2:
             if two[1].isdigit():
                 raise _no("a back reference")
-            if two == r"\M" and re.match(r"\w", pattern[at + 2:]) or two == r"\m" and re.search(r"(?<!\\)\w$", pattern[:at]):
+            if (
+                two == r"\M"
+                and re.match(r"\w", pattern[at + 2 :])
+                or two == r"\m"
+                and re.search(r"(?<!\\)\w$", pattern[:at])
+            ):
                 raise _no(f"{two} on the other side of a word's edge")
             out, at = out + WORD_EDGES.get(two[1], two), at + 2
         elif re.match(r"\(\?[=!<]", pattern[at:]):
@@ -79,6 +95,7 @@ def replacement(text: str) -> str:
 
 def java_replacement(text: str, whole: int) -> str:
     r"""`\1` and `\&` in Java's spelling, where the whole match is group number `whole`."""
+
     def one(m: re.Match[str]) -> str:
         if m[0] == "$":
             return r"\$"
@@ -90,4 +107,6 @@ def java_replacement(text: str, whole: int) -> str:
 
 
 def _no(what: str) -> UnsupportedSql:
-    return UnsupportedSql(f"{what} in a regular expression has no counterpart in the engines", code="unsupported_function")
+    return UnsupportedSql(
+        f"{what} in a regular expression has no counterpart in the engines", code="unsupported_function"
+    )

@@ -16,8 +16,17 @@ from dialects.dialect import Dialect, wrap
 
 Cols = Mapping[str, exp.Expr]
 
-BINARY = {"=": exp.EQ, "<>": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
-          "+": exp.Add, "-": exp.Sub, "*": exp.Mul}
+BINARY = {
+    "=": exp.EQ,
+    "<>": exp.NEQ,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    ">": exp.GT,
+    ">=": exp.GTE,
+    "+": exp.Add,
+    "-": exp.Sub,
+    "*": exp.Mul,
+}
 
 
 COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
@@ -82,8 +91,11 @@ class Scalars:
         method = getattr(self, f"_{e.fn}", None)
         if method is not None:
             return method(e, args)  # type: ignore[no-any-return]
-        raise UnsupportedSql(f"{e.fn}() has no counterpart in {self.dialect.name}", code="unsupported_function",
-                             hint="Compute it in the source, or place the view on another engine.")
+        raise UnsupportedSql(
+            f"{e.fn}() has no counterpart in {self.dialect.name}",
+            code="unsupported_function",
+            hint="Compute it in the source, or place the view on another engine.",
+        )
 
     def _and(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
         out = _group(args[0], exp.Or)
@@ -136,8 +148,9 @@ class Scalars:
         fn = self.dialect.functions.get(f"agg:{a.fn}")
         call = Call(a.fn, a.args, a.type)
         if fn is None:
-            raise UnsupportedSql(f"aggregate {a.fn} has no counterpart in {self.dialect.name}",
-                                 code="unsupported_function")
+            raise UnsupportedSql(
+                f"aggregate {a.fn} has no counterpart in {self.dialect.name}", code="unsupported_function"
+            )
         if a.distinct and len(args) > 1 and a.fn != "string_agg":
             raise UnsupportedSql(f"{a.fn}(DISTINCT …) of two arguments is not supported", code="unsupported_function")
         if isinstance(fn, str):
@@ -152,6 +165,7 @@ class Scalars:
 
     def over(self, c: WindowCall, call: exp.Expr, window: exp.Window) -> exp.Expr:
         """OVER on every function that the expression is made of; what is computed from them stays outside."""
+
         def put(a: exp.Expr) -> exp.Expr:
             w = window.copy()
             w.set("this", a)
@@ -159,8 +173,12 @@ class Scalars:
 
         out = _each_aggregate(call, put)
         if c.fn == "count" and c.frame is not None and c.frame[1][0] == c.frame[2][0]:
-            out = exp.Greatest(this=out, expressions=[exp.Literal.number(0)])  # DuckDB 1.5.5 counts below 0 where a frame ends before it begins
-        cast = c.fn in ("rank", "dense_rank", "row_number", "ntile", "count", "sum", "avg") and not isinstance(out, exp.Cast)
+            out = exp.Greatest(
+                this=out, expressions=[exp.Literal.number(0)]
+            )  # DuckDB 1.5.5 counts below 0 where a frame ends before it begins
+        cast = c.fn in ("rank", "dense_rank", "row_number", "ntile", "count", "sum", "avg") and not isinstance(
+            out, exp.Cast
+        )
         return self.dialect.cast(out, c.type) if cast else out
 
     def window_function(self, c: WindowCall, args: list[exp.Expr]) -> exp.Expr:
@@ -175,17 +193,61 @@ class Scalars:
 
 
 AGGREGATES = {
-    "avg", "corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
-    "regr_sxx", "regr_sxy", "regr_syy", "list", "string_agg", "quantile_cont", "quantile_disc", "mode", "collect_list",
-    "collect_set", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "stddev_samp", "stddev_pop", "var_samp", "var_pop",
-    "percentile_cont", "percentile_disc", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead",
-    "first_value", "last_value", "nth_value", "count", "arg_min_null", "arg_max_null", "min_by", "max_by",
+    "avg",
+    "corr",
+    "covar_pop",
+    "covar_samp",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_count",
+    "regr_intercept",
+    "regr_r2",
+    "regr_slope",
+    "regr_sxx",
+    "regr_sxy",
+    "regr_syy",
+    "list",
+    "string_agg",
+    "quantile_cont",
+    "quantile_disc",
+    "mode",
+    "collect_list",
+    "collect_set",
+    "bool_and",
+    "bool_or",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    "stddev_samp",
+    "stddev_pop",
+    "var_samp",
+    "var_pop",
+    "percentile_cont",
+    "percentile_disc",
+    "row_number",
+    "rank",
+    "dense_rank",
+    "percent_rank",
+    "cume_dist",
+    "ntile",
+    "lag",
+    "lead",
+    "first_value",
+    "last_value",
+    "nth_value",
+    "count",
+    "arg_min_null",
+    "arg_max_null",
+    "min_by",
+    "max_by",
 }
 
 
 def _each_aggregate(e: exp.Expr, f: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     """`e` with its outermost aggregate (or window) functions replaced."""
-    if isinstance(e, (exp.Filter, exp.WithinGroup, exp.AggFunc)) or (isinstance(e, exp.Anonymous) and str(e.this).lower() in AGGREGATES):
+    if isinstance(e, (exp.Filter, exp.WithinGroup, exp.AggFunc)) or (
+        isinstance(e, exp.Anonymous) and str(e.this).lower() in AGGREGATES
+    ):
         return f(e.copy())
     out = e.copy()
     for key, value in list(out.args.items()):

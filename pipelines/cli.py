@@ -45,22 +45,36 @@ class Cli(click.Group):
         except duckdb.Error as e:
             if ctx.params.get("debug"):
                 click.echo(redacted(traceback.format_exc()), err=True)
-            click.echo(f"error: the warehouse's DuckDB refused\ndetail: {str(e).strip().splitlines()[0]}\nhint: Is the disk full? "
-                       "Nothing that is not whole is kept: run the command again when it is mended.", err=True)
+            click.echo(
+                f"error: the warehouse's DuckDB refused\ndetail: {str(e).strip().splitlines()[0]}\nhint: Is the disk "
+                f"full? "
+                "Nothing that is not whole is kept: run the command again when it is mended.",
+                err=True,
+            )
             ctx.exit(1)
         except (OSError, UnicodeError, psycopg.Error) as e:
             if ctx.params.get("debug"):
                 click.echo(redacted(traceback.format_exc()), err=True)
             where = f" {e.filename}" if isinstance(e, OSError) and e.filename else ""
-            what = "a file cannot be used" if isinstance(e, OSError) else "a file is not text in UTF-8" if isinstance(e, UnicodeError) else (
-                "the source refused a statement")
-            click.echo(f"error: {what}{where}\ndetail: {str(e).strip().splitlines()[0]}\nhint: tidemark --debug shows where.", err=True)
+            what = (
+                "a file cannot be used"
+                if isinstance(e, OSError)
+                else "a file is not text in UTF-8"
+                if isinstance(e, UnicodeError)
+                else ("the source refused a statement")
+            )
+            click.echo(
+                f"error: {what}{where}\ndetail: {str(e).strip().splitlines()[0]}\nhint: tidemark --debug shows where.",
+                err=True,
+            )
             ctx.exit(1)
 
 
 @click.group(cls=Cli, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
-@click.option("--project", type=click.Path(file_okay=False, path_type=Path), default=Path("."), help="Folder of tidemark.toml.")
+@click.option(
+    "--project", type=click.Path(file_okay=False, path_type=Path), default=Path("."), help="Folder of tidemark.toml."
+)
 @click.version_option(package_name="tidemark")
 @click.pass_context
 def main(ctx: click.Context, debug: bool, project: Path) -> None:
@@ -69,7 +83,9 @@ def main(ctx: click.Context, debug: bool, project: Path) -> None:
     keep_private()
     keep_interrupts()
     if not debug:
-        logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of what it cannot read, which becomes an error of ours
+        logging.getLogger("sqlglot").setLevel(
+            logging.ERROR
+        )  # it warns of what it cannot read, which becomes an error of ours
 
 
 @main.command()
@@ -118,7 +134,9 @@ def check(project: Path) -> None:
 
 @main.command("compile")
 @click.argument("views", nargs=-1)
-@click.option("--schema", type=click.Path(dir_okay=False, path_type=Path), help="CREATE TABLE statements, instead of a server.")
+@click.option(
+    "--schema", type=click.Path(dir_okay=False, path_type=Path), help="CREATE TABLE statements, instead of a server."
+)
 @click.option("--engine", type=click.Choice(["duckdb", "spark"]))
 @click.pass_obj
 def compile_(project: Path, views: tuple[str, ...], schema: Path | None, engine: str | None) -> None:
@@ -131,7 +149,9 @@ def compile_(project: Path, views: tuple[str, ...], schema: Path | None, engine:
 
 @main.command()
 @click.argument("view")
-@click.option("--schema", type=click.Path(dir_okay=False, path_type=Path), help="CREATE TABLE statements, instead of a server.")
+@click.option(
+    "--schema", type=click.Path(dir_okay=False, path_type=Path), help="CREATE TABLE statements, instead of a server."
+)
 @click.option("--engine", type=click.Choice(["duckdb", "spark"]))
 @click.option("--format", "fmt", type=click.Choice(["text", "json", "mermaid"]), default="text")
 @click.pass_obj
@@ -204,7 +224,11 @@ def demo(seconds: int, spark: bool, keep: bool) -> None:
 
 @main.command()
 @click.option("--keep-going", is_flag=True, help="Deploy the good views even when some are refused.")
-@click.option("--resync", is_flag=True, help="Copy again the tables whose changes were lost (slot or server replaced, publication altered).")
+@click.option(
+    "--resync",
+    is_flag=True,
+    help="Copy again the tables whose changes were lost (slot or server replaced, publication altered).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what became of each view as JSON.")
 @click.pass_obj
 def deploy(project: Path, keep_going: bool, resync: bool, as_json: bool) -> None:
@@ -230,7 +254,9 @@ def deploy(project: Path, keep_going: bool, resync: bool, as_json: bool) -> None
 
 @main.command()
 @click.option("--once", is_flag=True, help="Catch up with the source's current LSN and stop.")
-@click.option("--log-format", type=click.Choice(["text", "json"]), help="Log to stderr in this format, also on a terminal.")
+@click.option(
+    "--log-format", type=click.Choice(["text", "json"]), help="Log to stderr in this format, also on a terminal."
+)
 @click.pass_obj
 def run(project: Path, once: bool, log_format: Literal["text", "json"] | None) -> None:
     """Keep the views fresh until stopped; on a terminal, show how fresh they are."""
@@ -310,7 +336,9 @@ def teardown(project: Path, yes: bool) -> None:
         else:
             with connect(config.source.dsn) as conn:
                 for statement in orphans(conn, None):
-                    click.echo(f"left in the source, perhaps by this warehouse; if nothing uses it: {statement}", err=True)
+                    click.echo(
+                        f"left in the source, perhaps by this warehouse; if nothing uses it: {statement}", err=True
+                    )
         remove_warehouse(config)
     click.echo("dropped slot, publication and warehouse" if found is not None else "removed the warehouse")
 

@@ -50,7 +50,8 @@ class Warehouse(_Section):
 
 
 class Batch(_Section):
-    """When a batch closes: rows, bytes, or seconds since its first change (longer where batches take long to apply: `capture`)."""
+    """When a batch closes: rows, bytes, or seconds since its first change (longer where batches take long to apply:
+    `capture`)."""
 
     rows: int = Field(default=200_000, gt=0)
     bytes: int = Field(default=128 << 20, gt=0)
@@ -68,7 +69,9 @@ class Metrics(_Section):
     """Where `run` answers /metrics, /healthz and /readyz; `listen` empty: nowhere."""
 
     listen: str = ""
-    healthy_seconds: float = Field(default=300.0, gt=0)  # /healthz: the loop turns at least that often, also with its longest batch
+    healthy_seconds: float = Field(
+        default=300.0, gt=0
+    )  # /healthz: the loop turns at least that often, also with its longest batch
     ready_seconds: float = Field(default=60.0, gt=0)  # /readyz: no view is staler
 
     @field_validator("listen")
@@ -99,10 +102,14 @@ class Config(_Section):
 
 def _expand(value: Any) -> Any:
     if isinstance(value, str):
+
         def env(m: re.Match[str]) -> str:
             if m[1] not in os.environ:
-                raise ConfigError(f"environment variable {m[1]} is not set", detail="tidemark.toml refers to it.",
-                                  code="missing_variable")
+                raise ConfigError(
+                    f"environment variable {m[1]} is not set",
+                    detail="tidemark.toml refers to it.",
+                    code="missing_variable",
+                )
             return os.environ[m[1]]
 
         return re.sub(r"\$\{(\w+)\}", env, value)
@@ -117,8 +124,9 @@ def load_config(home: Path = Path(".")) -> Config:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as e:
-        raise ConfigError(f"there is no tidemark.toml in {home.resolve()}", code="no_project",
-                          hint="Run: tidemark init") from e
+        raise ConfigError(
+            f"there is no tidemark.toml in {home.resolve()}", code="no_project", hint="Run: tidemark init"
+        ) from e
     except tomllib.TOMLDecodeError as e:
         raise ConfigError("tidemark.toml does not parse", detail=str(e), code="syntax_error") from e
     if "home" in data:
@@ -139,8 +147,13 @@ def _explain(e: ValidationError) -> ConfigError:
             section = getattr(section, "default_factory", None) or section
         known = [k for k in section.model_fields if k != "home"]
         near = difflib.get_close_matches(str(first["loc"][-1]), known, 1, 0.5)
-        return ConfigError(f'unknown key "{place}" in tidemark.toml', code="unknown_key",
-                           hint=f'Perhaps you meant "{near[0]}".' if near else f"Known keys: {', '.join(known)}.")
+        return ConfigError(
+            f'unknown key "{place}" in tidemark.toml',
+            code="unknown_key",
+            hint=f'Perhaps you meant "{near[0]}".' if near else f"Known keys: {', '.join(known)}.",
+        )
     if first["type"] == "missing":
-        return ConfigError(f'tidemark.toml lacks "{place}"', code="missing_key", hint="Run tidemark init for a commented example.")
+        return ConfigError(
+            f'tidemark.toml lacks "{place}"', code="missing_key", hint="Run tidemark init for a commented example."
+        )
     return ConfigError(f'"{place}" in tidemark.toml is wrong', detail=first["msg"], code="bad_value")

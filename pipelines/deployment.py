@@ -1,4 +1,5 @@
-"""What a warehouse was deployed with: slot, publication, tables, views. A small file beside the data, replaced whole."""
+"""What a warehouse was deployed with: slot, publication, tables, views. A small file beside the data, replaced
+whole."""
 
 from __future__ import annotations
 
@@ -47,7 +48,9 @@ class Deployment:
     format: int = FORMAT
     mark: str = ""  # what the engines' data is marked with, so that a stranger's is not taken for ours
     origin: Origin = field(default_factory=Origin)
-    refused: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)  # engine → table → column, '' for all → why not kept
+    refused: dict[str, dict[str, dict[str, str]]] = field(
+        default_factory=dict
+    )  # engine → table → column, '' for all → why not kept
 
     def to_catalog(self) -> Catalog:
         return Catalog({(t.schema, t.name): t for t in self.catalog})
@@ -76,27 +79,46 @@ def load(path: Path) -> Deployment | None:
 
 
 def _unreadable(path: Path, detail: str) -> TidemarkError:
-    return TidemarkError(f"{path / FILE} cannot be read", code="deployment_unreadable", detail=detail,
-                         hint="Put it back from a copy; or run tidemark teardown --yes, which removes the warehouse, and tidemark deploy.")
+    return TidemarkError(
+        f"{path / FILE} cannot be read",
+        code="deployment_unreadable",
+        detail=detail,
+        hint="Put it back from a copy; or run tidemark teardown --yes, which removes the warehouse, and tidemark "
+        "deploy.",
+    )
 
 
 def _read(path: Path, data: dict[str, Any]) -> Deployment:
     if data["format"] > FORMAT:
-        raise TidemarkError(f"the warehouse {path} was written by a newer Tidemark", code="newer_warehouse",
-                            detail=f"Its format is {data['format']}; this version knows {FORMAT}.",
-                            hint="Upgrade Tidemark, or deploy into another warehouse.")
+        raise TidemarkError(
+            f"the warehouse {path} was written by a newer Tidemark",
+            code="newer_warehouse",
+            detail=f"Its format is {data['format']}; this version knows {FORMAT}.",
+            hint="Upgrade Tidemark, or deploy into another warehouse.",
+        )
     origin = data.get("origin", {})
-    return Deployment(data["slot"], data["publication"], data["status"], data["tables"],
-                      [_table(t) for t in data["catalog"]], [DeployedView(**v) for v in data["views"]], data["format"],
-                      data.get("mark", ""), Origin(**{**origin, "tables": tuple(map(tuple, origin.get("tables", ())))}),
-                      data.get("refused", {}))
+    return Deployment(
+        data["slot"],
+        data["publication"],
+        data["status"],
+        data["tables"],
+        [_table(t) for t in data["catalog"]],
+        [DeployedView(**v) for v in data["views"]],
+        data["format"],
+        data.get("mark", ""),
+        Origin(**{**origin, "tables": tuple(map(tuple, origin.get("tables", ())))}),
+        data.get("refused", {}),
+    )
 
 
 def require(path: Path) -> Deployment:
     got = load(path)
     if got is not None and got.status == RESYNC:
-        raise TidemarkError(f"the tables in {path} are being copied again, or that was killed", code="resync_unfinished",
-                            hint="Run: tidemark deploy --resync")
+        raise TidemarkError(
+            f"the tables in {path} are being copied again, or that was killed",
+            code="resync_unfinished",
+            hint="Run: tidemark deploy --resync",
+        )
     if got is None or got.status != "live":
         raise TidemarkError(f"nothing is deployed in {path}", hint="Run: tidemark deploy", code="not_deployed")
     return got
@@ -118,14 +140,36 @@ def save(path: Path, d: Deployment) -> None:
 
 
 def _type(t: dict[str, Any]) -> Type:
-    return Type(t["name"], t["precision"], t["scale"], _type(t["element"]) if t["element"] else None, tuple(t["labels"]))
+    return Type(
+        t["name"], t["precision"], t["scale"], _type(t["element"]) if t["element"] else None, tuple(t["labels"])
+    )
 
 
 def _table(t: dict[str, Any]) -> Table:
-    columns = tuple(Column(c["name"], _type(c["type"]), c["not_null"], c["source_type"], c.get("place", 0), c.get("oid", 0), c.get("modifier", -1))
-                    for c in t["columns"])
-    return Table(t["schema"], t["name"], columns, tuple(t["key"]), t["identity"], tuple(t["identity_key"]),
-                 tuple(t.get("generated", ())), t.get("form", ""), t.get("oid", 0), t.get("deferrable", False))
+    columns = tuple(
+        Column(
+            c["name"],
+            _type(c["type"]),
+            c["not_null"],
+            c["source_type"],
+            c.get("place", 0),
+            c.get("oid", 0),
+            c.get("modifier", -1),
+        )
+        for c in t["columns"]
+    )
+    return Table(
+        t["schema"],
+        t["name"],
+        columns,
+        tuple(t["key"]),
+        t["identity"],
+        tuple(t["identity_key"]),
+        tuple(t.get("generated", ())),
+        t.get("form", ""),
+        t.get("oid", 0),
+        t.get("deferrable", False),
+    )
 
 
 class WarehouseBusy(TidemarkError):
@@ -140,6 +184,9 @@ def locked(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as e:
-            raise WarehouseBusy(f"the warehouse {path} is in use by another tidemark", code="warehouse_in_use",
-                                hint="Stop the running pipeline first; query, export, status and verify work beside it.") from e
+            raise WarehouseBusy(
+                f"the warehouse {path} is in use by another tidemark",
+                code="warehouse_in_use",
+                hint="Stop the running pipeline first; query, export, status and verify work beside it.",
+            ) from e
         yield

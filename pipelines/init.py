@@ -7,12 +7,12 @@ from pathlib import Path
 from compiler.errors import TidemarkError
 from pipelines.private import published
 
-CONFIG = '''# Tidemark: SQL views in a warehouse, kept fresh with what is committed in Postgres.
+CONFIG = """# Tidemark: SQL views in a warehouse, kept fresh with what is committed in Postgres.
 
 [source]
 # A libpq connection string. ${NAME} is replaced by an environment variable, so that secrets stay out of this file.
 dsn = "host=127.0.0.1 dbname=shop user=postgres"
-# capture = "debezium"     # read the slot through Debezium's engine (pip install 'tidemark[debezium]'), instead of directly
+# capture = "debezium"     # read the slot through Debezium's engine (pip install 'tidemark[debezium]')
 # timeout = 30             # seconds of silence after which the stream is dropped and opened again
 
 [defaults]
@@ -32,20 +32,23 @@ path = "warehouse"         # the DuckDB file and the Delta tables live under it
 # [spark]
 # master = "local[*]"      # or spark://host:7077
 # threshold_rows = 2000000 # engine = 'auto': views that read a larger table go to Spark
-'''
+"""
 
-VIEW = '''CREATE MATERIALIZED VIEW city_totals AS
+VIEW = """CREATE MATERIALIZED VIEW city_totals AS
 SELECT city, count(*) AS n, sum(balance) AS balance
 FROM customer
 GROUP BY city;
-'''
+"""
 
 
 def init(home: Path) -> list[Path]:
     """Write tidemark.toml and views/; raises TidemarkError where there is a project already."""
     if (home / "tidemark.toml").exists():
-        raise TidemarkError(f"there is a tidemark.toml in {home.resolve()} already", code="exists",
-                            hint="Edit it, or start in another folder.")
+        raise TidemarkError(
+            f"there is a tidemark.toml in {home.resolve()} already",
+            code="exists",
+            hint="Edit it, or start in another folder.",
+        )
     (home / "views").mkdir(parents=True, exist_ok=True)
     toml = home / "tidemark.toml"
     toml.touch(0o600)  # it may get a password

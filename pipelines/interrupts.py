@@ -1,4 +1,5 @@
-"""An interrupt is heard wherever it comes: also where an object is being deleted, where Python prints the exception and goes on."""
+"""An interrupt is heard wherever it comes: also where an object is being deleted, where Python prints the exception
+and goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What Tidemark keeps is for its owner alone; what it is asked to write for others is as readable as any file of the user's."""
+"""What Tidemark keeps is for its owner alone; what it is asked to write for others is as readable as any file of the
+user's."""
 
 from __future__ import annotations
 

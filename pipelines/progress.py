@@ -18,10 +18,16 @@ def deploying(quiet: bool = False) -> Iterator[tuple[Report, Callable[[str], Non
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} rows"),
-               TextColumn("{task.fields[size]}"), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} rows"),
+        TextColumn("{task.fields[size]}"),
+        TimeRemainingColumn(),
+    )
     tasks: dict[str, TaskID] = {}
     with Progress(*columns, console=Console(stderr=True)) as bars:
+
         def report(table: str, rows: int, size: int, expected: int) -> None:
             if table not in tasks:
                 tasks[table] = bars.add_task(table, total=max(expected, rows), size="")

@@ -35,11 +35,27 @@ class Compiled:
         """The record `deploy --json` prints."""
         if self.error is not None:
             e = self.error
-            return {"view": self.name, "accepted": False, "engine": None, "maintenance": None, "strategy": None,
-                    "reason": {"code": e.code, "message": e.message + (f": {e.detail}" if e.detail else ""),
-                               "hint": e.hint, "where": str(e.place or self.file)}}
-        return {"view": self.name, "accepted": True, "engine": self.engine, "maintenance": self.maintenance,
-                "strategy": self.strategy, "reason": self.reason}
+            return {
+                "view": self.name,
+                "accepted": False,
+                "engine": None,
+                "maintenance": None,
+                "strategy": None,
+                "reason": {
+                    "code": e.code,
+                    "message": e.message + (f": {e.detail}" if e.detail else ""),
+                    "hint": e.hint,
+                    "where": str(e.place or self.file),
+                },
+            }
+        return {
+            "view": self.name,
+            "accepted": True,
+            "engine": self.engine,
+            "maintenance": self.maintenance,
+            "strategy": self.strategy,
+            "reason": self.reason,
+        }
 
 
 def read_views(path: Path) -> list[Compiled]:
@@ -57,9 +73,17 @@ def read_views(path: Path) -> list[Compiled]:
             continue
         if (other := seen.get(text.name.lower())) is not None:
             name, where = other
-            what = f'view "{name}" is defined twice' if name == text.name else f'views "{name}" and "{text.name}" differ in capitals alone'
-            e2 = InvalidSql(what, detail=f"In {where.name} and {file.name}.", code="duplicate_view",
-                            hint="" if name == text.name else "Rename one: the engines take them for one name.")
+            what = (
+                f'view "{name}" is defined twice'
+                if name == text.name
+                else f'views "{name}" and "{text.name}" differ in capitals alone'
+            )
+            e2 = InvalidSql(
+                what,
+                detail=f"In {where.name} and {file.name}.",
+                code="duplicate_view",
+                hint="" if name == text.name else "Rename one: the engines take them for one name.",
+            )
             out.append(Compiled(text.name, text, error=locate(e2, shown, written), file=shown))
             continue
         seen[text.name.lower()] = (text.name, file)
@@ -70,8 +94,13 @@ def read_views(path: Path) -> list[Compiled]:
 OPTIONS = {"engine", "refresh", "strategy"}
 
 
-def compile_project(views: list[Compiled], catalog: Catalog, default_engine: str = "duckdb", default_strategy: str = AUTO,
-                    accepted: bool = False) -> list[Compiled]:
+def compile_project(
+    views: list[Compiled],
+    catalog: Catalog,
+    default_engine: str = "duckdb",
+    default_strategy: str = AUTO,
+    accepted: bool = False,
+) -> list[Compiled]:
     """Compile each view that parsed; errors stay with their view.
 
     Views that were `accepted` before keep their strategy, and how they are maintained is not found out again.
@@ -89,8 +118,12 @@ def compile_project(views: list[Compiled], catalog: Catalog, default_engine: str
         except RecursionError:
             v.error = UnsupportedSql(f'view "{v.name}" is nested too deeply', code="too_deep")
         except Exception as e:  # a bug of the compiler costs one view, not all of them
-            v.error = UnsupportedSql(f'view "{v.name}" could not be compiled', code="compiler_bug",
-                                     detail=f"{type(e).__name__}: {e}"[:300], hint="This is a bug of Tidemark; please report it.")
+            v.error = UnsupportedSql(
+                f'view "{v.name}" could not be compiled',
+                code="compiler_bug",
+                detail=f"{type(e).__name__}: {e}"[:300],
+                hint="This is a bug of Tidemark; please report it.",
+            )
     return views
 
 
@@ -114,25 +147,38 @@ def refuse(views: list[Compiled]) -> None:
         raise errors[0] if len(errors) == 1 else Refused(errors)
 
 
-def _compile_one(v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], default_engine: str,
-                 default_strategy: str) -> None:
+def _compile_one(
+    v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], default_engine: str, default_strategy: str
+) -> None:
     assert v.text is not None
     unknown = set(v.text.options) - OPTIONS
     if unknown:
-        raise InvalidSql(f'view "{v.name}" has an unknown option "{sorted(unknown)[0]}"', code="unknown_option",
-                         hint="Known options: engine, refresh, strategy.")
+        raise InvalidSql(
+            f'view "{v.name}" has an unknown option "{sorted(unknown)[0]}"',
+            code="unknown_option",
+            hint="Known options: engine, refresh, strategy.",
+        )
     engine = v.text.options.get("engine", default_engine)
     if engine not in ("auto", "duckdb", "spark"):
-        raise InvalidSql(f'view "{v.name}" names an unknown engine "{engine}"', code="unknown_option",
-                         hint="Engines: auto, duckdb, spark.")
+        raise InvalidSql(
+            f'view "{v.name}" names an unknown engine "{engine}"',
+            code="unknown_option",
+            hint="Engines: auto, duckdb, spark.",
+        )
     refresh = v.text.options.get("refresh", "")
     if refresh not in ("", "auto", "incremental strict"):
-        raise InvalidSql(f'view "{v.name}" has an unknown refresh "{refresh}"', code="unknown_option",
-                         hint="Known: auto, incremental strict.")
+        raise InvalidSql(
+            f'view "{v.name}" has an unknown refresh "{refresh}"',
+            code="unknown_option",
+            hint="Known: auto, incremental strict.",
+        )
     strategy = v.strategy or v.text.options.get("strategy", default_strategy)
     if strategy not in (AUTO, *STRATEGIES):
-        raise InvalidSql(f'view "{v.name}" names an unknown strategy "{strategy}"', code="unknown_option",
-                         hint=f"Strategies: {', '.join((AUTO, *STRATEGIES))}.")
+        raise InvalidSql(
+            f'view "{v.name}" names an unknown strategy "{strategy}"',
+            code="unknown_option",
+            hint=f"Strategies: {', '.join((AUTO, *STRATEGIES))}.",
+        )
     v.engine = engine
     v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy)
     v.strategy = v.plan.strategy
@@ -145,5 +191,9 @@ def _judge(v: Compiled) -> None:
     v.reason = reason_of(v.plan, v.maintenance)
     if v.text.options.get("refresh") == "incremental strict" and v.maintenance == "recompute":
         assert v.reason is not None
-        raise UnsupportedSql(f'view "{v.name}" would be recomputed, and it says refresh = \'incremental strict\'',
-                             detail=v.reason["message"], hint=v.reason["hint"], code=v.reason["code"])
+        raise UnsupportedSql(
+            f"view \"{v.name}\" would be recomputed, and it says refresh = 'incremental strict'",
+            detail=v.reason["message"],
+            hint=v.reason["hint"],
+            code=v.reason["code"],
+        )

@@ -1,7 +1,8 @@
-"""Values that an engine's type cannot hold: the column is no longer kept, and the views that read it are set aside, no others.
+"""Values that an engine's type cannot hold: the column is no longer kept, and the views that read it are set aside,
+no others.
 
-A refused column is NULL in the mirror from then on; nothing that is maintained reads it. A table whose key is refused, or
-which has no key, is not kept at all. The next deploy copies such tables again.
+A refused column is NULL in the mirror from then on; nothing that is maintained reads it. A table whose key is
+refused, or which has no key, is not kept at all. The next deploy copies such tables again.
 """
 
 from __future__ import annotations

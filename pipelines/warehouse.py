@@ -43,7 +43,9 @@ class Warehouse:
         self.path: Path = config.warehouse_path
         self.engines: dict[str, Engine] = {}
         self.compiled: dict[str, Compiled] = {}
-        self.prepared: dict[tuple[str, tuple[str, ...], frozenset[str]], Prepared] = {}  # by engine, views and changed tables
+        self.prepared: dict[
+            tuple[str, tuple[str, ...], frozenset[str]], Prepared
+        ] = {}  # by engine, views and changed tables
         self.lock, self.opening = threading.Lock(), threading.RLock()
         self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
         self.recompile()
@@ -51,8 +53,12 @@ class Warehouse:
     def recompile(self) -> None:
         """Plans are made from the views' text by this version of the compiler, never stored."""
         self.prepared.clear()
-        views = [Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in self.deployment.views]
-        for v, d in zip(compile_project(views, self.deployment.to_catalog(), accepted=True), self.deployment.views, strict=True):
+        views = [
+            Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in self.deployment.views
+        ]
+        for v, d in zip(
+            compile_project(views, self.deployment.to_catalog(), accepted=True), self.deployment.views, strict=True
+        ):
             if v.error is not None:
                 raise v.error
             v.engine = d.engine
@@ -72,8 +78,14 @@ class Warehouse:
             else:
                 from connectors.spark.engine import SparkEngine
 
-                spark = SparkEngine(self.path / "delta", SparkPrinter(self.path / "delta"), self.config.spark.master, self.config.spark.jars,
-                                    self.config.spark.settings, read_only=self.read_only)
+                spark = SparkEngine(
+                    self.path / "delta",
+                    SparkPrinter(self.path / "delta"),
+                    self.config.spark.master,
+                    self.config.spark.jars,
+                    self.config.spark.settings,
+                    read_only=self.read_only,
+                )
                 spark.know(map(self.deployment.table, self.deployment.tables.get("spark", [])))
                 spark.plans = {p.view: p for p in self.plans("spark")}
                 self.engines[name] = spark
@@ -89,9 +101,12 @@ class Warehouse:
             self.engines[name].belong(self.deployment.mark)
         elif found and found != self.deployment.mark:
             self.engines.pop(name).close()
-            raise TidemarkError(f"the data of {name} in {self.path} belongs to another deployment", code="stranger",
-                                detail="It was not filled by what deployment.json describes.",
-                                hint="Put the two back together, or run: tidemark deploy --resync")
+            raise TidemarkError(
+                f"the data of {name} in {self.path} belongs to another deployment",
+                code="stranger",
+                detail="It was not filled by what deployment.json describes.",
+                hint="Put the two back together, or run: tidemark deploy --resync",
+            )
 
     def tables(self, engine: str) -> list[Table]:
         """The tables that the engine mirrors."""
@@ -130,7 +145,9 @@ class Warehouse:
     def plans(self, engine: str) -> list[ViewPlan]:
         """Plans of the views that are maintained."""
         aside = {v.name for v in self.deployment.views if v.error}
-        return [v.plan for v in self.compiled.values() if v.engine == engine and v.plan is not None and v.name not in aside]
+        return [
+            v.plan for v in self.compiled.values() if v.engine == engine and v.plan is not None and v.name not in aside
+        ]
 
     def programs(self, engine: str) -> Programs:
         """The programs of an engine's batches, each made once for the views that are maintained."""
@@ -156,8 +173,11 @@ class Warehouse:
         import difflib
 
         near = difflib.get_close_matches(name, [v.name for v in self.deployment.views], 1)
-        raise TidemarkError(f'view "{name}" is not deployed', code="undefined_view",
-                            hint=f'Perhaps you meant "{near[0]}".' if near else "tidemark status lists the views.")
+        raise TidemarkError(
+            f'view "{name}" is not deployed',
+            code="undefined_view",
+            hint=f'Perhaps you meant "{near[0]}".' if near else "tidemark status lists the views.",
+        )
 
     def frontier(self, engine: str) -> int:
         """The engine's frontier, once it has finished what an earlier run left half done."""
@@ -197,12 +217,16 @@ class Warehouse:
         for e in self.used_engines():
             missing = {s.name for p in self.plans(e) for s in p.states} - self.engine(e).states()
             if missing:
-                raise TidemarkError("the warehouse does not have the states that its views need", code="not_deployed",
-                                    detail=f'"{min(missing)}" is missing: it was deployed by another version, or a deploy was killed.',
-                                    hint="Run: tidemark deploy")
+                raise TidemarkError(
+                    "the warehouse does not have the states that its views need",
+                    code="not_deployed",
+                    detail=f'"{min(missing)}" is missing: it was deployed by another version, or a deploy was killed.',
+                    hint="Run: tidemark deploy",
+                )
 
     def finish_deploy(self) -> None:
-        """Of a deploy that was killed half way, views read states that nothing maintains: let them read their own again."""
+        """Of a deploy that was killed half way, views read states that nothing maintains: let them read their own
+        again."""
         if (self.path / UNFINISHED).exists():
             for e in self.used_engines():
                 for p in self.plans(e):
@@ -216,8 +240,12 @@ class Warehouse:
 
     @staticmethod
     def set_aside_error(v: DeployedView) -> TidemarkError:
-        return TidemarkError(f'view "{v.name}" is set aside', code="set_aside", detail=v.error,
-                             hint="It failed while it was maintained. Mend the view or the data, then run: tidemark deploy")
+        return TidemarkError(
+            f'view "{v.name}" is set aside',
+            code="set_aside",
+            detail=v.error,
+            hint="It failed while it was maintained. Mend the view or the data, then run: tidemark deploy",
+        )
 
     def close(self) -> None:
         for e in self.engines.values():

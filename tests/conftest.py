@@ -29,7 +29,9 @@ def _docker_runs() -> bool:
 
 def pytest_configure() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as an interrupt: what was started is stopped
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so would what it starts
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell's background job ignores it, and so would what it starts
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +73,9 @@ def database(server: str) -> Iterator[str]:
         c.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     yield psycopg.conninfo.make_conninfo(server, dbname=name)
     with psycopg.connect(server, autocommit=True) as c:
-        c.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = %s AND active", (name,))
+        c.execute(
+            "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = %s AND active", (name,)
+        )
         for _ in range(50):
             if not c.execute("SELECT 1 FROM pg_replication_slots WHERE database = %s AND active", (name,)).fetchall():
                 break

@@ -24,7 +24,9 @@ class Project:
     dsn: str
 
     @classmethod
-    def create(cls, home: Path, dsn: str, views: dict[str, str], engine: str = "duckdb", capture: str = "stream") -> Project:
+    def create(
+        cls, home: Path, dsn: str, views: dict[str, str], engine: str = "duckdb", capture: str = "stream"
+    ) -> Project:
         (home / "views").mkdir(parents=True, exist_ok=True)
         source = f'[source]\ndsn = "{dsn}"\ncapture = "{capture}"\n'
         (home / "tidemark.toml").write_text(f'{source}\n[defaults]\nengine = "{engine}"\n')
@@ -75,7 +77,9 @@ class Project:
             self.assert_equal()
 
     def command(self, *args: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "pipelines.cli", *args], cwd=self.home, capture_output=True, text=True)
+        return subprocess.run(
+            [sys.executable, "-m", "pipelines.cli", *args], cwd=self.home, capture_output=True, text=True
+        )
 
     @property
     def deployed(self) -> deployment.Deployment:

@@ -20,14 +20,50 @@ from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
 
 Bind = Callable[[exp.Expr], Scalar]
 
-STATISTICS = {"stddev": "stddev_samp", "stddev_samp": "stddev_samp", "stddev_pop": "stddev_pop",
-              "variance": "var_samp", "var_samp": "var_samp", "var_pop": "var_pop"}
-REGRESSION = {"corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
-              "regr_slope", "regr_sxx", "regr_sxy", "regr_syy"}
+STATISTICS = {
+    "stddev": "stddev_samp",
+    "stddev_samp": "stddev_samp",
+    "stddev_pop": "stddev_pop",
+    "variance": "var_samp",
+    "var_samp": "var_samp",
+    "var_pop": "var_pop",
+}
+REGRESSION = {
+    "corr",
+    "covar_pop",
+    "covar_samp",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_count",
+    "regr_intercept",
+    "regr_r2",
+    "regr_slope",
+    "regr_sxx",
+    "regr_sxy",
+    "regr_syy",
+}
 BREAK = "\n "
 LISTS = {"string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"}
-NAMES = {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor",
-         *LISTS, "percentile_cont", "percentile_disc", "mode", "any_value", *STATISTICS, *REGRESSION}
+NAMES = {
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "bool_and",
+    "bool_or",
+    "every",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    *LISTS,
+    "percentile_cont",
+    "percentile_disc",
+    "mode",
+    "any_value",
+    *STATISTICS,
+    *REGRESSION,
+}
 
 
 def average_type(t: Type) -> Type:
@@ -84,7 +120,8 @@ def _parts(o: exp.Expr) -> list[exp.Expr]:
 
 
 def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Order, ...] = ()) -> Agg:
-    """An aggregate with its DISTINCT, ORDER BY, FILTER and WITHIN GROUP; a list without ORDER BY is in the order rows arrive in."""
+    """An aggregate with its DISTINCT, ORDER BY, FILTER and WITHIN GROUP; a list without ORDER BY is in the order
+    rows arrive in."""
     keep: Scalar | None = None
     if isinstance(e, exp.Filter):
         keep = condition(e.expression.this)
@@ -113,11 +150,19 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Ord
             continue
         elif a is not None:
             args.append(bind(a))
-    return build(name, args, keep, distinct, order if order or distinct or name not in LISTS else arriving, bool(e.meta.get("rows")))
+    return build(
+        name,
+        args,
+        keep,
+        distinct,
+        order if order or distinct or name not in LISTS else arriving,
+        bool(e.meta.get("rows")),
+    )
 
 
 def listed(e: exp.Select) -> bool:
-    """Whether the order in which the rows of FROM arrive shows: in lists without ORDER BY, LIMIT without it, and ARRAY(SELECT …)."""
+    """Whether the order in which the rows of FROM arrive shows: in lists without ORDER BY, LIMIT without it, and
+    ARRAY(SELECT …)."""
     if e.args.get("order") is None and (e.args.get("limit") is not None or e.args.get("offset") is not None):
         return True
     calls = [f for x in e.expressions for f in x.find_all(exp.Anonymous) if str(f.this).lower() in LISTS]
@@ -130,30 +175,44 @@ def _row_text(e: exp.Tuple, bind: Bind) -> Scalar:
     for x in e.expressions:
         a = normal(coerce(bind(x), TEXT))
         if of(a.type).name in ("interval", "float4", "float8"):
-            raise UnsupportedSql(f"DISTINCT of rows with {a.type} is not supported", code="unsupported_function",
-                                 detail="Values of this type may be equal and written in two ways.",
-                                 hint="Take SELECT DISTINCT of the columns in a subquery, and count(*) of that.")
+            raise UnsupportedSql(
+                f"DISTINCT of rows with {a.type} is not supported",
+                code="unsupported_function",
+                detail="Values of this type may be equal and written in two ways.",
+                hint="Take SELECT DISTINCT of the columns in a subquery, and count(*) of that.",
+            )
         parts += [Lit(",", TEXT)] * bool(parts) + [nullable(a)]
     return joined(parts)
 
 
-def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, order: tuple[Order, ...], rows: bool = False) -> Agg:
-    """The aggregate as it is maintained. `rows`: of the rows of a table, which json_agg has each on a line of its own."""
+def build(
+    name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, order: tuple[Order, ...], rows: bool = False
+) -> Agg:
+    """The aggregate as it is maintained. `rows`: of the rows of a table, which json_agg has each on a line of its
+    own."""
     fn = {"every": "bool_and", **STATISTICS}.get(name, name)
-    need = 0 if fn in ("count", "mode") else 2 if fn in REGRESSION or fn in ("string_agg", "json_object_agg",
-                                                                         "jsonb_object_agg") else 1
+    need = (
+        0
+        if fn in ("count", "mode")
+        else 2
+        if fn in REGRESSION or fn in ("string_agg", "json_object_agg", "jsonb_object_agg")
+        else 1
+    )
     if len(args) < need or (fn == "count" and len(args) > 1):
         raise InvalidSql(f"function {name} does not exist with {len(args)} arguments", code="undefined_function")
     if fn in ("percentile_cont", "percentile_disc", "mode") and not order:
         raise InvalidSql(f"WITHIN GROUP is required for ordered-set aggregate {name}", code="syntax_error")
     if fn in json_values.OBJECTS:
         if distinct:
-            raise UnsupportedSql(f"{fn}(DISTINCT …) is not supported", code="unsupported_function", hint="Take DISTINCT in a subquery.")
+            raise UnsupportedSql(
+                f"{fn}(DISTINCT …) is not supported", code="unsupported_function", hint="Take DISTINCT in a subquery."
+            )
         return _object(fn, args, keep, order)
     if fn in json_values.AGGREGATES:
         if distinct:
-            raise UnsupportedSql(f"{fn}(DISTINCT …) is not supported", code="unsupported_function",
-                                 hint="Take DISTINCT in a subquery.")
+            raise UnsupportedSql(
+                f"{fn}(DISTINCT …) is not supported", code="unsupported_function", hint="Take DISTINCT in a subquery."
+            )
         item, between = json_values.element(args[0], json_values.AGGREGATES[fn]), ", "
         if _broken(fn, args[0], rows):
             if _padded(args[0]):
@@ -168,13 +227,19 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         args = [coerce(args[0], BOOL)]
     elif fn == "string_agg":
         if args[0].type.name == "bytea":
-            raise UnsupportedSql("string_agg of bytea is not supported", code="unsupported_function",
-                                 hint="Collect its text: string_agg(encode(x, 'hex'), ',').")
+            raise UnsupportedSql(
+                "string_agg of bytea is not supported",
+                code="unsupported_function",
+                hint="Collect its text: string_agg(encode(x, 'hex'), ',').",
+            )
         args = [cast(a, TEXT) for a in args]
         if args[1] == Lit(None, TEXT):
             args[1] = Lit("", TEXT)
         if columns(args[1]) and distinct:
-            raise UnsupportedSql("string_agg(DISTINCT …) with a separator that is not a constant is not supported", code="unsupported_function")
+            raise UnsupportedSql(
+                "string_agg(DISTINCT …) with a separator that is not a constant is not supported",
+                code="unsupported_function",
+            )
     elif fn in REGRESSION or fn in ("percentile_cont", "percentile_disc"):
         args = [coerce(a, FLOAT8) for a in args]
     elif fn in ("sum", "avg", *STATISTICS.values()):
@@ -192,10 +257,15 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         raise UnsupportedSql(f"{name} of arrays of enums is not supported", code="unsupported_function")
     if fn in ("percentile_cont", "percentile_disc"):
         if args[0].type.name == "array":
-            raise UnsupportedSql(f"{name} of an array of fractions that are not listed is not supported",
-                                 code="unsupported_function", hint="Call it once a fraction.")
+            raise UnsupportedSql(
+                f"{name} of an array of fractions that are not listed is not supported",
+                code="unsupported_function",
+                hint="Call it once a fraction.",
+            )
         if isinstance(args[0], Lit) and args[0].value is None:
-            raise UnsupportedSql(f"{name} of a fraction that is NULL is not supported", code="unsupported_function", hint="It is NULL.")
+            raise UnsupportedSql(
+                f"{name} of a fraction that is NULL is not supported", code="unsupported_function", hint="It is NULL."
+            )
         spans = order[0].expr.type.name == "interval"
         t = FLOAT8 if fn == "percentile_cont" and not spans else order[0].expr.type
         if fn == "percentile_cont" and not spans:
@@ -204,11 +274,20 @@ def build(name: str, args: list[Scalar], keep: Scalar | None, distinct: bool, or
         t = order[0].expr.type
     else:
         t = result_type(fn, args)
-    if distinct and fn in ("string_agg", "array_agg") and not order and args[0].type.name not in ("json", "jsonb", "array"):
+    if (
+        distinct
+        and fn in ("string_agg", "array_agg")
+        and not order
+        and args[0].type.name not in ("json", "jsonb", "array")
+    ):
         order = (Order(ordinal(args[0]), False, False),)  # Postgres sorts them to find equal ones
     if distinct and fn == "array_agg" and args[0].type.name == "jsonb":
-        raise UnsupportedSql(f"{name}(DISTINCT …) of jsonb is not supported", code="unsupported_function",
-                             detail="Postgres gives them in an order of its own.", hint=f"Collect their text: {name}(DISTINCT x::text).")
+        raise UnsupportedSql(
+            f"{name}(DISTINCT …) of jsonb is not supported",
+            code="unsupported_function",
+            detail="Postgres gives them in an order of its own.",
+            hint=f"Collect their text: {name}(DISTINCT x::text).",
+        )
     if distinct and fn == "count":
         args = [normal(a) for a in args]
     if keep is not None:
@@ -236,8 +315,8 @@ def _single(name: str, e: Scalar) -> Scalar:
 
 
 def _object(fn: str, args: list[Scalar], keep: Scalar | None, order: tuple[Order, ...]) -> Agg:
-    """The members of an object: json's in one text; jsonb's as a list, by length of key and then by bytes, and of one key the last
-    first, which is the one that is kept."""
+    """The members of an object: json's in one text; jsonb's as a list, by length of key and then by bytes, and of
+    one key the last first, which is the one that is kept."""
     kind = json_values.OBJECTS[fn]
     key = cast(padded(args[0]), TEXT)
     member = json_values.member(key, args[1], kind)
@@ -256,7 +335,13 @@ def finish(e: exp.Expr, col: Scalar, bind: Bind) -> Scalar:
     name = call.this.lower() if isinstance(call, exp.Anonymous) and isinstance(call.this, str) else call.name.lower()
     if name in ("min", "max", "mode", "percentile_disc") and col.type == INT4:
         raw = within.expression.expressions[0] if within is not None else call.expressions[0]
-        raw = raw.this if isinstance(raw, exp.Ordered | exp.Order) else raw.expressions[0] if isinstance(raw, exp.Distinct) else raw
+        raw = (
+            raw.this
+            if isinstance(raw, exp.Ordered | exp.Order)
+            else raw.expressions[0]
+            if isinstance(raw, exp.Distinct)
+            else raw
+        )
         t = bind(raw).type
         return label(col, t) if t.name == "enum" else col
     if name in json_values.OBJECTS:

@@ -62,11 +62,16 @@ def bracket(x: Binding, e: Any, c: Clause) -> Scalar:
         got = Call("json_get", (v, key), JSONB)
         if not types.is_integer(key.type):
             return got
-        return case([(json_edit.is_kind(v, "array"), got)], Lit(None, JSONB), JSONB)  # a scalar has elements for -> alone
+        return case(
+            [(json_edit.is_kind(v, "array"), got)], Lit(None, JSONB), JSONB
+        )  # a scalar has elements for -> alone
     if v.type.name != "array" or len(e.expressions) != 1:
         raise UnsupportedSql("subscripts are supported on one-dimensional arrays", code="unsupported_syntax")
     if isinstance(e.expressions[0], exp.Slice):
-        low, high = (x.bind(p, c) if isinstance(p, exp.Expr) else None for p in (e.expressions[0].this, e.expressions[0].expression))
+        low, high = (
+            x.bind(p, c) if isinstance(p, exp.Expr) else None
+            for p in (e.expressions[0].this, e.expressions[0].expression)
+        )
         return slice_of(v, low, high)
     i = coerce(x.bind(e.expressions[0], c), INT4)
     got = Call("array_get", (v, i), v.type.element or TEXT)
@@ -118,9 +123,16 @@ def compared(x: Binding, op: str, every: bool, left: Scalar, arr: Scalar) -> Sca
         return negate(Call("array_has", (arr, left), BOOL))
     compare(op, left, Col("v", element))  # raises where there is no such operator
     if left.type.name != element.name and not (types.is_number(left.type) and types.is_number(element)):
-        raise UnsupportedSql(f"{op} {'ALL' if every else 'ANY'} over {arr.type} is not supported", code="unsupported_syntax")
+        raise UnsupportedSql(
+            f"{op} {'ALL' if every else 'ANY'} over {arr.type} is not supported", code="unsupported_syntax"
+        )
     return Call("array_all" if every else "array_any", (arr, left, Lit(op, TEXT)), BOOL)
 
 
 METHODS: dict[type, Callable[..., Scalar]] = {
-    exp.Array: array, exp.Bracket: bracket, exp.ArrayContainsAll: contains, exp.ArrayContainedBy: contains, exp.ArrayOverlaps: overlaps}
+    exp.Array: array,
+    exp.Bracket: bracket,
+    exp.ArrayContainsAll: contains,
+    exp.ArrayContainedBy: contains,
+    exp.ArrayOverlaps: overlaps,
+}

@@ -23,10 +23,24 @@ from compiler.ir.subquery import Sub
 from compiler.ir.types import INT4, INT8, INTERVAL, JSONB, TEXT
 
 TYPES = ("date", "text", "int2", "int4", "int8", "float4", "float8")  # a cast written as a call: date(created_at)
-NOW = {"now": types.TIMESTAMPTZ, "current_timestamp": types.TIMESTAMPTZ, "transaction_timestamp": types.TIMESTAMPTZ,
-       "statement_timestamp": types.TIMESTAMPTZ, "localtimestamp": types.TIMESTAMP, "current_date": types.DATE, "localtime": types.TIME}
-JSON_FUNCTIONS = {form.format(kind.name): (make, kind) for kind in (types.JSON, JSONB) for form, make in (
-    ("to_{}", json_values.to_json), ("{}_build_array", json_values.build_array), ("{}_build_object", json_values.build_object))}
+NOW = {
+    "now": types.TIMESTAMPTZ,
+    "current_timestamp": types.TIMESTAMPTZ,
+    "transaction_timestamp": types.TIMESTAMPTZ,
+    "statement_timestamp": types.TIMESTAMPTZ,
+    "localtimestamp": types.TIMESTAMP,
+    "current_date": types.DATE,
+    "localtime": types.TIME,
+}
+JSON_FUNCTIONS = {
+    form.format(kind.name): (make, kind)
+    for kind in (types.JSON, JSONB)
+    for form, make in (
+        ("to_{}", json_values.to_json),
+        ("{}_build_array", json_values.build_array),
+        ("{}_build_object", json_values.build_object),
+    )
+}
 JSON_FUNCTIONS["array_to_json"] = (json_values.to_json, types.JSON)
 
 
@@ -67,7 +81,9 @@ def separated(agg: Agg, collected: Callable[[Agg], Col]) -> Scalar:
     value, before = agg.args[0], Call("coalesce", (agg.args[1], Lit("", TEXT)), TEXT)
     some = Call("not", (is_null(value),), types.BOOL)
     keep = some if agg.filter is None else conj([agg.filter, some])
-    joined = collected(Agg("string_agg", (Call("||", (before, value), TEXT), Lit("", TEXT)), TEXT, keep, False, agg.order))
+    joined = collected(
+        Agg("string_agg", (Call("||", (before, value), TEXT), Lit("", TEXT)), TEXT, keep, False, agg.order)
+    )
     befores = collected(Agg("array_agg", (before,), types.array(TEXT), keep, False, agg.order))
     first = Call("length", (Call("array_get", (befores, Lit(1, INT4)), TEXT),), INT4)
     return Call("substring", (joined, Call("+", (first, Lit(1, INT4)), INT4)), TEXT)
@@ -106,22 +122,36 @@ class Calls(Binding):
             return make_interval({x.this.name.lower(): self.bind(x.expression, c) for x in e.expressions})
         if name in JSON_FUNCTIONS and (len(e.expressions) == 1 or "build" in name):
             make, kind = JSON_FUNCTIONS[name]
-            return make(kind, [row if (row := whole_rows.row_as_json(kind, x, c)) is not None else self.bind(x, c) for x in e.expressions])
+            return make(
+                kind,
+                [
+                    row if (row := whole_rows.row_as_json(kind, x, c)) is not None else self.bind(x, c)
+                    for x in e.expressions
+                ],
+            )
         if name in TYPES and len(e.expressions) == 1:
             return self.bind(exp.Cast(this=e.expressions[0].copy(), to=exp.DataType.build(name, dialect="postgres")), c)
         return bind_function(name, [self.bind(x, c) for x in e.expressions])
 
     def set_returning(self, name: str, e: exp.Expr, c: Clause) -> Scalar:
         if c.srfs is None:
-            raise UnsupportedSql(f"{name}() is not supported in {c.name}", code="unsupported_syntax",
-                                 hint="Call it in FROM, with LATERAL.")
+            raise UnsupportedSql(
+                f"{name}() is not supported in {c.name}",
+                code="unsupported_syntax",
+                hint="Call it in FROM, with LATERAL.",
+            )
         inner = replace(c, srfs=[])
         f = sets.set_function(name, [self.bind(x, inner) for x in e.expressions])
         if inner.srfs:
-            raise UnsupportedSql(f"{name}() of a set-returning function in SELECT is not supported", code="unsupported_syntax",
-                                 hint="Call them in FROM, the inner one first.")
+            raise UnsupportedSql(
+                f"{name}() of a set-returning function in SELECT is not supported",
+                code="unsupported_syntax",
+                hint="Call them in FROM, the inner one first.",
+            )
         if len(f.columns) != 1:
-            raise UnsupportedSql(f"{name}() in SELECT gives rows", code="unsupported_syntax", hint="Call it in FROM, with LATERAL.")
+            raise UnsupportedSql(
+                f"{name}() in SELECT gives rows", code="unsupported_syntax", hint="Call it in FROM, with LATERAL."
+            )
         col = Col(self.binder.fresh(name), f.columns[0][1])
         c.srfs.append((f, col))
         return col
@@ -132,7 +162,9 @@ class Calls(Binding):
     def aggregate(self, e: Any, c: Clause) -> Scalar:
         inner = Clause(c.scope, "an aggregate's arguments")
         if c.aggs is None:
-            if self.outside(aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner)), c):
+            if self.outside(
+                aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner)), c
+            ):
                 return self.enclosing(e, c)
             raise InvalidSql(f"aggregate functions are not allowed in {c.name}", code="grouping_error")
         if (places := hypothetical.counts(e)) is not None:
@@ -144,7 +176,9 @@ class Calls(Binding):
             t = types.array(parts[0].type)
             return case([(is_null(parts[0]), Lit(None, t))], Call("array", tuple(parts), t), t)  # of no values
         e = whole_rows.as_json(whole_rows.counted(e, c), inner)
-        agg = aggregates.bind_aggregate(e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner), c.scope.order)
+        agg = aggregates.bind_aggregate(
+            e, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner), c.scope.order
+        )
         if self.outside(agg, c):
             return self.enclosing(e, c)
         if agg.fn in ("percentile_cont", "percentile_disc") and agg.order[0].expr.type.name == "interval":
@@ -195,7 +229,9 @@ class Calls(Binding):
         """jsonb_agg(DISTINCT x): the array of x's distinct values, in their order; None for anything else."""
         call = aggregates.call_of(e)
         kind = json_values.AGGREGATES.get(str(call.this).lower()) if isinstance(call, exp.Anonymous) else None
-        if kind is None or not any(isinstance(x, exp.Distinct) for x in call.walk(prune=lambda n: isinstance(n, exp.Query))):
+        if kind is None or not any(
+            isinstance(x, exp.Distinct) for x in call.walk(prune=lambda n: isinstance(n, exp.Query))
+        ):
             return None
         e = e.copy()
         aggregates.call_of(e).set("this", "array_agg")
@@ -208,7 +244,11 @@ class Calls(Binding):
     def fractions(self, e: Any) -> list[exp.Expr] | None:
         """percentile_cont(ARRAY[…]): one call for each fraction; None for anything else."""
         call = aggregates.call_of(e)
-        if not isinstance(call, exp.WithinGroup) or len(call.this.expressions) != 1 or not isinstance(call.this.expressions[0], exp.Array):
+        if (
+            not isinstance(call, exp.WithinGroup)
+            or len(call.this.expressions) != 1
+            or not isinstance(call.this.expressions[0], exp.Array)
+        ):
             return None
         out = []
         for i in range(len(call.this.expressions[0].expressions)):
@@ -226,7 +266,8 @@ class Calls(Binding):
             e = e.copy()
             e.set("this", function)
         partition, spec = windows.bind_window(
-            e, c.named_windows, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner))
+            e, c.named_windows, lambda x: self.bind(x, inner), lambda x: self.condition(x, inner)
+        )
         if spec.fn in ("row_number", "lag", "lead", "ntile") and not partition and not spec.order:
             spec = replace(spec, order=c.scope.order)
 
@@ -238,5 +279,7 @@ class Calls(Binding):
             return c.windows[key]
 
         if spec.fn in ("sum", "avg") and spec.args[0].type.name == "interval":
-            return self.interval_total(Agg(spec.fn, spec.args, spec.type), lambda a: over(replace(spec, fn=a.fn, args=a.args, type=a.type)))
+            return self.interval_total(
+                Agg(spec.fn, spec.args, spec.type), lambda a: over(replace(spec, fn=a.fn, args=a.args, type=a.type))
+            )
         return aggregates.finish(e.this, over(spec), lambda x: self.bind(x, inner))

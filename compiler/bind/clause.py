@@ -55,5 +55,7 @@ class Binding:
         if got.type.name == "unknown":
             got = cast(got, BOOL)
         if got.type.name != "bool":
-            raise InvalidSql(f"argument of {c.name} must be type boolean, not type {got.type}", code="datatype_mismatch")
+            raise InvalidSql(
+                f"argument of {c.name} must be type boolean, not type {got.type}", code="datatype_mismatch"
+            )
         return got

@@ -34,14 +34,16 @@ def unify(args: list[Scalar], what: str) -> tuple[list[Scalar], Type]:
 
 
 def untyped_number(e: Scalar) -> Scalar:
-    """An untyped literal as a numeric with the scale it is written with; others as they are. Raises InvalidSql for what is no number."""
+    """An untyped literal as a numeric with the scale it is written with; others as they are. Raises InvalidSql for
+    what is no number."""
     if not isinstance(e, Lit) or e.type.name != "unknown" or not isinstance(e.value, str):
         return e
     return number(read_literal(e, types.numeric()))
 
 
 def number_of_field(e: Lit, t: Type) -> Scalar:
-    """The same in a cast to numeric(p, s), which it must fit; where a literal only takes a column's type it need not."""
+    """The same in a cast to numeric(p, s), which it must fit; where a literal only takes a column's type it need
+    not."""
     found = untyped_number(e)
     try:
         check_field(str(e.value), t.precision or 0, t.scale or 0)
@@ -69,8 +71,14 @@ def number(text: str) -> Lit:
 
 def may_fail(e: Scalar) -> bool:
     """Whether reading a value as another type may fail on what it is."""
-    return any(isinstance(x, Call) and x.fn == "cast" and types.is_string(x.args[0].type) and not types.is_string(x.type)
-               and not isinstance(x.args[0], Lit) for x in walk(e))
+    return any(
+        isinstance(x, Call)
+        and x.fn == "cast"
+        and types.is_string(x.args[0].type)
+        and not types.is_string(x.type)
+        and not isinstance(x.args[0], Lit)
+        for x in walk(e)
+    )
 
 
 def guarded(keep: Scalar, args: list[Scalar]) -> list[Scalar]:
@@ -114,8 +122,11 @@ def printed(a: Scalar) -> Scalar:
 def normal(e: Scalar) -> Scalar:
     """A jsonb value in the form that equal ones share, for keys: 1 and 1.0 are equal; other values as they are."""
     if e.type.name == "array" and e.type.element is not None and e.type.element.name == "jsonb":
-        raise UnsupportedSql("equal values of jsonb[] are not found", code="unsupported_operator",
-                             hint="Take its elements apart: unnest(x), or x[1].")
+        raise UnsupportedSql(
+            "equal values of jsonb[] are not found",
+            code="unsupported_operator",
+            hint="Take its elements apart: unnest(x), or x[1].",
+        )
     return Call("json_norm", (e,), e.type) if e.type.name == "jsonb" else e
 
 
@@ -143,6 +154,9 @@ def joined(parts: Sequence[Scalar]) -> Scalar:
 
 
 def unsupported(name: str, hint: str = "") -> UnsupportedSql:
-    return UnsupportedSql(f"function {name}() is not supported", code="unsupported_function",
-                          detail="Its meaning in Postgres has no checked counterpart in the engines.",
-                          hint=hint or "Compute it in the source, or in the query that reads the view.")
+    return UnsupportedSql(
+        f"function {name}() is not supported",
+        code="unsupported_function",
+        detail="Its meaning in Postgres has no checked counterpart in the engines.",
+        hint=hint or "Compute it in the source, or in the query that reads the view.",
+    )

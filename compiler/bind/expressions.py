@@ -44,14 +44,18 @@ class Expressions(Predicates, Calls):
             if error.at is None:
                 error.at = begins(e)
             raise
-        raise UnsupportedSql(f"{e.key.upper()} is not supported in {c.name}", code="unsupported_syntax",
-                             detail=e.sql("postgres")[:200])
+        raise UnsupportedSql(
+            f"{e.key.upper()} is not supported in {c.name}", code="unsupported_syntax", detail=e.sql("postgres")[:200]
+        )
 
     def column(self, e: Any, c: Clause) -> Scalar:
         ident = e.this
         if isinstance(ident, exp.Star):
-            raise UnsupportedSql("a whole row as a value (*) is not supported here", code="unsupported_syntax",
-                                 hint="Name its columns, or take it as to_jsonb(t).")
+            raise UnsupportedSql(
+                "a whole row as a value (*) is not supported here",
+                code="unsupported_syntax",
+                hint="Name its columns, or take it as to_jsonb(t).",
+            )
         quoted = ident.args.get("quoted")
         name = ident.this if quoted else ident.this.lower()
         table = e.args.get("table")
@@ -59,14 +63,17 @@ class Expressions(Predicates, Calls):
         if alias is None and not quoted and name in NOW:
             return now(name)
         if alias is None and not quoted and name in ("current_user", "session_user", "user", "current_role"):
-            raise UnsupportedSql(f"the view reads {name}", code="volatile_function",
-                                 detail="Its value is not a function of the tables.")
+            raise UnsupportedSql(
+                f"the view reads {name}", code="volatile_function", detail="Its value is not a function of the tables."
+            )
         return c.scope.resolve(alias, name)
 
     def continued(self, e: Any, c: Clause) -> Scalar:
         """'one' and, on a line of its own, 'two': one literal."""
         if not all(isinstance(x, exp.Literal) and x.is_string for x in e.expressions):
-            raise UnsupportedSql("values side by side are not supported", code="unsupported_syntax", detail=e.sql("postgres")[:200])
+            raise UnsupportedSql(
+                "values side by side are not supported", code="unsupported_syntax", detail=e.sql("postgres")[:200]
+            )
         return Lit("".join(x.this for x in e.expressions), types.UNKNOWN, e.expressions[0].meta.get("start"))
 
     def literal(self, e: Any, c: Clause) -> Scalar:
@@ -78,7 +85,10 @@ class Expressions(Predicates, Calls):
                 return Lit(n, INT4)
             return Lit(n, INT8) if n < 2**63 else number(e.this)
         found = number(e.this)
-        beyond = len(str(found.value).replace(".", "").lstrip("-0")) > types.MAX_PRECISION or (found.type.scale or 0) > types.MAX_PRECISION
+        beyond = (
+            len(str(found.value).replace(".", "").lstrip("-0")) > types.MAX_PRECISION
+            or (found.type.scale or 0) > types.MAX_PRECISION
+        )
         return Lit(e.this, types.FLOAT8) if beyond else found
 
     def boolean(self, e: Any, c: Clause) -> Scalar:
@@ -93,8 +103,11 @@ class Expressions(Predicates, Calls):
     def interval(self, e: Any, c: Clause) -> Scalar:
         unit = e.args.get("unit")
         if not isinstance(e.this, exp.Literal):
-            raise UnsupportedSql("an interval of a column needs multiplication", code="unsupported_syntax",
-                                 hint="Write n * interval '1 day'.")
+            raise UnsupportedSql(
+                "an interval of a column needs multiplication",
+                code="unsupported_syntax",
+                hint="Write n * interval '1 day'.",
+            )
         text = e.this.this + (f" {unit.name.lower()}" if unit is not None else "")
         at = e.this.meta.get("start")
         if unit is not None:
@@ -114,8 +127,13 @@ class Expressions(Predicates, Calls):
         return bind_function("power", [self.bind(e.this, c), self.bind(e.expression, c)])
 
     def bit(self, e: Any, c: Clause) -> Scalar:
-        fn = {exp.BitwiseAnd: "bit_and", exp.BitwiseOr: "bit_or", exp.BitwiseXor: "bit_xor",
-              exp.BitwiseLeftShift: "shift_left", exp.BitwiseRightShift: "shift_right"}[type(e)]
+        fn = {
+            exp.BitwiseAnd: "bit_and",
+            exp.BitwiseOr: "bit_or",
+            exp.BitwiseXor: "bit_xor",
+            exp.BitwiseLeftShift: "shift_left",
+            exp.BitwiseRightShift: "shift_right",
+        }[type(e)]
         a, b = self.bind(e.this, c), self.bind(e.expression, c)
         a, b = coerce(a, b.type), coerce(b, INT4 if fn.startswith("shift") else a.type)
         if not types.is_integer(a.type) or not types.is_integer(b.type):
@@ -145,8 +163,12 @@ class Expressions(Predicates, Calls):
             return Call("round_time", (explicit_cast(self.bind(e.this, c), t), Lit(int(digits[1]), INT4)), t)
         if t.name == "opaque" or t.name == "interval" and text.lower() != "interval":
             raise UnsupportedSql(f"cast to {text.lower()} is not supported", code="unsupported_type")
-        if isinstance(e.this, exp.Array) and t.name == "array" and t.element is not None and not any(
-                isinstance(x, exp.Array) for x in e.this.expressions):
+        if (
+            isinstance(e.this, exp.Array)
+            and t.name == "array"
+            and t.element is not None
+            and not any(isinstance(x, exp.Array) for x in e.this.expressions)
+        ):
             return Call("array", tuple(explicit_cast(self.bind(x, c), t.element) for x in e.this.expressions), t)
         if t == types.JSONB and (made := as_jsonb(e.this)) is not None:
             try:
@@ -164,8 +186,11 @@ class Expressions(Predicates, Calls):
             args[1] = exp.Literal.number(1)
         bound = [self.bind(a, c) for a in args if a is not None]
         if len(bound) > 2 and (types.is_string(bound[2].type) or bound[2].type.name == "unknown"):
-            raise UnsupportedSql("SUBSTRING with a pattern and an escape is not supported", code="unsupported_function",
-                                 hint="Write the pattern as a regular expression: substring(x FROM 'pattern').")
+            raise UnsupportedSql(
+                "SUBSTRING with a pattern and an escape is not supported",
+                code="unsupported_function",
+                hint="Write the pattern as a regular expression: substring(x FROM 'pattern').",
+            )
         if len(bound) > 1 and bound[1].type.name in ("unknown", "text"):
             return first_group(bound[0], bound[1])
         return bind_function("substring", bound)
@@ -196,8 +221,11 @@ class Expressions(Predicates, Calls):
         """Text is ordered by code point everywhere, which is what these collations say."""
         name = e.expression.name.strip('"')
         if name not in ("C", "POSIX", "ucs_basic"):
-            raise UnsupportedSql(f'collation "{name}" is not supported', code="unsupported_syntax",
-                                 detail="Text is ordered by code point.")
+            raise UnsupportedSql(
+                f'collation "{name}" is not supported',
+                code="unsupported_syntax",
+                detail="Text is ordered by code point.",
+            )
         return self.bind(e.this, c)
 
     def text_literal(self, e: Any, c: Clause) -> Scalar:
@@ -215,7 +243,9 @@ class Expressions(Predicates, Calls):
         node = e
         while isinstance(node.parent, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Neg):
             if not isinstance(node.parent, exp.Neg) and node.parent.this is node:
-                raise UnsupportedSql("@ before arithmetic takes all of it", code="unsupported_syntax", hint="Write abs(…).")
+                raise UnsupportedSql(
+                    "@ before arithmetic takes all of it", code="unsupported_syntax", hint="Write abs(…)."
+                )
             node = node.parent
         if not isinstance(e.this, exp.Column | exp.Var | exp.Identifier):
             return bind_function("abs", [self.bind(e.this, c)])
@@ -242,7 +272,14 @@ def explicit_cast(x: Scalar, t: Type) -> Scalar:
             return x if types.is_numeric(s) else cast(x, types.as_numeric(s))
         if types.is_float(s):
             return Call("cast", (x,), types.varying(types.numeric(38, 15)))
-    if s.name == "bool" and types.is_number(t) and t.name != "int4" or types.is_number(s) and t.name == "bool" and s.name != "int4":
+    if (
+        s.name == "bool"
+        and types.is_number(t)
+        and t.name != "int4"
+        or types.is_number(s)
+        and t.name == "bool"
+        and s.name != "int4"
+    ):
         raise InvalidSql(f"cannot cast type {s} to {t}", code="cannot_coerce")
     if t.name in types.TEMPORALS | {"time", "interval"} and types.is_number(s):
         raise InvalidSql(f"cannot cast type {s} to {t}", code="cannot_coerce")
@@ -250,22 +287,56 @@ def explicit_cast(x: Scalar, t: Type) -> Scalar:
 
 
 METHODS: dict[type, Callable[[Expressions, Any, Clause], Scalar]] = {
-    exp.Concat: Expressions.continued, exp.Column: Expressions.column, exp.Literal: Expressions.literal, exp.Boolean: Expressions.boolean,
-    exp.Null: Expressions.null, exp.Paren: Expressions.paren, exp.Interval: Expressions.interval,
-    exp.Neg: Expressions.neg, exp.And: Expressions.and_, exp.Or: Expressions.or_, exp.Not: Expressions.not_,
-    exp.In: Expressions.in_, exp.Between: Expressions.between, exp.Is: Expressions.is_,
-    exp.NullSafeEQ: Expressions.not_distinct, exp.NullSafeNEQ: Expressions.distinct_from,
-    exp.DPipe: Expressions.dpipe, exp.Pow: Expressions.pow, exp.Case: Expressions.case_, exp.Cast: Expressions.cast_,
-    exp.Extract: Expressions.extract_, exp.Substring: Expressions.substring, exp.Trim: Expressions.trim,
-    exp.StrPosition: Expressions.position, exp.Overlay: Expressions.overlay, exp.AtTimeZone: Expressions.at_zone,
-    exp.Collate: Expressions.collate, exp.Cbrt: Expressions.square_root, exp.Parameter: Expressions.absolute,
-    exp.ByteString: Expressions.text_literal, exp.RawString: Expressions.text_literal,
-    exp.BitwiseNot: Expressions.bit_not, exp.Sqrt: Expressions.square_root, exp.StartsWith: Expressions.starts_with,
-    exp.Exists: Expressions.exists, **patterns.METHODS, **json_access.METHODS, **array_access.METHODS, **rows.METHODS,
+    exp.Concat: Expressions.continued,
+    exp.Column: Expressions.column,
+    exp.Literal: Expressions.literal,
+    exp.Boolean: Expressions.boolean,
+    exp.Null: Expressions.null,
+    exp.Paren: Expressions.paren,
+    exp.Interval: Expressions.interval,
+    exp.Neg: Expressions.neg,
+    exp.And: Expressions.and_,
+    exp.Or: Expressions.or_,
+    exp.Not: Expressions.not_,
+    exp.In: Expressions.in_,
+    exp.Between: Expressions.between,
+    exp.Is: Expressions.is_,
+    exp.NullSafeEQ: Expressions.not_distinct,
+    exp.NullSafeNEQ: Expressions.distinct_from,
+    exp.DPipe: Expressions.dpipe,
+    exp.Pow: Expressions.pow,
+    exp.Case: Expressions.case_,
+    exp.Cast: Expressions.cast_,
+    exp.Extract: Expressions.extract_,
+    exp.Substring: Expressions.substring,
+    exp.Trim: Expressions.trim,
+    exp.StrPosition: Expressions.position,
+    exp.Overlay: Expressions.overlay,
+    exp.AtTimeZone: Expressions.at_zone,
+    exp.Collate: Expressions.collate,
+    exp.Cbrt: Expressions.square_root,
+    exp.Parameter: Expressions.absolute,
+    exp.ByteString: Expressions.text_literal,
+    exp.RawString: Expressions.text_literal,
+    exp.BitwiseNot: Expressions.bit_not,
+    exp.Sqrt: Expressions.square_root,
+    exp.StartsWith: Expressions.starts_with,
+    exp.Exists: Expressions.exists,
+    **patterns.METHODS,
+    **json_access.METHODS,
+    **array_access.METHODS,
+    **rows.METHODS,
     **whole_rows.METHODS,
-    exp.Subquery: Expressions.scalar_subquery, exp.Select: Expressions.scalar_subquery,
-    exp.Anonymous: Expressions.function, exp.Filter: Expressions.aggregate, exp.WithinGroup: Expressions.aggregate,
-    exp.Window: Expressions.window, exp.Unnest: Expressions.unnest_,
-    exp.BitwiseAnd: Expressions.bit, exp.BitwiseOr: Expressions.bit, exp.BitwiseXor: Expressions.bit,
-    exp.BitwiseLeftShift: Expressions.bit, exp.BitwiseRightShift: Expressions.bit,
+    exp.Subquery: Expressions.scalar_subquery,
+    exp.Select: Expressions.scalar_subquery,
+    exp.Anonymous: Expressions.function,
+    exp.Filter: Expressions.aggregate,
+    exp.WithinGroup: Expressions.aggregate,
+    exp.Window: Expressions.window,
+    exp.Unnest: Expressions.unnest_,
+    exp.BitwiseAnd: Expressions.bit,
+    exp.BitwiseOr: Expressions.bit,
+    exp.BitwiseXor: Expressions.bit,
+    exp.BitwiseLeftShift: Expressions.bit,
+    exp.BitwiseRightShift: Expressions.bit,
 }

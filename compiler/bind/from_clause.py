@@ -10,7 +10,18 @@ from compiler.bind.aggregates import listed
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import unify
 from compiler.bind.expressions import Expressions
-from compiler.bind.join_tree import Tree, arriving, full_join, ident, is_comma, is_function, is_lateral, known, product, renamed
+from compiler.bind.join_tree import (
+    Tree,
+    arriving,
+    full_join,
+    ident,
+    is_comma,
+    is_function,
+    is_lateral,
+    known,
+    product,
+    renamed,
+)
 from compiler.bind.names import QueryBinder
 from compiler.bind.operators import compare
 from compiler.bind.scope import Bound, Env, Scope, Source
@@ -36,12 +47,28 @@ def bind_from(binder: QueryBinder, expressions: Expressions, e: exp.Select, env:
 
 
 class _From:
-    def __init__(self, binder: QueryBinder, expressions: Expressions, env: Env, scope: Scope, whole: set[str], listed: bool) -> None:
-        self.binder, self.expressions, self.env, self.scope, self.whole, self.listed = binder, expressions, env, scope, whole, listed
+    def __init__(
+        self, binder: QueryBinder, expressions: Expressions, env: Env, scope: Scope, whole: set[str], listed: bool
+    ) -> None:
+        self.binder, self.expressions, self.env, self.scope, self.whole, self.listed = (
+            binder,
+            expressions,
+            env,
+            scope,
+            whole,
+            listed,
+        )
         self.known = 0  # sources outside the join being read, which an alias of its own keeps apart
 
-    def add(self, alias: str, columns: list[tuple[str, Col]], rel: Relation, table: Table | None = None, scalar: bool = False) -> Tree:
-        if alias and any(s.alias == alias for s in self.scope.sources[self.known:]):
+    def add(
+        self,
+        alias: str,
+        columns: list[tuple[str, Col]],
+        rel: Relation,
+        table: Table | None = None,
+        scalar: bool = False,
+    ) -> Tree:
+        if alias and any(s.alias == alias for s in self.scope.sources[self.known :]):
             raise InvalidSql(f'table name "{alias}" specified more than once', code="duplicate_alias")
         source = Source(alias, columns, table, scalar=scalar)
         self.scope.sources.append(source)
@@ -63,8 +90,11 @@ class _From:
             if before is not None and not within and lateral:
                 tree, within = replace(tree, rel=Join(before.rel, tree.rel, TRUE)), True
             if within and str(j.args.get("side") or "").upper() in ("RIGHT", "FULL"):
-                raise UnsupportedSql("RIGHT or FULL JOIN of an item with LATERAL parts, after a comma, is not supported",
-                                     code="unsupported_syntax", hint="Write CROSS JOIN instead of the comma.")
+                raise UnsupportedSql(
+                    "RIGHT or FULL JOIN of an item with LATERAL parts, after a comma, is not supported",
+                    code="unsupported_syntax",
+                    hint="Write CROSS JOIN instead of the comma.",
+                )
             tree = self.join(tree, j)
         return tree if before is None else product(before, tree, within)
 
@@ -108,7 +138,10 @@ class _From:
             return tree
         del self.scope.sources[outside:]  # the alias hides the names within
         given = [ident(c) for c in alias.args.get("columns") or []]
-        cols = [(given[i] if i < len(given) else n, Col(self.binder.fresh(n), s.type)) for i, (n, s) in enumerate(tree.shown)]
+        cols = [
+            (given[i] if i < len(given) else n, Col(self.binder.fresh(n), s.type))
+            for i, (n, s) in enumerate(tree.shown)
+        ]
         rel = Project(tree.rel, tuple((c.name, s) for (_, c), (_, s) in zip(cols, tree.shown, strict=True)))
         return self.add(ident(alias.this), cols, rel)
 
@@ -117,15 +150,25 @@ class _From:
         alias = t.args.get("alias")
         name = ident(alias.this) if alias is not None and alias.this is not None else ident(t.this)
         columns = [ident(c) for c in alias.args.get("columns") or []] if alias is not None else []
-        cols = [(columns[i] if i < len(columns) else n, Col(self.binder.fresh(n), c.type))
-                for i, (n, c) in enumerate(bound.outputs)]
+        cols = [
+            (columns[i] if i < len(columns) else n, Col(self.binder.fresh(n), c.type))
+            for i, (n, c) in enumerate(bound.outputs)
+        ]
         table = self.binder.catalog.find(ident(t.args.get("db")) or None, ident(t.this))
         is_table = table is not None and f"{table.schema}.{table.name}" == getattr(bound.rel, "table", None)
         if is_table and table is not None and table.generated and columns:
-            raise UnsupportedSql(f'new names for the columns of "{name}", of which "{table.generated[0]}" is generated and not replicated',
-                                 code="generated_column", hint="Name the columns in a subquery.")
+            raise UnsupportedSql(
+                f'new names for the columns of "{name}", of which "{table.generated[0]}" is generated and not '
+                f"replicated",
+                code="generated_column",
+                hint="Name the columns in a subquery.",
+            )
         if t.args.get("only"):
-            raise UnsupportedSql("ONLY is not supported", code="unsupported_syntax", detail="Rows come without the table that holds them.")
+            raise UnsupportedSql(
+                "ONLY is not supported",
+                code="unsupported_syntax",
+                detail="Rows come without the table that holds them.",
+            )
         if t.args.get("sample"):
             raise UnsupportedSql("TABLESAMPLE draws at random", code="volatile_function")
         tree = self.placed(name, cols, bound, table if is_table and not columns else None)
@@ -138,10 +181,14 @@ class _From:
         columns = [ident(c) for c in alias.args.get("columns") or []] if alias is not None else []
         bound = self.binder.query(query, self.env, self.scope if lateral else self.scope.parent)
         if len(columns) > len(bound.outputs):
-            raise InvalidSql(f'table "{name}" has {len(bound.outputs)} columns available but {len(columns)} specified',
-                             code="invalid_column_reference")
-        cols = [(columns[i] if i < len(columns) else n, Col(self.binder.fresh(n), known(c).type))
-                for i, (n, c) in enumerate(bound.outputs)]
+            raise InvalidSql(
+                f'table "{name}" has {len(bound.outputs)} columns available but {len(columns)} specified',
+                code="invalid_column_reference",
+            )
+        cols = [
+            (columns[i] if i < len(columns) else n, Col(self.binder.fresh(n), known(c).type))
+            for i, (n, c) in enumerate(bound.outputs)
+        ]
         return self.placed(name, cols, bound)
 
     def placed(self, name: str, cols: list[tuple[str, Col]], bound: Bound, table: Table | None = None) -> Tree:
@@ -150,31 +197,55 @@ class _From:
 
     def function(self, f: exp.Expr, alias: exp.TableAlias | None, t: exp.Expr, left: Relation | None) -> Tree:
         """A set-returning function, over the rows to its left."""
-        name = "unnest" if isinstance(f, exp.Unnest) else ("generate_series" if isinstance(f, (
-            exp.GenerateSeries, exp.ExplodingGenerateSeries)) else str(f.this).lower())
-        raw = ([f.args["start"], f.args["end"], *([f.args["step"]] if f.args.get("step") else [])]
-               if name == "generate_series" and not isinstance(f, exp.Anonymous) else list(f.expressions))
+        name = (
+            "unnest"
+            if isinstance(f, exp.Unnest)
+            else (
+                "generate_series"
+                if isinstance(f, (exp.GenerateSeries, exp.ExplodingGenerateSeries))
+                else str(f.this).lower()
+            )
+        )
+        raw = (
+            [f.args["start"], f.args["end"], *([f.args["step"]] if f.args.get("step") else [])]
+            if name == "generate_series" and not isinstance(f, exp.Anonymous)
+            else list(f.expressions)
+        )
         clause = Clause(self.scope, "FROM")
         alias = alias or f.args.get("alias")
         label = ident(alias.this) if alias is not None and alias.this is not None else name
         given = list(alias.args.get("columns") or []) if alias is not None else []
-        declared = [(ident(c.this), parse_type(c.args["kind"].sql("postgres"), self.binder.enums)) for c in given if isinstance(c, exp.ColumnDef)]
+        declared = [
+            (ident(c.this), parse_type(c.args["kind"].sql("postgres"), self.binder.enums))
+            for c in given
+            if isinstance(c, exp.ColumnDef)
+        ]
         start = left if left is not None else ONE_ROW
         here = set(start.names)
-        args = [transform(self.expressions.bind(a, clause), lambda n: Outer(n.name, n.type) if isinstance(n, Col) and n.name not in here
-                          else None) for a in raw]  # of rows outside the join it stands in
+        args = [
+            transform(
+                self.expressions.bind(a, clause),
+                lambda n: Outer(n.name, n.type) if isinstance(n, Col) and n.name not in here else None,
+            )
+            for a in raw
+        ]  # of rows outside the join it stands in
         got = set_function(name, args, declared)
         out = got.columns
         names = [ident(c.this if isinstance(c, exp.ColumnDef) else c) for c in given]
         if not names and len(out) == 1 and alias is not None and alias.this is not None and out[0][0] in UNNAMED:
             names = [label]
         offset = f.args.get("offset") or t.args.get("ordinality")
-        cols = [(names[i] if i < len(names) else n, Col(self.binder.fresh(names[i] if i < len(names) else n), ty))
-                for i, (n, ty) in enumerate(out)]
+        cols = [
+            (names[i] if i < len(names) else n, Col(self.binder.fresh(names[i] if i < len(names) else n), ty))
+            for i, (n, ty) in enumerate(out)
+        ]
         ordinal: str | None = None
         if offset:
-            sql_name = ident(offset) if isinstance(offset, exp.Identifier) else (
-                names[len(out)] if len(names) > len(out) else "ordinality")
+            sql_name = (
+                ident(offset)
+                if isinstance(offset, exp.Identifier)
+                else (names[len(out)] if len(names) > len(out) else "ordinality")
+            )
             ordinal = self.binder.fresh(sql_name)
             every = [*cols, (sql_name, Col(ordinal, INT8))]
         else:
@@ -189,7 +260,9 @@ class _From:
         rel = Unnest(start, got.fn, got.args, tuple(raws), ordinal)
         made = [(c.name, e) for (_, c), e in zip(cols, got.make(raws), strict=True)]
         kept = [(c.name, c) for c in rel.schema if c not in raws]
-        return replace(self.add(label, every, Project(rel, (*kept, *made)), scalar=scalar and not declared), order=order)
+        return replace(
+            self.add(label, every, Project(rel, (*kept, *made)), scalar=scalar and not declared), order=order
+        )
 
     # -- joins
 
@@ -211,8 +284,8 @@ class _From:
         return replace(both, rel=self.joined(left.rel, right.rel, on, side))
 
     def padded(self, side: Tree, marks: bool = True) -> Tree:
-        """The side of an outer join that may have no partner. Where its whole rows are asked for, they say that they are there
-        (`marks`: not those of a function over the other side's rows)."""
+        """The side of an outer join that may have no partner. Where its whole rows are asked for, they say that they
+        are there (`marks`: not those of a function over the other side's rows)."""
         rel = side.rel
         for s in side.sources:
             s.padded = True
@@ -224,8 +297,11 @@ class _From:
     def joined(self, left: Relation, right: Relation, on: Scalar, side: str) -> Relation:
         if any(o.name in left.names for o in free(right)):
             if side not in ("", "LEFT"):
-                raise InvalidSql("invalid reference to FROM-clause entry: the combining JOIN type must be INNER or LEFT "
-                                 "for a LATERAL reference", code="invalid_column_reference")
+                raise InvalidSql(
+                    "invalid reference to FROM-clause entry: the combining JOIN type must be INNER or LEFT "
+                    "for a LATERAL reference",
+                    code="invalid_column_reference",
+                )
             return Apply(left, right, on, "left" if side == "LEFT" else "inner")
         if side == "LEFT":
             return LeftJoin(left, right, on)
@@ -254,7 +330,11 @@ class _From:
         """USING (…) AS alias: a source of the merged columns alone, which bare names and * do not see again."""
         merged = [(n, c) for n, c in both.merged.items() if n in using and isinstance(c, Col)]
         if len(merged) < len(using):
-            raise UnsupportedSql("an alias of USING in a FULL JOIN is not supported", code="unsupported_syntax", hint="Use coalesce(a.x, b.x).")
+            raise UnsupportedSql(
+                "an alias of USING in a FULL JOIN is not supported",
+                code="unsupported_syntax",
+                hint="Use coalesce(a.x, b.x).",
+            )
         added = self.add(alias, merged, both.rel).sources[0]
         added.hidden.update(using)
         return replace(both, sources=[*both.sources, added])
@@ -266,8 +346,11 @@ class _From:
             l = Scope(left.sources, merged=left.merged).local(None, n)
             r = Scope(right.sources, merged=right.merged).local(None, n)
             if l is None or r is None:
-                raise InvalidSql(f'column "{n}" specified in USING clause does not exist in '
-                                 f"{'left' if l is None else 'right'} table", code="undefined_column")
+                raise InvalidSql(
+                    f'column "{n}" specified in USING clause does not exist in '
+                    f"{'left' if l is None else 'right'} table",
+                    code="undefined_column",
+                )
             parts.append(compare("=", l, r))
             new[n] = r if side == "RIGHT" else l
             if side == "FULL":
@@ -278,4 +361,6 @@ class _From:
                     s.hidden.add(n)
         self.scope.merged.update(new)
         rest = [(n, c) for n, c in [*left.shown, *right.shown] if n not in new]
-        return conj(parts), Tree(left.rel, [*left.sources, *right.sources], [*new.items(), *rest], {**left.merged, **right.merged, **new})
+        return conj(parts), Tree(
+            left.rel, [*left.sources, *right.sources], [*new.items(), *rest], {**left.merged, **right.merged, **new}
+        )

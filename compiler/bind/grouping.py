@@ -37,7 +37,8 @@ class Grouping:
         self.subqueries: list[tuple[exp.Expr, Relation]] | None = None
 
     def subquery(self, q: exp.Expr, scope: Scope) -> Relation:
-        """A subquery's relation; where expressions of this SELECT are told apart, one that is written twice is bound once."""
+        """A subquery's relation; where expressions of this SELECT are told apart, one that is written twice is bound
+        once."""
         if self.subqueries is None:
             return self.binder.subquery(q, self.env, scope)
         written, aggs = normalize_identifiers(q.copy(), dialect="postgres"), len(self.aggs)
@@ -57,21 +58,31 @@ class Grouping:
         self.grouping_calls[col] = args
         return col
 
-    def aggregate(self, rel: Relation, group: exp.Group | None, items: list[tuple[str, Scalar]],
-                  every: list[Scalar]) -> tuple[Relation, list[Scalar]]:
+    def aggregate(
+        self, rel: Relation, group: exp.Group | None, items: list[tuple[str, Scalar]], every: list[Scalar]
+    ) -> tuple[Relation, list[Scalar]]:
         sets = self.grouping_sets(group, items) if group is not None else [[]]
         keys: list[Scalar] = []
         for s in sets:
             keys += [k for k in s if k not in keys]
         plain = len(sets) == 1 and not self.grouping_calls
         if not plain and any(len(places) > 1 for places in self.by_item.values()):
-            raise UnsupportedSql("grouping sets over two SELECT items that are the same expression are not supported",
-                                 code="unsupported_syntax", detail="Postgres keeps them apart.", hint="Group by one of them.")
+            raise UnsupportedSql(
+                "grouping sets over two SELECT items that are the same expression are not supported",
+                code="unsupported_syntax",
+                detail="Postgres keeps them apart.",
+                hint="Group by one of them.",
+            )
         every = [_resolve(x, items) for x in every]
-        if not plain and any(k in _walk(x) for k in keys if any(isinstance(n, Sub) for n in _walk(k)) for x in every if x not in keys):
-            raise UnsupportedSql("a grouping set's subquery within another expression is not supported", code="unsupported_subquery",
-                                 detail="Postgres gives its value where the set leaves it out, from some row (version 18: NULL).",
-                                 hint="Compute it in a subquery in FROM, and group by its column.")
+        if not plain and any(
+            k in _walk(x) for k in keys if any(isinstance(n, Sub) for n in _walk(k)) for x in every if x not in keys
+        ):
+            raise UnsupportedSql(
+                "a grouping set's subquery within another expression is not supported",
+                code="unsupported_subquery",
+                detail="Postgres gives its value where the set leaves it out, from some row (version 18: NULL).",
+                hint="Compute it in a subquery in FROM, and group by its column.",
+            )
         if plain:
             keys += [k for k in self.dependent(keys, every) if k not in keys]
         rel = self.expand(rel, [(f, c) for f, c in self.srfs if any(c.name in columns(k) for k in keys)])
@@ -88,27 +99,35 @@ class Grouping:
             if x in mapping:
                 return mapping[x]
             if isinstance(x, Sub):
-                return Sub(x.kind, _swap_outer(x.query, mapping), tuple(transform(a, swap) for a in x.args), x.op, x.type)
+                return Sub(
+                    x.kind, _swap_outer(x.query, mapping), tuple(transform(a, swap) for a in x.args), x.op, x.type
+                )
             return None
 
         done = [transform(x, swap) for x in every]
         self.srfs = [(replace(f, args=tuple(transform(a, swap) for a in f.args)), c) for f, c in self.srfs]
         windows, self.windows = self.windows, {}
         for (partition, call), col in windows.items():
-
-            call = replace(call, args=tuple(transform(a, swap) for a in call.args),
-                           order=tuple(Order(transform(o.expr, swap), o.desc, o.nulls_first) for o in call.order),
-                           filter=transform(call.filter, swap) if call.filter is not None else None)
+            call = replace(
+                call,
+                args=tuple(transform(a, swap) for a in call.args),
+                order=tuple(Order(transform(o.expr, swap), o.desc, o.nulls_first) for o in call.order),
+                filter=transform(call.filter, swap) if call.filter is not None else None,
+            )
             self.windows[(tuple(transform(p, swap) for p in partition), call)] = col
             known.add(col.name)
         for x in [*done, *(s for (p, c), _ in self.windows.items() for s in (*p, *c.scalars))]:
             if missing := columns(x) - known - {c.name for _, c in self.srfs}:
-                raise InvalidSql(f'column "{sorted(missing)[0]}" must appear in the GROUP BY clause or be used in an '
-                                 "aggregate function", code="grouping_error")
+                raise InvalidSql(
+                    f'column "{sorted(missing)[0]}" must appear in the GROUP BY clause or be used in an '
+                    "aggregate function",
+                    code="grouping_error",
+                )
         return out, done
 
     def expand(self, rel: Relation, srfs: list[tuple[SetFunction, Col]], ordinal: str | None = None) -> Relation:
-        """Set-returning functions of the SELECT list, in step with each other: their rows, after windows, or before GROUP BY."""
+        """Set-returning functions of the SELECT list, in step with each other: their rows, after windows, or before
+        GROUP BY."""
         if not srfs:
             return rel
         self.srfs = [x for x in self.srfs if x not in srfs]
@@ -123,7 +142,11 @@ class Grouping:
 
     def dependent(self, keys: list[Scalar], every: list[Scalar]) -> list[Scalar]:
         """Columns that a grouped primary key determines."""
-        read = [*every, *(x for p, c in self.windows for x in (*p, *c.scalars)), *(x for f, _ in self.srfs for x in f.args)]
+        read = [
+            *every,
+            *(x for p, c in self.windows for x in (*p, *c.scalars)),
+            *(x for f, _ in self.srfs for x in f.args),
+        ]
         used = columns(*read).union(*map(_outer_names, read))
         out: list[Scalar] = []
         for s in self.scope.sources:
@@ -155,8 +178,10 @@ class Grouping:
             return [[k for p in parts[:i] for k in p] for i in range(len(parts), -1, -1)]
         if isinstance(x, exp.Cube):
             parts = [self.columns_of(p, items) for p in x.expressions]
-            return [[k for p, use in zip(parts, picks, strict=True) if use for k in p]
-                    for picks in product((True, False), repeat=len(parts))]
+            return [
+                [k for p, use in zip(parts, picks, strict=True) if use for k in p]
+                for picks in product((True, False), repeat=len(parts))
+            ]
         if isinstance(x, exp.GroupingSets):
             return [s for p in x.expressions for s in self.element(p, items)]
         return [self.columns_of(x, items)]
@@ -178,8 +203,13 @@ class Grouping:
                 raise InvalidSql(f"GROUP BY position {i} is not in select list", code="invalid_column_reference")
             got = items[i - 1][1]
             self.by_item.setdefault(got, set()).add(i - 1)
-        elif (isinstance(x, exp.Column) and x.args.get("table") is None and not isinstance(x.this, exp.Star)
-              and self.scope.local(None, column_name(x)) is None and column_name(x) in dict(items)):
+        elif (
+            isinstance(x, exp.Column)
+            and x.args.get("table") is None
+            and not isinstance(x.this, exp.Star)
+            and self.scope.local(None, column_name(x)) is None
+            and column_name(x) in dict(items)
+        ):
             i = next(i for i, (n, _) in enumerate(items) if n == column_name(x))
             got = items[i][1]
             self.by_item.setdefault(got, set()).add(i)
@@ -189,20 +219,29 @@ class Grouping:
             raise InvalidSql("aggregate functions are not allowed in GROUP BY", code="grouping_error")
         return cast(got, TEXT) if got.type.name == "unknown" else got
 
-    def union_of_sets(self, rel: Relation, sets: list[list[Scalar]], keys: list[Scalar], names: dict[Scalar, str],
-                      aggs: tuple[tuple[str, Agg], ...]) -> Relation:
+    def union_of_sets(
+        self,
+        rel: Relation,
+        sets: list[list[Scalar]],
+        keys: list[Scalar],
+        names: dict[Scalar, str],
+        aggs: tuple[tuple[str, Agg], ...],
+    ) -> Relation:
         parts: list[Relation] = []
         for s in sets:
             one = Aggregate(rel, tuple((names[k], normal(k)) for k in s), aggs)
             exprs: list[tuple[str, Scalar]] = [
-                (names[k], Col(names[k], k.type) if k in s else Lit(None, k.type)) for k in keys]
+                (names[k], Col(names[k], k.type) if k in s else Lit(None, k.type)) for k in keys
+            ]
             exprs += [(n, Col(n, a.type)) for n, a in aggs]
             for col, args in self.grouping_calls.items():
                 bits = 0
                 for a in args:
                     if a not in keys:
-                        raise InvalidSql("arguments to GROUPING must be grouping expressions of the associated query "
-                                         "level", code="grouping_error")
+                        raise InvalidSql(
+                            "arguments to GROUPING must be grouping expressions of the associated query level",
+                            code="grouping_error",
+                        )
                     bits = bits * 2 + (a not in s)
                 exprs.append((col.name, Lit(bits, INT4)))
             parts.append(Project(one, tuple(exprs)))
@@ -239,6 +278,7 @@ def _outer_names(x: Scalar) -> set[str]:
 
 def _swap_outer(q: Relation, mapping: dict[Scalar, Scalar]) -> Relation:
     """Within a subquery of an aggregated query, columns of the outer query become its group keys."""
+
     def swap(n: Scalar) -> Scalar | None:
         if isinstance(n, Outer):
             got = mapping.get(Col(n.name, n.type))

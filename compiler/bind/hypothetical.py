@@ -29,8 +29,11 @@ def counts(e: Any) -> exp.Expr | None:
     around = e.find_ancestor(exp.Select)
     group = around.args.get("group") if around is not None else None
     if value.find(exp.Column) and group is not None and group.find(exp.Rollup, exp.Cube, exp.GroupingSets):
-        raise UnsupportedSql(f"{name} WITHIN GROUP of a value that is grouped by, over several grouping sets, is not supported",
-                             code="unsupported_function", hint="Write a constant, or one query a set.")
+        raise UnsupportedSql(
+            f"{name} WITHIN GROUP of a value that is grouped by, over several grouping sets, is not supported",
+            code="unsupported_function",
+            hint="Write a constant, or one query a set.",
+        )
     column, desc = (by.this, bool(by.args.get("desc"))) if isinstance(by, exp.Ordered) else (by, False)
     nulls_first = by.args.get("nulls_first") if isinstance(by, exp.Ordered) else None
     nulls_first = desc if nulls_first is None else bool(nulls_first)
@@ -46,14 +49,29 @@ def counts(e: Any) -> exp.Expr | None:
         return exp.Paren(this=exp.Add(this=count(before), expression=one))
     if name == "dense_rank":
         distinct = exp.Distinct(expressions=[column.copy()])
-        some = exp.Case(ifs=[exp.If(this=exp.GT(this=count(before, exp.Is(this=column.copy(), expression=exp.Null())),
-                                                expression=exp.Literal.number(0)), true=one.copy())], default=exp.Literal.number(0))
+        some = exp.Case(
+            ifs=[
+                exp.If(
+                    this=exp.GT(
+                        this=count(before, exp.Is(this=column.copy(), expression=exp.Null())),
+                        expression=exp.Literal.number(0),
+                    ),
+                    true=one.copy(),
+                )
+            ],
+            default=exp.Literal.number(0),
+        )
         return exp.Paren(this=exp.Add(this=exp.Add(this=count(before, of=distinct), expression=some), expression=one))
     if name == "percent_rank":
-        share = exp.Div(this=_float(count(before)), expression=exp.Anonymous(this="nullif", expressions=[count(), exp.Literal.number(0)]))
+        share = exp.Div(
+            this=_float(count(before)),
+            expression=exp.Anonymous(this="nullif", expressions=[count(), exp.Literal.number(0)]),
+        )
         return exp.Anonymous(this="coalesce", expressions=[share, _float(exp.Literal.number(0))])
     same = exp.NullSafeEQ(this=column.copy(), expression=value.copy())
-    upto = exp.Paren(this=exp.Add(this=count(exp.Paren(this=exp.Or(this=before.copy(), expression=same))), expression=one))
+    upto = exp.Paren(
+        this=exp.Add(this=count(exp.Paren(this=exp.Or(this=before.copy(), expression=same))), expression=one)
+    )
     return exp.Div(this=_float(upto), expression=exp.Paren(this=exp.Add(this=count(), expression=one.copy())))
 
 

@@ -28,11 +28,14 @@ def product(left: Tree, right: Tree, within: bool = False) -> Tree:
     """Two items with a comma between; `within`: the right one's relation holds the left one's already."""
     rel = right.rel if within else Join(left.rel, right.rel, TRUE)
     order = arriving(left, right) if within else ()
-    return Tree(rel, [*left.sources, *right.sources], [*left.shown, *right.shown], {**left.merged, **right.merged}, order)
+    return Tree(
+        rel, [*left.sources, *right.sources], [*left.shown, *right.shown], {**left.merged, **right.merged}, order
+    )
 
 
 def arriving(left: Tree, right: Tree) -> tuple[Order, ...]:
-    """The order of a function's rows for each row to its left, these by their keys; none where they have no order or key."""
+    """The order of a function's rows for each row to its left, these by their keys; none where they have no order or
+    key."""
     order = [*left.order]
     for s in left.sources if right.order and not order else ():
         if s.table is None or not s.table.key:
@@ -45,8 +48,9 @@ def arriving(left: Tree, right: Tree) -> tuple[Order, ...]:
 def full_join(left: Relation, right: Relation, on: Scalar) -> Relation:
     """FULL JOIN: the left join, and the right rows without a partner padded with NULLs."""
     alone = Semi(right, left, on, anti=True)
-    padded = Project(alone, tuple((c.name, Lit(None, c.type)) for c in left.schema)
-                     + tuple((c.name, c) for c in right.schema))
+    padded = Project(
+        alone, tuple((c.name, Lit(None, c.type)) for c in left.schema) + tuple((c.name, c) for c in right.schema)
+    )
     return Union((LeftJoin(left, right, on), padded))
 
 
@@ -63,8 +67,13 @@ def is_comma(j: exp.Join) -> bool:
 
 def is_function(t: exp.Expr) -> bool:
     inner = t.this if isinstance(t, exp.Lateral) else t
-    return (isinstance(inner, exp.Unnest) or isinstance(t, exp.Lateral) and not isinstance(inner, (exp.Subquery, exp.Query))
-            or isinstance(t, exp.Table) and isinstance(t.this, (exp.Func, exp.Anonymous)))
+    return (
+        isinstance(inner, exp.Unnest)
+        or isinstance(t, exp.Lateral)
+        and not isinstance(inner, (exp.Subquery, exp.Query))
+        or isinstance(t, exp.Table)
+        and isinstance(t.this, (exp.Func, exp.Anonymous))
+    )
 
 
 def is_lateral(t: exp.Expr) -> bool:

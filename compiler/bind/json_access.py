@@ -25,12 +25,20 @@ def get(x: Binding, e: Any, c: Clause) -> Scalar:
     if isinstance(e, (exp.JSONBExtract, exp.JSONBExtractScalar)):
         steps = json_edit.path(x.bind(e.expression, c))
         if not steps and as_text:  # the text of the whole: of an element of an array of it
-            inside = Call("json_text", (cast(json_values.text("[", cast(v, TEXT), "]"), Type(v.type.name)), Lit(0, INT4)), TEXT)
-            return case([(json_edit.is_kind(v, "string"), inside), (json_edit.is_kind(v, "null"), Lit(None, TEXT))], cast(v, TEXT), TEXT)
+            inside = Call(
+                "json_text", (cast(json_values.text("[", cast(v, TEXT), "]"), Type(v.type.name)), Lit(0, INT4)), TEXT
+            )
+            return case(
+                [(json_edit.is_kind(v, "string"), inside), (json_edit.is_kind(v, "null"), Lit(None, TEXT))],
+                cast(v, TEXT),
+                TEXT,
+            )
         for i, s in enumerate(steps):
             v = json_edit.step(v, Lit(s, TEXT), as_text and i == len(steps) - 1)
         return v
-    return Call("json_text" if as_text else "json_get", (v, key(x, e.expression, c)), TEXT if as_text else Type(v.type.name))
+    return Call(
+        "json_text" if as_text else "json_get", (v, key(x, e.expression, c)), TEXT if as_text else Type(v.type.name)
+    )
 
 
 def key(x: Binding, path: exp.Expr, c: Clause) -> Scalar:
@@ -58,7 +66,13 @@ def exists(x: Binding, e: Any, c: Clause) -> Scalar:
     if not isinstance(keys, exp.Array) or not keys.expressions:
         raise UnsupportedSql("?| and ?& with keys that are not listed", code="unsupported_syntax")
     parts = tuple(json_edit.has_key(v, cast(x.bind(k, c), TEXT)) for k in keys.expressions)
-    return conj(parts) if isinstance(e, exp.JSONBContainsAllTopKeys) else Call("or", parts, BOOL) if len(parts) > 1 else parts[0]
+    return (
+        conj(parts)
+        if isinstance(e, exp.JSONBContainsAllTopKeys)
+        else Call("or", parts, BOOL)
+        if len(parts) > 1
+        else parts[0]
+    )
 
 
 def without(x: Binding, e: Any, c: Clause) -> Scalar:
@@ -66,7 +80,13 @@ def without(x: Binding, e: Any, c: Clause) -> Scalar:
 
 
 METHODS: dict[type, Callable[..., Scalar]] = {
-    exp.JSONExtract: get, exp.JSONExtractScalar: get, exp.JSONBExtract: get, exp.JSONBExtractScalar: get,
-    exp.JSONBContains: exists, exp.JSONBContainsTopKey: exists, exp.JSONBContainsAnyTopKeys: exists,
-    exp.JSONBContainsAllTopKeys: exists, exp.JSONBDeleteAtPath: without,
+    exp.JSONExtract: get,
+    exp.JSONExtractScalar: get,
+    exp.JSONBExtract: get,
+    exp.JSONBExtractScalar: get,
+    exp.JSONBContains: exists,
+    exp.JSONBContainsTopKey: exists,
+    exp.JSONBContainsAnyTopKeys: exists,
+    exp.JSONBContainsAllTopKeys: exists,
+    exp.JSONBDeleteAtPath: without,
 }

@@ -1,4 +1,5 @@
-"""json that a view makes and casts to jsonb is made as jsonb: a json value as it is written keeps the order of its keys and its blanks."""
+"""json that a view makes and casts to jsonb is made as jsonb: a json value as it is written keeps the order of its
+keys and its blanks."""
 
 from __future__ import annotations
 
@@ -6,8 +7,15 @@ from typing import Any
 
 from sqlglot import exp
 
-AS_JSONB = {"json_build_object": "jsonb_build_object", "json_build_array": "jsonb_build_array", "json_agg": "jsonb_agg",
-            "json_object_agg": "jsonb_object_agg", "to_json": "to_jsonb", "row_to_json": "to_jsonb", "array_to_json": "to_jsonb"}
+AS_JSONB = {
+    "json_build_object": "jsonb_build_object",
+    "json_build_array": "jsonb_build_array",
+    "json_agg": "jsonb_agg",
+    "json_object_agg": "jsonb_object_agg",
+    "to_json": "to_jsonb",
+    "row_to_json": "to_jsonb",
+    "array_to_json": "to_jsonb",
+}
 
 
 def as_jsonb(e: Any) -> Any:

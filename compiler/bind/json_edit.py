@@ -1,6 +1,8 @@
-"""jsonb compared, searched and changed: by parts that every engine has, where the shape is known when the view is compiled.
+"""jsonb compared, searched and changed: by parts that every engine has, where the shape is known when the view is
+compiled.
 
-A jsonb value is the text that Postgres prints for it, so two are equal when their texts are, but for zeros at the end of numbers.
+A jsonb value is the text that Postgres prints for it, so two are equal when their texts are, but for zeros at the
+end of numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +15,21 @@ from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.formats import json_text
 from compiler.ir import types
 from compiler.ir.relation import Filter, Unnest, Values
-from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, conj, is_null, null, read_literal, transform, walk
+from compiler.ir.scalar import (
+    Call,
+    Col,
+    Lit,
+    Outer,
+    Scalar,
+    case,
+    cast,
+    conj,
+    is_null,
+    null,
+    read_literal,
+    transform,
+    walk,
+)
 from compiler.ir.subquery import Sub
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
@@ -88,7 +104,9 @@ def _element(x: Scalar, value: Any, fresh: Fresh) -> Scalar:
         items = case([(is_kind(x, "array"), x)], Lit(None, JSONB), JSONB)
         outer = transform(items, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
         item = Col(fresh("item"), JSONB)
-        found = Filter(Unnest(Values((), ((),)), "json_elements", (outer,), (item,), None), _contains(item, value, fresh))
+        found = Filter(
+            Unnest(Values((), ((),)), "json_elements", (outer,), (item,), None), _contains(item, value, fresh)
+        )
         return Sub("exists", found, (), "", BOOL)
     return Call("json_has_element", (x, Lit(_text(value), JSONB)), BOOL)
 
@@ -104,7 +122,11 @@ def equal(a: Scalar, b: Scalar) -> Scalar:
 def has_key(x: Scalar, key: Scalar) -> Scalar:
     """x ? key: a key of an object, a string in an array, or the string itself."""
     quoted = Call("json_quote", (key,), JSONB)
-    found = Call("or", (Call("json_has_key", (x, key), BOOL), Call("json_has_element", (x, quoted), BOOL), equal(x, quoted)), BOOL)
+    found = Call(
+        "or",
+        (Call("json_has_key", (x, key), BOOL), Call("json_has_element", (x, quoted), BOOL), equal(x, quoted)),
+        BOOL,
+    )
     return case([(is_null(x), Lit(None, BOOL))], found, BOOL)
 
 

@@ -1,6 +1,7 @@
 """JSON values made from SQL's: to_json, build functions and the pieces of JSON aggregates, as text in Postgres' form.
 
-A jsonb value is kept as the text Postgres prints for it. An array made by an aggregate remembers the type of its elements.
+A jsonb value is kept as the text Postgres prints for it. An array made by an aggregate remembers the type of its
+elements.
 """
 
 from __future__ import annotations
@@ -43,20 +44,31 @@ def value(e: Scalar, kind: Type) -> Scalar:
     e = padded(coerce(e, TEXT))
     t = e.type
     if t == types.numeric():
-        raise UnsupportedSql("the digits of a numeric without a scale in JSON depend on how each value was written",
-                             code="unsupported_cast", hint="Round it first: round(x, 2), or give the column a scale: numeric(12, 2).")
-    if types.is_float(t) and kind.name == "jsonb":  # a numeric there, made of the digits that are shown, and zero has no sign
+        raise UnsupportedSql(
+            "the digits of a numeric without a scale in JSON depend on how each value was written",
+            code="unsupported_cast",
+            hint="Round it first: round(x, 2), or give the column a scale: numeric(12, 2).",
+        )
+    if (
+        types.is_float(t) and kind.name == "jsonb"
+    ):  # a numeric there, made of the digits that are shown, and zero has no sign
         digits = e if t == types.FLOAT8 else cast(cast(e, TEXT), types.FLOAT8)
         e = Call("+", (digits, Lit("0", types.FLOAT8)), types.FLOAT8)
     if types.is_float(t):  # JSON has no such numbers
         shown = cast(e, TEXT)
         special = Call("in", (shown, *(Lit(x, TEXT) for x in ("NaN", "Infinity", "-Infinity"))), types.BOOL)
-        return case([(special, text('"', shown, '"'))], Call("number_plain", (shown,), TEXT) if kind.name == "jsonb" else shown, TEXT)
+        return case(
+            [(special, text('"', shown, '"'))],
+            Call("number_plain", (shown,), TEXT) if kind.name == "jsonb" else shown,
+            TEXT,
+        )
     if types.is_number(t) or t.name == "bool":
         return cast(e, TEXT)
     if t.name in ("json", "jsonb"):
         if t.name == "json" and kind.name == "jsonb":
-            raise UnsupportedSql("json within jsonb is not supported", code="unsupported_function", hint="Cast the column in the source.")
+            raise UnsupportedSql(
+                "json within jsonb is not supported", code="unsupported_function", hint="Cast the column in the source."
+            )
         return cast(e, TEXT)
     if t.name == "timestamp":
         return text('"', Call("replace", (cast(e, TEXT), Lit(" ", TEXT), Lit("T", TEXT)), TEXT), '"')
@@ -68,7 +80,9 @@ def value(e: Scalar, kind: Type) -> Scalar:
         elif t.element is None or not (types.is_exact(t.element) or types.is_string(t.element)):
             raise UnsupportedSql(f"{t} as JSON is not supported", code="unsupported_function")
         elif types.is_string(t.element):
-            e = Call("json_list", (Call("array_padded", (e,), t) if types.is_padded(t.element) else e,), types.array(TEXT))
+            e = Call(
+                "json_list", (Call("array_padded", (e,), t) if types.is_padded(t.element) else e,), types.array(TEXT)
+            )
         inner = Call("array_to_string", (e, Lit(", " if kind.name == "jsonb" else ",", TEXT), NULL), TEXT)
         return text("[", inner, "]")
     return Call("json_quote", (cast(e, TEXT),), TEXT)
@@ -123,7 +137,8 @@ def member(key: Scalar, v: Scalar, kind: Type) -> Scalar:
 
 
 def object_of(kind: Type, members: Scalar) -> Scalar:
-    """The object of these members: json's as joined texts, jsonb's as a list of texts, of which the first of equal keys is kept."""
+    """The object of these members: json's as joined texts, jsonb's as a list of texts, of which the first of equal
+    keys is kept."""
     return cast(text("{ ", members, " }"), kind) if kind == JSON else Call("json_members", (members,), JSONB)
 
 

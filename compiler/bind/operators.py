@@ -36,13 +36,18 @@ def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
     ok = (types.is_number(x) and types.is_number(y)) or (types.is_string(x) and types.is_string(y)) or x.name == y.name
     ok = ok or (x.name in types.TEMPORALS and y.name in types.TEMPORALS)
     if not ok:
-        raise InvalidSql(f"operator does not exist: {x} {op} {y}", code="undefined_operator",
-                         hint="You might need a cast.")
+        raise InvalidSql(
+            f"operator does not exist: {x} {op} {y}", code="undefined_operator", hint="You might need a cast."
+        )
     if x.name == "json" or (x.name == "array" and y.name != "array"):
         raise InvalidSql(f"operator does not exist: {x} {op} {y}", code="undefined_operator")
     if x.name == "jsonb":
         if op not in ("=", "<>"):
-            raise UnsupportedSql(f"{op} of jsonb is not supported", code="unsupported_operator", hint="Compare a part of it: (a ->> 'key')::int.")
+            raise UnsupportedSql(
+                f"{op} of jsonb is not supported",
+                code="unsupported_operator",
+                hint="Compare a part of it: (a ->> 'key')::int.",
+            )
         same = Call("json_equal", (a, b), BOOL)
         return same if op == "=" else Call("not", (same,), BOOL)
     if types.is_number(x) and types.is_number(y) and types.is_float(x) != types.is_float(y):
@@ -51,10 +56,14 @@ def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
         t = TIMESTAMPTZ if "timestamptz" in (x.name, y.name) else TIMESTAMP
         a, b = cast(a, t), cast(b, t)
     elif types.is_string(x) and x.name != y.name and "bpchar" in (x.name, y.name):
-        t = Type("bpchar") if {x.name, y.name} == {"bpchar", "varchar"} else TEXT  # blanks at the end of a varchar count no more
+        t = (
+            Type("bpchar") if {x.name, y.name} == {"bpchar", "varchar"} else TEXT
+        )  # blanks at the end of a varchar count no more
         a, b = (v if v.type.name == t.name else cast(v, t) for v in (a, b))
     if x.name == "array" and "jsonb" in (of(x).name, of(y).name):
-        raise UnsupportedSql(f"{op} of jsonb[] is not supported", code="unsupported_operator", hint="Compare its elements: x[1].")
+        raise UnsupportedSql(
+            f"{op} of jsonb[] is not supported", code="unsupported_operator", hint="Compare its elements: x[1]."
+        )
     if op not in ("=", "<>"):
         kind = x if of(x).name == "enum" else y
         a, b = ordinal(a, kind), ordinal(b, kind)
@@ -81,7 +90,9 @@ def ordinal(e: Scalar, kind: Type | None = None) -> Scalar:
 
 def label(place: Scalar, t: Type) -> Scalar:
     """The label at a place of an enum's declared order."""
-    return cast(Call("array_get", (Call("array", tuple(Lit(x, TEXT) for x in t.labels), types.array(TEXT)), place), TEXT), t)
+    return cast(
+        Call("array_get", (Call("array", tuple(Lit(x, TEXT) for x in t.labels), types.array(TEXT)), place), TEXT), t
+    )
 
 
 def arithmetic_type(op: str, x: Type, y: Type) -> Type:
@@ -110,23 +121,46 @@ def _arithmetic_type(op: str, x: Type, y: Type) -> Type:
 
 
 TEMPORAL: dict[tuple[str, str, str], Type] = {
-    ("+", "date", "int"): DATE, ("+", "int", "date"): DATE, ("-", "date", "int"): DATE, ("-", "date", "date"): INT4,
-    ("+", "date", "interval"): TIMESTAMP, ("-", "date", "interval"): TIMESTAMP, ("+", "interval", "date"): TIMESTAMP,
-    ("+", "date", "time"): TIMESTAMP, ("+", "time", "date"): TIMESTAMP,
-    ("+", "timestamp", "interval"): TIMESTAMP, ("-", "timestamp", "interval"): TIMESTAMP,
-    ("+", "interval", "timestamp"): TIMESTAMP, ("+", "timestamptz", "interval"): TIMESTAMPTZ,
-    ("-", "timestamptz", "interval"): TIMESTAMPTZ, ("+", "interval", "timestamptz"): TIMESTAMPTZ,
-    ("+", "timestamp", "time"): TIMESTAMP, ("+", "time", "timestamp"): TIMESTAMP, ("-", "timestamp", "time"): TIMESTAMP,
-    ("+", "timestamptz", "time"): TIMESTAMPTZ, ("+", "time", "timestamptz"): TIMESTAMPTZ, ("-", "timestamptz", "time"): TIMESTAMPTZ,
-    ("-", "timestamp", "timestamp"): INTERVAL, ("-", "timestamptz", "timestamptz"): INTERVAL,
-    ("-", "timestamp", "date"): INTERVAL, ("-", "date", "timestamp"): INTERVAL,
-    ("-", "timestamptz", "timestamp"): INTERVAL, ("-", "timestamp", "timestamptz"): INTERVAL,
-    ("-", "timestamptz", "date"): INTERVAL, ("-", "date", "timestamptz"): INTERVAL,
-    ("+", "time", "interval"): TIME, ("-", "time", "interval"): TIME, ("-", "time", "time"): INTERVAL,
-    ("+", "interval", "interval"): INTERVAL, ("-", "interval", "interval"): INTERVAL,
-    ("*", "interval", "int"): INTERVAL, ("*", "int", "interval"): INTERVAL,
-    ("*", "interval", "number"): INTERVAL, ("*", "number", "interval"): INTERVAL,
-    ("/", "interval", "int"): INTERVAL, ("/", "interval", "number"): INTERVAL,
+    ("+", "date", "int"): DATE,
+    ("+", "int", "date"): DATE,
+    ("-", "date", "int"): DATE,
+    ("-", "date", "date"): INT4,
+    ("+", "date", "interval"): TIMESTAMP,
+    ("-", "date", "interval"): TIMESTAMP,
+    ("+", "interval", "date"): TIMESTAMP,
+    ("+", "date", "time"): TIMESTAMP,
+    ("+", "time", "date"): TIMESTAMP,
+    ("+", "timestamp", "interval"): TIMESTAMP,
+    ("-", "timestamp", "interval"): TIMESTAMP,
+    ("+", "interval", "timestamp"): TIMESTAMP,
+    ("+", "timestamptz", "interval"): TIMESTAMPTZ,
+    ("-", "timestamptz", "interval"): TIMESTAMPTZ,
+    ("+", "interval", "timestamptz"): TIMESTAMPTZ,
+    ("+", "timestamp", "time"): TIMESTAMP,
+    ("+", "time", "timestamp"): TIMESTAMP,
+    ("-", "timestamp", "time"): TIMESTAMP,
+    ("+", "timestamptz", "time"): TIMESTAMPTZ,
+    ("+", "time", "timestamptz"): TIMESTAMPTZ,
+    ("-", "timestamptz", "time"): TIMESTAMPTZ,
+    ("-", "timestamp", "timestamp"): INTERVAL,
+    ("-", "timestamptz", "timestamptz"): INTERVAL,
+    ("-", "timestamp", "date"): INTERVAL,
+    ("-", "date", "timestamp"): INTERVAL,
+    ("-", "timestamptz", "timestamp"): INTERVAL,
+    ("-", "timestamp", "timestamptz"): INTERVAL,
+    ("-", "timestamptz", "date"): INTERVAL,
+    ("-", "date", "timestamptz"): INTERVAL,
+    ("+", "time", "interval"): TIME,
+    ("-", "time", "interval"): TIME,
+    ("-", "time", "time"): INTERVAL,
+    ("+", "interval", "interval"): INTERVAL,
+    ("-", "interval", "interval"): INTERVAL,
+    ("*", "interval", "int"): INTERVAL,
+    ("*", "int", "interval"): INTERVAL,
+    ("*", "interval", "number"): INTERVAL,
+    ("*", "number", "interval"): INTERVAL,
+    ("/", "interval", "int"): INTERVAL,
+    ("/", "interval", "number"): INTERVAL,
 }
 
 
@@ -159,8 +193,9 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
         return minus(a, b)
     result = TEMPORAL.get((op, _family(a.type), _family(b.type)))
     if result is None:
-        raise InvalidSql(f"operator does not exist: {a.type} {op} {b.type}", code="undefined_operator",
-                         hint="You might need a cast.")
+        raise InvalidSql(
+            f"operator does not exist: {a.type} {op} {b.type}", code="undefined_operator", hint="You might need a cast."
+        )
     return _temporal(op, a, b, result)
 
 
@@ -170,7 +205,11 @@ def _numeric(op: str, a: Scalar, b: Scalar) -> Scalar:
         return Call(op, (cast(a, t), cast(b, t)), t)
     if op == "/" and types.is_numeric(t):
         return Call("/", (a, b), t)
-    if op == "*" and types.is_numeric(t) and types.digits(a.type)[1] + types.digits(b.type)[1] > types.PRODUCT_SCALE_LIMIT:
+    if (
+        op == "*"
+        and types.is_numeric(t)
+        and types.digits(a.type)[1] + types.digits(b.type)[1] > types.PRODUCT_SCALE_LIMIT
+    ):
         return cast(Call("*", (cast(a, FLOAT8), cast(b, FLOAT8)), FLOAT8), t)
     return Call(op, (a, b), t)
 
@@ -179,8 +218,11 @@ def _temporal(op: str, a: Scalar, b: Scalar, t: Type) -> Scalar:
     if op == "-" and t == INTERVAL and a.type.name in types.TEMPORALS:
         u = TIMESTAMPTZ if "timestamptz" in (a.type.name, b.type.name) else TIMESTAMP
         return Call("-", (cast(a, u), cast(b, u)), t)
-    if op == "+" and b.type.name in ("date", "timestamp", "timestamptz") and a.type.name in ("interval", "int4", "int8",
-                                                                                              "int2", "time"):
+    if (
+        op == "+"
+        and b.type.name in ("date", "timestamp", "timestamptz")
+        and a.type.name in ("interval", "int4", "int8", "int2", "time")
+    ):
         a, b = b, a
     if b.type.name == "time" and t.name != "interval":
         b = Call("-", (b, Lit("00:00:00", TIME)), INTERVAL)

@@ -21,7 +21,8 @@ Limit = int | Scalar | None
 
 
 def limits(e: exp.Expr, bind: Callable[[exp.Expr], Scalar]) -> tuple[Limit, Limit, bool]:
-    """(limit, offset, with ties) of a query; what is no constant is bound. Raises InvalidSql where it is no whole number."""
+    """(limit, offset, with ties) of a query; what is no constant is bound. Raises InvalidSql where it is no whole
+    number."""
     limit, offset, ties = e.args.get("limit"), e.args.get("offset"), False
     n: Limit = None
     if isinstance(limit, exp.Fetch):
@@ -43,11 +44,17 @@ def _number(e: exp.Expr, what: str, bind: Callable[[exp.Expr], Scalar]) -> Limit
         return int(bare.this)
     got = coerce(bind(bare), INT8)
     if not types.is_integer(got.type):
-        raise InvalidSql(f"argument of {what} must be type bigint, not type {got.type}", code="datatype_mismatch", hint="Cast it to bigint.")
+        raise InvalidSql(
+            f"argument of {what} must be type bigint, not type {got.type}",
+            code="datatype_mismatch",
+            hint="Cast it to bigint.",
+        )
     return got
 
 
-def cut(rel: Relation, order: tuple[Order, ...], bounds: tuple[Limit, Limit, bool], fresh: Callable[[str], str]) -> Relation:
+def cut(
+    rel: Relation, order: tuple[Order, ...], bounds: tuple[Limit, Limit, bool], fresh: Callable[[str], str]
+) -> Relation:
     """LIMIT and OFFSET over an order; computed ones are compared with the numbers of the rows. NULL is no limit."""
     limit, skip, ties = bounds
     if limit is None and skip == 0:
@@ -55,8 +62,11 @@ def cut(rel: Relation, order: tuple[Order, ...], bounds: tuple[Limit, Limit, boo
     if not isinstance(limit, Scalar) and isinstance(skip, int):
         return TopK(rel, (), order, limit, skip, ties)
     if ties:
-        raise UnsupportedSql("WITH TIES after a number of rows that is no constant is not supported", code="unsupported_syntax",
-                             hint="Compare rank() OVER (ORDER BY …) with it.")
+        raise UnsupportedSql(
+            "WITH TIES after a number of rows that is no constant is not supported",
+            code="unsupported_syntax",
+            hint="Compare rank() OVER (ORDER BY …) with it.",
+        )
     place = Col(fresh("place"), INT8)
     numbered = Window(rel, (), ((place.name, WindowCall("row_number", (), INT8, order)),))
     before = Call("coalesce", (cast(skip, INT8), ZERO), INT8) if isinstance(skip, Scalar) else Lit(skip, INT8)
@@ -68,9 +78,11 @@ def cut(rel: Relation, order: tuple[Order, ...], bounds: tuple[Limit, Limit, boo
     return Project(Filter(numbered, kept), tuple((c.name, c) for c in rel.schema))
 
 
-def order_by(e: exp.Expr | None, outputs: list[tuple[str, Col]],
-             bind: Callable[[exp.Expr], Scalar]) -> tuple[Order, ...]:
+def order_by(
+    e: exp.Expr | None, outputs: list[tuple[str, Col]], bind: Callable[[exp.Expr], Scalar]
+) -> tuple[Order, ...]:
     """ORDER BY: a number is an output column, a bare name an output column before anything else."""
+
     def one(x: exp.Expr) -> Scalar:
         if isinstance(x, exp.Literal) and not x.is_string and x.this.isdigit():
             i = int(x.this)

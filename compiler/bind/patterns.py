@@ -16,7 +16,13 @@ from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, conj, 
 from compiler.ir.subquery import Sub
 from compiler.ir.types import BOOL, TEXT
 
-NAMES = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "regex", exp.RegexpILike: "iregex", exp.SimilarTo: "similar"}
+NAMES = {
+    exp.Like: "like",
+    exp.ILike: "ilike",
+    exp.RegexpLike: "regex",
+    exp.RegexpILike: "iregex",
+    exp.SimilarTo: "similar",
+}
 
 
 def pattern(x: Binding, e: Any, c: Clause) -> Scalar:
@@ -36,11 +42,18 @@ def _of_list(x: Binding, fn: str, text: Scalar, right: exp.Expr, negated: bool, 
     items = right.this.unnest()
     if isinstance(items, exp.Query) and fn != "similar":
         return _of_query(x, fn, text, x.subquery(items, c.around), negated, isinstance(right, exp.All))
-    if not isinstance(items, exp.Query | exp.Array) and fn != "similar" and (patterns := x.bind(items, c)).type.name == "array":
+    if (
+        not isinstance(items, exp.Query | exp.Array)
+        and fn != "similar"
+        and (patterns := x.bind(items, c)).type.name == "array"
+    ):
         return _of_array(x, fn, text, patterns, negated, isinstance(right, exp.All))
     if not isinstance(items, exp.Array) or not items.expressions:
-        raise UnsupportedSql(f"{fn.upper()} {right.key.upper()} of what is not a list is not supported", code="unsupported_syntax",
-                             hint="Write the alternatives with OR.")
+        raise UnsupportedSql(
+            f"{fn.upper()} {right.key.upper()} of what is not a list is not supported",
+            code="unsupported_syntax",
+            hint="Write the alternatives with OR.",
+        )
     parts = [_one(x, fn, text, i, None, c) for i in items.expressions]
     parts = [negate(p) for p in parts] if negated else parts
     if isinstance(right, exp.All):
@@ -51,8 +64,11 @@ def _of_list(x: Binding, fn: str, text: Scalar, right: exp.Expr, negated: bool, 
 def _of_array(x: Binding, fn: str, text: Scalar, patterns: Scalar, negated: bool, every: bool) -> Scalar:
     """The outcomes for the elements: TRUE is one of them, or with ALL, FALSE is none of them."""
     if any(isinstance(n, Sub) for e in (text, patterns) for n in walk(e)):
-        raise UnsupportedSql(f"{fn.upper()} ANY of an array, of a subquery, is not supported", code="unsupported_syntax",
-                             hint="Take the subquery in FROM.")
+        raise UnsupportedSql(
+            f"{fn.upper()} ANY of an array, of a subquery, is not supported",
+            code="unsupported_syntax",
+            hint="Take the subquery in FROM.",
+        )
     theirs = transform(patterns, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
     items = Unnest(Values((), ((),)), "unnest", (theirs,), (Col(x.binder.fresh("pattern"), TEXT),), None)
     return case([(is_null(patterns), Lit(None, BOOL))], _of_query(x, fn, text, items, negated, every), BOOL)
@@ -61,8 +77,11 @@ def _of_array(x: Binding, fn: str, text: Scalar, patterns: Scalar, negated: bool
 def _of_query(x: Binding, fn: str, text: Scalar, patterns: Relation, negated: bool, every: bool) -> Scalar:
     """The outcomes for the patterns in a relation's one column."""
     if any(isinstance(n, Sub) for n in walk(text)):
-        raise UnsupportedSql(f"{fn.upper()} ANY of a subquery is not supported for a subquery", code="unsupported_syntax",
-                             hint="Take one of them in FROM.")
+        raise UnsupportedSql(
+            f"{fn.upper()} ANY of a subquery is not supported for a subquery",
+            code="unsupported_syntax",
+            hint="Take one of them in FROM.",
+        )
     mine = transform(text, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
     holds: Scalar = Call(fn, (mine, cast(padded(patterns.schema[0]), TEXT)), BOOL)
     outcomes = Project(patterns, ((x.binder.fresh("holds"), negate(holds) if negated else holds),))
@@ -73,7 +92,9 @@ def _of_query(x: Binding, fn: str, text: Scalar, patterns: Relation, negated: bo
 def _one(x: Binding, fn: str, text: Scalar, right: exp.Expr, escape: str | None, c: Clause) -> Scalar:
     if fn == "similar":
         if not isinstance(right, exp.Literal):
-            raise UnsupportedSql("SIMILAR TO with a pattern that is not a constant is not supported", code="unsupported_syntax")
+            raise UnsupportedSql(
+                "SIMILAR TO with a pattern that is not a constant is not supported", code="unsupported_syntax"
+            )
         return Call("regex", (text, Lit(regex_of(right.this, escape if escape is not None else "\\"), TEXT)), BOOL)
     args = [text, cast(x.bind(right, c), TEXT)] + ([Lit(escape, TEXT)] if escape is not None else [])
     return Call(fn, tuple(args), BOOL)

@@ -31,7 +31,11 @@ class Predicates(Binding):
         return negate(self.condition(e.this, c))
 
     def comparison(self, op: str, left: exp.Expr, right: exp.Expr, c: Clause) -> Scalar:
-        if isinstance(right, exp.Anonymous) and str(right.this).upper() in ("ALL", "SOME") and len(right.expressions) == 1:
+        if (
+            isinstance(right, exp.Anonymous)
+            and str(right.this).upper() in ("ALL", "SOME")
+            and len(right.expressions) == 1
+        ):
             right = (exp.All if str(right.this).upper() == "ALL" else exp.Any)(this=right.expressions[0])
         if isinstance(right, (exp.Any, exp.All)):
             return self.quantified(op, left, right, c)
@@ -57,8 +61,10 @@ class Predicates(Binding):
         args = [self.bind(x, c) for x in parts] if parts is not None else [self.bind(left, c)]
         rel = self.subquery(query, c.around)
         if len(rel.names) != len(args):
-            raise InvalidSql("subquery has too many columns" if len(rel.names) > len(args)
-                             else "subquery has too few columns", code="syntax_error")
+            raise InvalidSql(
+                "subquery has too many columns" if len(rel.names) > len(args) else "subquery has too few columns",
+                code="syntax_error",
+            )
         args = [meet(a, col)[0] for a, col in zip(args, rel.schema, strict=True)]
         if len(args) > 1 and op != "=":
             return self.any_row(op, args, rel)
@@ -66,7 +72,10 @@ class Predicates(Binding):
             rel = Project(rel, tuple((col.name, normal(col)) for col in rel.schema))
             args = [normal(a) for a in args]
         tests = [compare(op, a, col) for a, col in zip(args, rel.schema, strict=True)]
-        sides = [t.args if isinstance(t, Call) and t.fn == op else (a, col) for t, a, col in zip(tests, args, rel.schema, strict=True)]
+        sides = [
+            t.args if isinstance(t, Call) and t.fn == op else (a, col)
+            for t, a, col in zip(tests, args, rel.schema, strict=True)
+        ]
         if any(b != col for (_, b), col in zip(sides, rel.schema, strict=True)):  # both sides as they are compared
             rel = Project(rel, tuple((col.name, b) for (_, b), col in zip(sides, rel.schema, strict=True)))
         args = [a for a, _ in sides]
@@ -75,7 +84,9 @@ class Predicates(Binding):
     def any_row(self, op: str, args: list[Scalar], rel: Relation) -> Scalar:
         """Rows are compared as wholes, within the subquery: TRUE = ANY of the outcomes."""
         if any(isinstance(n, Sub) for a in args for n in walk(a)):
-            raise UnsupportedSql(f"{op} ANY or ALL of a row that holds a subquery is not supported", code="unsupported_syntax")
+            raise UnsupportedSql(
+                f"{op} ANY or ALL of a row that holds a subquery is not supported", code="unsupported_syntax"
+            )
         outer = [transform(a, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None) for a in args]
         holds = rows.compare_rows(op, outer, list(rel.schema))
         return Sub("any", Project(rel, ((self.binder.fresh("holds"), holds),)), (Lit(True, BOOL),), "=", BOOL)

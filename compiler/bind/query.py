@@ -48,24 +48,37 @@ class Binder(Names):
     reads_views: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.enums = {n: of(c.type).labels for tb in self.catalog.tables.values() for c in tb.columns if of(c.type).name == "enum"
-                      for n in (c.source_type.removesuffix("[]"), of(c.type).title.strip('"'))}
+        self.enums = {
+            n: of(c.type).labels
+            for tb in self.catalog.tables.values()
+            for c in tb.columns
+            if of(c.type).name == "enum"
+            for n in (c.source_type.removesuffix("[]"), of(c.type).title.strip('"'))
+        }
 
     def view(self, query: exp.Expr) -> Bound:
         """The whole view, its output columns renamed to what the user called them."""
         bound = self.query(query, Env(self.catalog), None)
         if not bound.outputs:
-            raise UnsupportedSql("a view without columns is not supported", code="unsupported_syntax",
-                                 detail="Postgres gives rows of no columns.", hint="Name one: SELECT 1 AS one FROM …, or count the rows.")
+            raise UnsupportedSql(
+                "a view without columns is not supported",
+                code="unsupported_syntax",
+                detail="Postgres gives rows of no columns.",
+                hint="Name one: SELECT 1 AS one FROM …, or count the rows.",
+            )
         names = query.args.get("_columns") or []
         outputs = [(names[i] if i < len(names) else n, c) for i, (n, c) in enumerate(bound.outputs)]
         seen: set[str] = set()
         for n, _ in outputs:
             if n.lower() in seen:
-                raise InvalidSql(f'column "{n}" specified more than once', code="duplicate_column",
-                                 hint="Give each column of a view a name of its own with AS.",
-                                 detail="Engines compare column names without regard to case."
-                                 if n not in seen and n != n.lower() else "")
+                raise InvalidSql(
+                    f'column "{n}" specified more than once',
+                    code="duplicate_column",
+                    hint="Give each column of a view a name of its own with AS.",
+                    detail="Engines compare column names without regard to case."
+                    if n not in seen and n != n.lower()
+                    else "",
+                )
             seen.add(n.lower())
         return Bound(bound.rel, [(n, Col(c.name, TEXT if c.type.name == "unknown" else c.type)) for n, c in outputs])
 
@@ -80,7 +93,12 @@ class Binder(Names):
         if isinstance(e, exp.Select):
             return bind_select(self, e, env, parent)
         if isinstance(e, exp.SetOperation):
-            return self.ordered(e, set_operation(self, e, self.query(e.left, env, parent), self.query(e.right, env, parent)), env, parent)
+            return self.ordered(
+                e,
+                set_operation(self, e, self.query(e.left, env, parent), self.query(e.right, env, parent)),
+                env,
+                parent,
+            )
         if isinstance(e, exp.Values):
             return self.values(e, env, parent)
         if isinstance(e, exp.Table):
@@ -96,8 +114,11 @@ class Binder(Names):
             columns = [ident(c) for c in cte.args["alias"].args.get("columns") or []]
             inner = replace(env, ctes=dict(ctes))
             if w.args.get("search") is not None or cte.args.get("search") is not None:
-                raise UnsupportedSql("SEARCH and CYCLE are not supported", code="unsupported_syntax",
-                                     hint="Carry the path in an array of the recursive query.")
+                raise UnsupportedSql(
+                    "SEARCH and CYCLE are not supported",
+                    code="unsupported_syntax",
+                    hint="Carry the path in an array of the recursive query.",
+                )
             if w.args.get("recursive") and _refers(cte.this, name):
                 ctes[name] = self.recursive(name, columns, cte.this, inner, parent)
                 continue
@@ -109,12 +130,15 @@ class Binder(Names):
         while isinstance(e, exp.Subquery):
             e = e.this
         if not isinstance(e, exp.Union) or e.args.get("order") or e.args.get("limit"):
-            raise UnsupportedSql(f'recursive query "{name}" is not of the form base UNION [ALL] step',
-                                 code="unsupported_recursion")
+            raise UnsupportedSql(
+                f'recursive query "{name}" is not of the form base UNION [ALL] step', code="unsupported_recursion"
+            )
         base = self.query(e.left, env, parent)
         outputs = _renamed(base.outputs, columns, name)
         distinct = bool(e.args.get("distinct"))  # equal rows are found as the engine finds them
-        start = Project(base.rel, tuple((self.fresh(n), without_blanks(known(c)) if distinct else known(c)) for n, c in outputs))
+        start = Project(
+            base.rel, tuple((self.fresh(n), without_blanks(known(c)) if distinct else known(c)) for n, c in outputs)
+        )
         label = self.fresh(name)
 
         def stepped() -> Bound:
@@ -130,9 +154,12 @@ class Binder(Names):
         exprs = []
         for (_, c), want in zip(step.outputs, start.schema, strict=True):
             if not _castable(c.type, want.type):
-                raise InvalidSql(f'recursive query "{name}" column "{want.name}" has type {want.type} in the '
-                                 f"non-recursive term but type {c.type} overall", code="datatype_mismatch",
-                                 hint="Cast the output of the non-recursive term.")
+                raise InvalidSql(
+                    f'recursive query "{name}" column "{want.name}" has type {want.type} in the '
+                    f"non-recursive term but type {c.type} overall",
+                    code="datatype_mismatch",
+                    hint="Cast the output of the non-recursive term.",
+                )
             exprs.append((want.name, cast(c, want.type)))
         fix = Fixpoint(label, start, Project(step.rel, tuple(exprs)), distinct)
         return Bound(fix, [(n, c) for (n, _), c in zip(outputs, fix.schema, strict=True)])
@@ -142,16 +169,24 @@ class Binder(Names):
     def values(self, e: exp.Values, env: Env, parent: Scope | None) -> Bound:
         binder = Expressions(self, lambda q, s: self.subquery(q, env, s))
         clause = Clause(Scope(parent=parent), "VALUES")
-        rows = [[binder.bind(x, clause) for x in (t.expressions if isinstance(t, exp.Tuple) else [t.unnest()])]
-                for t in e.expressions]
+        rows = [
+            [binder.bind(x, clause) for x in (t.expressions if isinstance(t, exp.Tuple) else [t.unnest()])]
+            for t in e.expressions
+        ]
         if len({len(r) for r in rows}) != 1:
             raise InvalidSql("VALUES lists must all be the same length", code="syntax_error")
         by_column = [unify([r[i] for r in rows], "VALUES") for i in range(len(rows[0]))]
         cols = tuple(Col(self.fresh(f"column{i + 1}"), t) for i, (_, t) in enumerate(by_column))
-        if any(isinstance(x, Outer | Sub) for got, _ in by_column for s in got for x in walk_scalar(s)):  # LATERAL (VALUES …)
-            parts = tuple(Project(Values((), ((),)), tuple((c.name, by_column[i][0][j]) for i, c in enumerate(cols)))
-                          for j in range(len(rows)))
-            return Bound(parts[0] if len(parts) == 1 else Union(parts), [(f"column{i + 1}", c) for i, c in enumerate(cols)])
+        if any(
+            isinstance(x, Outer | Sub) for got, _ in by_column for s in got for x in walk_scalar(s)
+        ):  # LATERAL (VALUES …)
+            parts = tuple(
+                Project(Values((), ((),)), tuple((c.name, by_column[i][0][j]) for i, c in enumerate(cols)))
+                for j in range(len(rows))
+            )
+            return Bound(
+                parts[0] if len(parts) == 1 else Union(parts), [(f"column{i + 1}", c) for i, c in enumerate(cols)]
+            )
         out = tuple(tuple(by_column[i][0][j] for i in range(len(cols))) for j in range(len(rows)))
         return Bound(Values(cols, out), [(f"column{i + 1}", c) for i, c in enumerate(cols)])
 
@@ -184,9 +219,13 @@ class Binder(Names):
 
             near = difflib.get_close_matches(name, [n for _, n in self.catalog.tables] + list(self.views), 1)
             full = f"{schema}.{name}" if schema else name
-            error = InvalidSql(f'relation "{full}" does not exist', code="undefined_table",
-                               hint=f'Perhaps you meant "{near[0]}".' if near else
-                               "Views read tables of the source and other views of the project.")
+            error = InvalidSql(
+                f'relation "{full}" does not exist',
+                code="undefined_table",
+                hint=f'Perhaps you meant "{near[0]}".'
+                if near
+                else "Views read tables of the source and other views of the project.",
+            )
             error.at = begins(t)
             raise error
         self.tables.add(f"{table.schema}.{table.name}")
@@ -214,14 +253,19 @@ class Binder(Names):
 
 
 def _refers(e: exp.Expr, name: str) -> bool:
-    return any(ident(t.this) == name and not t.args.get("db") for t in e.find_all(exp.Table)
-               if isinstance(t.this, exp.Identifier))
+    return any(
+        ident(t.this) == name and not t.args.get("db")
+        for t in e.find_all(exp.Table)
+        if isinstance(t.this, exp.Identifier)
+    )
 
 
 def _renamed(outputs: list[tuple[str, Col]], names: list[str], what: str) -> list[tuple[str, Col]]:
     if len(names) > len(outputs):
-        raise InvalidSql(f'table "{what}" has {len(outputs)} columns available but {len(names)} columns specified',
-                         code="invalid_column_reference")
+        raise InvalidSql(
+            f'table "{what}" has {len(outputs)} columns available but {len(names)} columns specified',
+            code="invalid_column_reference",
+        )
     return [(names[i] if i < len(names) else n, c) for i, (n, c) in enumerate(outputs)]
 
 

@@ -28,7 +28,8 @@ def items(e: exp.Expr) -> list[exp.Expr] | None:
 
 
 def values(x: Binding, e: exp.Expr, c: Clause) -> list[Scalar] | None:
-    """The values of a row; of a subquery with several columns, each column of its one row. None for another expression."""
+    """The values of a row; of a subquery with several columns, each column of its one row. None for another
+    expression."""
     if (parts := items(e)) is not None:
         return [x.bind(p, c) for p in parts]
     query = e.unnest()

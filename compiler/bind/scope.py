@@ -23,7 +23,9 @@ class Source:
     table: Table | None = None
     hidden: set[str] = field(default_factory=set)
     padded: bool = False  # by an outer join: its row may be NULL as a whole
-    present: Col | None = None  # true in its rows, NULL where an outer join found none; made where whole rows are asked for
+    present: Col | None = (
+        None  # true in its rows, NULL where an outer join found none; made where whole rows are asked for
+    )
     row: tuple[str, ...] = ()  # the table's own names of columns that the alias renames: its row as a value keeps them
     scalar: bool = False  # a function of one value: its alias names that value
 
@@ -41,7 +43,8 @@ class Scope:
     order: tuple[Order, ...] = ()  # that of the one subquery it reads
 
     def resolve(self, table: str | None, name: str) -> Scalar:
-        """A column of this query as `Col`, of an enclosing one as `Outer`; raises InvalidSql. Columns go before aliases."""
+        """A column of this query as `Col`, of an enclosing one as `Outer`; raises InvalidSql. Columns go before
+        aliases."""
         for find in (Scope.local, Scope.named):
             scope: Scope | None = self
             while scope is not None:
@@ -56,7 +59,11 @@ class Scope:
         """The value of a function of one value, by its alias; whether a row is there."""
         if name == PRESENT:
             return next((s.present for s in self.sources if s.alias == table), None)
-        return next((s.columns[0][1] for s in self.sources if s.scalar and s.alias == name), None) if table is None else None
+        return (
+            next((s.columns[0][1] for s in self.sources if s.scalar and s.alias == name), None)
+            if table is None
+            else None
+        )
 
     def is_column(self, name: str) -> bool:
         """Whether a bare name is a column here or around."""
@@ -65,11 +72,19 @@ class Scope:
     def local(self, table: str | None, name: str) -> Scalar | None:
         if table is None and name in self.merged:
             return self.merged[name]
-        hits = [c for s in self.sources if table in (None, s.alias) for n, c in s.columns
-                if n == name and (table is not None or n not in s.hidden)]
+        hits = [
+            c
+            for s in self.sources
+            if table in (None, s.alias)
+            for n, c in s.columns
+            if n == name and (table is not None or n not in s.hidden)
+        ]
         if len(hits) > 1:
-            raise InvalidSql(f'column reference "{name}" is ambiguous', code="ambiguous_column",
-                             hint="Qualify it with a table name or alias.")
+            raise InvalidSql(
+                f'column reference "{name}" is ambiguous',
+                code="ambiguous_column",
+                hint="Qualify it with a table name or alias.",
+            )
         return hits[0] if hits else None
 
     def find(self, alias: str) -> tuple[Source, list[tuple[str, Scalar]]] | None:
@@ -83,28 +98,40 @@ class Scope:
         return None
 
     def has_source(self, alias: str) -> bool:
-        return any(s.alias == alias for s in self.sources) or (self.parent is not None and self.parent.has_source(alias))
+        return any(s.alias == alias for s in self.sources) or (
+            self.parent is not None and self.parent.has_source(alias)
+        )
 
     def _unknown(self, table: str | None, name: str) -> InvalidSql | UnsupportedSql:
         if table is not None and not self.has_source(table):
             return InvalidSql(f'missing FROM-clause entry for table "{table}"', code="undefined_table")
         if any(s.table is not None and name in s.table.generated for s in self.sources if table in (None, s.alias)):
-            return InvalidSql(f'column "{name}" is generated, and Postgres does not replicate it', code="generated_column",
-                              hint="Write the column's expression in the view.")
+            return InvalidSql(
+                f'column "{name}" is generated, and Postgres does not replicate it',
+                code="generated_column",
+                hint="Write the column's expression in the view.",
+            )
         if table is None and self.has_source(name):
-            return UnsupportedSql(f'the whole row of "{name}" as a value is not supported here', code="unsupported_syntax",
-                                  hint=f"Name its columns, or take it as to_jsonb({name}).")
+            return UnsupportedSql(
+                f'the whole row of "{name}" as a value is not supported here',
+                code="unsupported_syntax",
+                hint=f"Name its columns, or take it as to_jsonb({name}).",
+            )
         known = [n for s in self.sources if table in (None, s.alias) for n, _ in s.columns]
         near = difflib.get_close_matches(name, known, 1)
         full = f"{table}.{name}" if table else name
-        return InvalidSql(f'column "{full}" does not exist', code="undefined_column",
-                          hint=f'Perhaps you meant "{near[0]}".' if near else "")
+        return InvalidSql(
+            f'column "{full}" does not exist',
+            code="undefined_column",
+            hint=f'Perhaps you meant "{near[0]}".' if near else "",
+        )
 
 
 @dataclass
 class Bound:
-    """A bound query: the relation and its output columns by their SQL names. `ordered`: the relation with the columns its
-    ORDER BY needs, and that order, which a query that reads nothing else goes by where it has none of its own."""
+    """A bound query: the relation and its output columns by their SQL names. `ordered`: the relation with the
+    columns its ORDER BY needs, and that order, which a query that reads nothing else goes by where it has none of
+    its own."""
 
     rel: Relation
     outputs: list[tuple[str, Col]]

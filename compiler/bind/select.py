@@ -43,14 +43,20 @@ class _Select(Grouping):
         clause = Clause(self.scope, "SELECT", self.aggs, self.windows, named, self.grouping, self.srfs)
         items = self.select_items(clause)
         outputs = [(n, Col(f"\0{i}", s.type)) for i, (n, s) in enumerate(items)]
-        order = [replace(o, expr=_label_of(o.expr)) for o in order_by(e.args.get("order"), outputs, lambda x: self.expressions.bind(x, clause))]
+        order = [
+            replace(o, expr=_label_of(o.expr))
+            for o in order_by(e.args.get("order"), outputs, lambda x: self.expressions.bind(x, clause))
+        ]
         on = self.distinct_on(clause, outputs)
         for o in order if on else ():
             if o.expr.type.name in opaque.UNORDERED:
                 opaque.refuse(o.expr.type, "ORDER BY")
         having = e.args.get("having")
-        keep = self.expressions.condition(having.this, Clause(self.scope, "HAVING", self.aggs, None, named, self.grouping)
-                                          ) if having is not None else None
+        keep = (
+            self.expressions.condition(having.this, Clause(self.scope, "HAVING", self.aggs, None, named, self.grouping))
+            if having is not None
+            else None
+        )
         exprs = [s for _, s in items]
         orders = [o.expr for o in order]
         every = [*exprs, *orders, *on, *([keep] if keep is not None else [])]
@@ -60,29 +66,36 @@ class _Select(Grouping):
             rel, every = self.aggregate(rel, group, items, every)
         elif not order and not on and not self.windows and not self.srfs and e.args.get("distinct") is None:
             order = [replace(o, expr=_label_of(o.expr)) for o in self.scope.order]
-            every[len(exprs):] = [o.expr for o in order]
+            every[len(exprs) :] = [o.expr for o in order]
         n = len(exprs)
-        exprs, orders = every[:n], every[n:n + len(order)]
-        on = every[n + len(order):n + len(order) + len(on)]
+        exprs, orders = every[:n], every[n : n + len(order)]
+        on = every[n + len(order) : n + len(order) + len(on)]
         if keep is not None:
             rel = Filter(rel, every[-1])
         rel, every = self.window(rel, [*exprs, *orders, *on])
         srfs = self.srfs
         place = self.binder.fresh("ordinal") if rel is ONE_ROW and srfs and not order and listed(e) else None
         rel = self.expand(rel, srfs, place)
-        exprs, orders, on = every[:n], every[n:n + len(order)], every[n + len(order):]
-        picked = [exprs[int(x.name[1:])] if isinstance(x, Col) and x.name.startswith("\0") else x for x in (*orders, *on)]
+        exprs, orders, on = every[:n], every[n : n + len(order)], every[n + len(order) :]
+        picked = [
+            exprs[int(x.name[1:])] if isinstance(x, Col) and x.name.startswith("\0") else x for x in (*orders, *on)
+        ]
         if on and srfs and not {c.name for _, c in srfs} & columns(*picked):
-            raise UnsupportedSql("DISTINCT ON beside a set-returning function that it is not ordered by is not supported",
-                                 code="unsupported_syntax", detail="Postgres picks the rows before it calls the function.",
-                                 hint="Pick the rows in a subquery, and call the function in the query around it.")
+            raise UnsupportedSql(
+                "DISTINCT ON beside a set-returning function that it is not ordered by is not supported",
+                code="unsupported_syntax",
+                detail="Postgres picks the rows before it calls the function.",
+                hint="Pick the rows in a subquery, and call the function in the query around it.",
+            )
         by = [Order(x, o.desc, o.nulls_first) for x, o in zip(orders, order, strict=True)]
         return self.finish(rel, items, exprs, by + ([Order(Col(place, INT8), False, False)] if place else []), on)
 
     def averages_told(self, x: Scalar) -> Scalar:
         """The text of an average is that of the sum over the count, whose digits tell how many Postgres shows."""
         averages = {col: agg for agg, col in self.aggs.items() if agg.fn == "avg" and types.is_told(agg.args[0].type)}
-        over = {col: key for key, col in self.windows.items() if key[1].fn == "avg" and types.is_told(key[1].args[0].type)}
+        over = {
+            col: key for key, col in self.windows.items() if key[1].fn == "avg" and types.is_told(key[1].args[0].type)
+        }
 
         def parts(col: Scalar) -> list[Col]:
             out = []
@@ -97,7 +110,12 @@ class _Select(Grouping):
             return out
 
         def told(n: Scalar) -> Scalar | None:
-            if isinstance(n, Call) and n.fn == "cast" and types.is_string(n.type) and (n.args[0] in averages or n.args[0] in over):
+            if (
+                isinstance(n, Call)
+                and n.fn == "cast"
+                and types.is_string(n.type)
+                and (n.args[0] in averages or n.args[0] in over)
+            ):
                 return cast(Call("average_text", tuple(parts(n.args[0])), TEXT), n.type)
             return None
 
@@ -123,8 +141,12 @@ class _Select(Grouping):
         found = self.scope.find(alias) if alias is not None else None
         for s in self.scope.sources if alias is None else [found[0]] if found is not None else []:
             if s.table is not None and s.table.generated:
-                raise UnsupportedSql(f'* of "{s.alias}" holds the generated column "{s.table.generated[0]}", which Postgres does not replicate',
-                                     code="generated_column", hint="Name the columns, and write that column's expression in the view.")
+                raise UnsupportedSql(
+                    f'* of "{s.alias}" holds the generated column "{s.table.generated[0]}", which Postgres does not '
+                    f"replicate",
+                    code="generated_column",
+                    hint="Name the columns, and write that column's expression in the view.",
+                )
         if alias is None and not self.scope.sources:
             raise InvalidSql("SELECT * with no tables specified is not valid", code="undefined_table")
         if alias is not None and found is None:
@@ -148,14 +170,17 @@ class _Select(Grouping):
         sets = {c.name for _, c in self.srfs}
         for (partition, call), col in self.windows.items():
             if columns(*partition, *call.scalars) & sets:
-                raise InvalidSql("window function calls cannot contain set-returning function calls", code="feature_not_supported")
+                raise InvalidSql(
+                    "window function calls cannot contain set-returning function calls", code="feature_not_supported"
+                )
             by_partition.setdefault(partition, []).append((col.name, call))
         for partition, calls in by_partition.items():
             rel = Window(rel, partition, tuple(calls))
         return rel, every
 
-    def finish(self, rel: Relation, items: list[tuple[str, Scalar]], exprs: list[Scalar], order: list[Order],
-               on: list[Scalar]) -> Bound:
+    def finish(
+        self, rel: Relation, items: list[tuple[str, Scalar]], exprs: list[Scalar], order: list[Order], on: list[Scalar]
+    ) -> Bound:
         e = self.e
         bounds = limits(e, lambda x: self.expressions.bind(x, Clause(Scope(parent=self.scope.parent), "LIMIT")))
         outputs = [(n, Col(self.binder.fresh(n), x.type)) for (n, _), x in zip(items, exprs, strict=True)]
@@ -177,15 +202,27 @@ class _Select(Grouping):
         sort = tuple(Order(ordinal(place(o.expr)), o.desc, o.nulls_first) for o in order)
         partition = tuple(place(normal(x)) for x in on)
         if e.args.get("distinct") is not None and hidden and not on:
-            raise InvalidSql("for SELECT DISTINCT, ORDER BY expressions must appear in select list",
-                             code="invalid_column_reference")
+            raise InvalidSql(
+                "for SELECT DISTINCT, ORDER BY expressions must appear in select list", code="invalid_column_reference"
+            )
         full: Relation = Project(rel, visible + tuple(hidden))
         if e.args.get("distinct") is not None and not on:
             full = Aggregate(full, tuple((c.name, normal(c)) for c in full.schema), ())
         if on:
-            full = TopK(full, partition, tuple(o for o in sort if not columns(o.expr) <= {p.name for p in partition if isinstance(p, Col)}), 1)
+            full = TopK(
+                full,
+                partition,
+                tuple(o for o in sort if not columns(o.expr) <= {p.name for p in partition if isinstance(p, Col)}),
+                1,
+            )
         full = cut(full, sort, bounds, self.binder.fresh)
-        alone = full if not hidden else Project(full, tuple((c.name, c) for _, c in outputs)) if wanted else Project(rel, visible)
+        alone = (
+            full
+            if not hidden
+            else Project(full, tuple((c.name, c) for _, c in outputs))
+            if wanted
+            else Project(rel, visible)
+        )
         return Bound(alone, outputs, (full, sort) if sort else None)
 
 
@@ -213,9 +250,20 @@ def _output_name(item: exp.Expr) -> str:
         return _output_name(default) if isinstance(default, exp.Column) else "case"
     if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Select) and len(item.this.expressions) == 1:
         return _output_name(item.this.expressions[0])
-    names = {exp.Exists: "exists", exp.Extract: "extract", exp.Substring: "substring", exp.Trim: "btrim",
-             exp.StrPosition: "position", exp.Overlay: "overlay", exp.AtTimeZone: "timezone", exp.Array: "array",
-             exp.Interval: "interval", exp.Grouping: "grouping", exp.Boolean: "bool", exp.Unnest: "unnest"}
+    names = {
+        exp.Exists: "exists",
+        exp.Extract: "extract",
+        exp.Substring: "substring",
+        exp.Trim: "btrim",
+        exp.StrPosition: "position",
+        exp.Overlay: "overlay",
+        exp.AtTimeZone: "timezone",
+        exp.Array: "array",
+        exp.Interval: "interval",
+        exp.Grouping: "grouping",
+        exp.Boolean: "bool",
+        exp.Unnest: "unnest",
+    }
     if isinstance(item, exp.Bracket):
         return _output_name(item.this)
     return names.get(type(item), "?column?")

@@ -41,16 +41,22 @@ def difference(binder: QueryBinder, l: Relation, r: Relation, intersect: bool, d
     """INTERSECT and EXCEPT: count each row on both sides, then weigh or filter by the counts."""
     side = binder.fresh("side")
     one, two = Lit(1, types.INT4), Lit(2, types.INT4)
-    both = Union((
-        Project(l, (*((c.name, c) for c in l.schema), (side, one))),
-        Project(r, (*((c.name, c) for c in r.schema), (side, two))),
-    ))
+    both = Union(
+        (
+            Project(l, (*((c.name, c) for c in l.schema), (side, one))),
+            Project(r, (*((c.name, c) for c in r.schema), (side, two))),
+        )
+    )
     s = Col(side, types.INT4)
     nl, nr = binder.fresh("in_left"), binder.fresh("in_right")
-    counts = Aggregate(both, tuple((c.name, normal(c)) for c in l.schema), (
-        (nl, Agg("count", (), INT8, filter=Call("=", (s, one), BOOL))),
-        (nr, Agg("count", (), INT8, filter=Call("=", (s, two), BOOL))),
-    ))
+    counts = Aggregate(
+        both,
+        tuple((c.name, normal(c)) for c in l.schema),
+        (
+            (nl, Agg("count", (), INT8, filter=Call("=", (s, one), BOOL))),
+            (nr, Agg("count", (), INT8, filter=Call("=", (s, two), BOOL))),
+        ),
+    )
     a, b, zero = Col(nl, INT8), Col(nr, INT8), Lit(0, INT8)
     if distinct:
         present = [Call(">", (a, zero), BOOL), Call(">" if intersect else "=", (b, zero), BOOL)]
@@ -67,7 +73,9 @@ def _untyped(e: exp.Expr, i: int, c: Col) -> Scalar:
     while isinstance(e, exp.Subquery):
         e = e.this
     items = e.expressions if isinstance(e, exp.Select) else []
-    if i >= len(items) or any(isinstance(x, exp.Star) or (isinstance(x, exp.Column) and isinstance(x.this, exp.Star)) for x in items):
+    if i >= len(items) or any(
+        isinstance(x, exp.Star) or (isinstance(x, exp.Column) and isinstance(x.this, exp.Star)) for x in items
+    ):
         return c
     x = items[i].unalias()
     if isinstance(x, exp.Null):

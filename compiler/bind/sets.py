@@ -18,17 +18,48 @@ from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, JSONB, TEXT, TIMESTAMP
 Out = list[tuple[str, Type]]
 MAX_SERIES_SCALE = 6  # its numbers are counted in whole units of the last digit
 ONE_ROW = Values((), ((),))
-NAMES = frozenset(("unnest", "generate_series", "jsonb_array_elements", "jsonb_array_elements_text", "json_array_elements",
-                   "json_array_elements_text", "regexp_split_to_table", "string_to_table", "generate_subscripts", "jsonb_object_keys",
-                   "jsonb_each", "jsonb_each_text", "jsonb_to_record", "jsonb_to_recordset", "json_to_recordset", "json_object_keys", "json_each",
-                   "json_each_text", "json_to_record", "regexp_matches"))
-UNNAMED = frozenset(("unnest", "generate_series", "generate_subscripts", "string_to_table", "regexp_split_to_table", "jsonb_object_keys",
-                     "json_object_keys", "regexp_matches"))  # their one column takes the alias; that of others has a name of its own
+NAMES = frozenset(
+    (
+        "unnest",
+        "generate_series",
+        "jsonb_array_elements",
+        "jsonb_array_elements_text",
+        "json_array_elements",
+        "json_array_elements_text",
+        "regexp_split_to_table",
+        "string_to_table",
+        "generate_subscripts",
+        "jsonb_object_keys",
+        "jsonb_each",
+        "jsonb_each_text",
+        "jsonb_to_record",
+        "jsonb_to_recordset",
+        "json_to_recordset",
+        "json_object_keys",
+        "json_each",
+        "json_each_text",
+        "json_to_record",
+        "regexp_matches",
+    )
+)
+UNNAMED = frozenset(
+    (
+        "unnest",
+        "generate_series",
+        "generate_subscripts",
+        "string_to_table",
+        "regexp_split_to_table",
+        "jsonb_object_keys",
+        "json_object_keys",
+        "regexp_matches",
+    )
+)  # their one column takes the alias; that of others has a name of its own
 
 
 @dataclass(frozen=True)
 class SetFunction:
-    """A canonical function and its arguments; `raw` are the columns it gives itself, `columns` what SQL sees, made of them.
+    """A canonical function and its arguments; `raw` are the columns it gives itself, `columns` what SQL sees, made
+    of them.
 
     Without `make` the two are the same.
     """
@@ -64,7 +95,9 @@ def set_function(name: str, args: list[Scalar], declared: Out | None = None) -> 
         return _plain("json_keys", (coerce(args[0], JSONB),), [(name, TEXT)])
     if name in ("jsonb_each", "jsonb_each_text", "json_each", "json_each_text"):
         t = TEXT if name.endswith("text") else Type(name.partition("_")[0])
-        return _plain("json_each_text" if t == TEXT else "json_each", (coerce(args[0], JSONB),), [("key", TEXT), ("value", t)])
+        return _plain(
+            "json_each_text" if t == TEXT else "json_each", (coerce(args[0], JSONB),), [("key", TEXT), ("value", t)]
+        )
     if name in ("jsonb_to_record", "jsonb_to_recordset", "json_to_recordset", "json_to_record") and declared:
         return _records(args[0], declared, one=name.endswith("record"))
     if name == "regexp_matches":
@@ -97,8 +130,13 @@ def _matches(args: list[Scalar]) -> SetFunction:
     one, out = Lit(1, INT4), [("regexp_matches", types.array(TEXT))]
     if len(args) > 2 and "g" in str(given):
         groups = every_match([*args[:2], Lit(str(given).replace("g", ""), TEXT)])
-        return SetFunction("series", (one, Call("cardinality", (groups[0],), INT4), one), out, [("i", INT4)],
-                           lambda raw: [Call("array", tuple(Call("array_get", (g, raw[0]), TEXT) for g in groups), types.array(TEXT))])
+        return SetFunction(
+            "series",
+            (one, Call("cardinality", (groups[0],), INT4), one),
+            out,
+            [("i", INT4)],
+            lambda raw: [Call("array", tuple(Call("array_get", (g, raw[0]), TEXT) for g in groups), types.array(TEXT))],
+        )
     first = bind_function("regexp_match", args)
     rows = case([(Call("is_null", (first,), BOOL), Lit(0, INT4))], one, INT4)
     return SetFunction("series", (one, rows, one), out, [("i", INT4)], lambda raw: [first])
@@ -109,13 +147,24 @@ def _records(x: Scalar, declared: Out, one: bool) -> SetFunction:
     x = coerce(x, JSONB)
 
     def member(value: Scalar, name: str, t: Type) -> Scalar:
-        got: Scalar = Call("json_get" if t.name in ("json", "jsonb") else "json_text", (value, Lit(name, TEXT)), JSONB if t == JSONB else TEXT)
+        got: Scalar = Call(
+            "json_get" if t.name in ("json", "jsonb") else "json_text",
+            (value, Lit(name, TEXT)),
+            JSONB if t == JSONB else TEXT,
+        )
         return cast(got, t)
 
     if one:
-        return SetFunction("series", (Lit(1, INT4), Lit(1, INT4), Lit(1, INT4)), declared, [("i", INT4)],
-                           lambda raw: [member(x, n, t) for n, t in declared])
-    return SetFunction("json_elements", (x,), declared, [("value", x.type)], lambda raw: [member(raw[0], n, t) for n, t in declared])
+        return SetFunction(
+            "series",
+            (Lit(1, INT4), Lit(1, INT4), Lit(1, INT4)),
+            declared,
+            [("i", INT4)],
+            lambda raw: [member(x, n, t) for n, t in declared],
+        )
+    return SetFunction(
+        "json_elements", (x,), declared, [("value", x.type)], lambda raw: [member(raw[0], n, t) for n, t in declared]
+    )
 
 
 def _series(args: list[Scalar]) -> SetFunction:
@@ -123,7 +172,10 @@ def _series(args: list[Scalar]) -> SetFunction:
     if any(types.is_numeric(a.type) for a in args) and all(types.is_exact(a.type) for a in args):
         return _numeric_series(args)
     if any(types.is_float(a.type) for a in args):
-        raise InvalidSql(f"function generate_series({', '.join(str(a.type) for a in args)}) does not exist", code="undefined_function")
+        raise InvalidSql(
+            f"function generate_series({', '.join(str(a.type) for a in args)}) does not exist",
+            code="undefined_function",
+        )
     if types.is_integer(start.type) or start.type.name == "unknown":
         t = INT8 if any(a.type.name == "int8" for a in args) else INT4
         step: Scalar = Lit(1, t) if len(args) < 3 else cast(args[2], t)
@@ -134,7 +186,9 @@ def _series(args: list[Scalar]) -> SetFunction:
         t = TIMESTAMPTZ if start.type.name in ("timestamptz", "date") else TIMESTAMP
         if start.type.name == "timestamp" or (start.type.name == "date" and args[1].type.name == "timestamp"):
             t = TIMESTAMP
-        return _plain("series_time", (cast(args[0], t), cast(args[1], t), coerce(args[2], INTERVAL)), [("generate_series", t)])
+        return _plain(
+            "series_time", (cast(args[0], t), cast(args[1], t), coerce(args[2], INTERVAL)), [("generate_series", t)]
+        )
     raise UnsupportedSql(f"generate_series over {start.type} is not supported", code="unsupported_function")
 
 
@@ -143,8 +197,11 @@ def _numeric_series(args: list[Scalar]) -> SetFunction:
     scales = [types.digits(a.type)[1] for a in args]
     scale, shown = max(scales), max(scales[:1] + scales[2:])
     if scale > MAX_SERIES_SCALE:
-        raise UnsupportedSql(f"generate_series over numbers of {scale} digits after the point is not supported", code="unsupported_function",
-                             hint=f"Round them to at most {MAX_SERIES_SCALE} digits.")
+        raise UnsupportedSql(
+            f"generate_series over numbers of {scale} digits after the point is not supported",
+            code="unsupported_function",
+            hint=f"Round them to at most {MAX_SERIES_SCALE} digits.",
+        )
     unit = types.numeric(types.MAX_PRECISION, scale)
     t = types.numeric(19 + shown, shown)
     t = types.varying(t) if scales[0] < shown else t  # the first number is written as the start is
@@ -153,11 +210,24 @@ def _numeric_series(args: list[Scalar]) -> SetFunction:
         return cast(Call("*", (cast(a, unit), Lit(10**scale, INT8)), unit), INT8)
 
     def make(raw: Sequence[Scalar]) -> list[Scalar]:
-        return [cast(Call("*", (cast(raw[0], types.numeric(19, 0)), Lit(f"{Decimal(1).scaleb(-scale):f}", types.numeric(scale + 1, scale))),
-                          types.numeric(19 + scale, scale)), t)]
+        return [
+            cast(
+                Call(
+                    "*",
+                    (
+                        cast(raw[0], types.numeric(19, 0)),
+                        Lit(f"{Decimal(1).scaleb(-scale):f}", types.numeric(scale + 1, scale)),
+                    ),
+                    types.numeric(19 + scale, scale),
+                ),
+                t,
+            )
+        ]
 
     step = args[2] if len(args) > 2 else Lit(1, INT8)
-    return SetFunction("series", (whole(args[0]), whole(args[1]), whole(step)), [("generate_series", t)], [("i", INT8)], make)
+    return SetFunction(
+        "series", (whole(args[0]), whole(args[1]), whole(step)), [("generate_series", t)], [("i", INT8)], make
+    )
 
 
 def lockstep(functions: list[SetFunction]) -> SetFunction:
@@ -167,8 +237,13 @@ def lockstep(functions: list[SetFunction]) -> SetFunction:
     def make(raw: Sequence[Scalar]) -> list[Scalar]:
         return [_nth(f, n, raw[0]) for f, n in zip(functions, sizes, strict=True)]
 
-    return SetFunction("series", (Lit(1, INT4), Call("greatest", sizes, INT4), Lit(1, INT4)), [f.columns[0] for f in functions],
-                       [("i", INT4)], make)
+    return SetFunction(
+        "series",
+        (Lit(1, INT4), Call("greatest", sizes, INT4), Lit(1, INT4)),
+        [f.columns[0] for f in functions],
+        [("i", INT4)],
+        make,
+    )
 
 
 def _size(f: SetFunction) -> Scalar:
@@ -177,10 +252,16 @@ def _size(f: SetFunction) -> Scalar:
     if f.fn == "series":
         start, stop, step = (cast(a, INT8) for a in f.args)
         steps = Call("+", (Call("/", (Call("-", (stop, start), INT8), step), INT8), Lit(1, INT8)), INT8)
-        away = [conj([Call(a, (step, Lit(0, INT8)), BOOL), Call(b, (stop, start), BOOL)]) for a, b in (("<", ">"), (">", "<"))]
+        away = [
+            conj([Call(a, (step, Lit(0, INT8)), BOOL), Call(b, (stop, start), BOOL)])
+            for a, b in (("<", ">"), (">", "<"))
+        ]
         return case([(x, Lit(0, INT4)) for x in away], cast(steps, INT4), INT4)
-    raise UnsupportedSql("these set-returning functions are not supported together in one SELECT list", code="unsupported_syntax",
-                         hint="Call them in FROM, with LATERAL.")
+    raise UnsupportedSql(
+        "these set-returning functions are not supported together in one SELECT list",
+        code="unsupported_syntax",
+        hint="Call them in FROM, with LATERAL.",
+    )
 
 
 def _nth(f: SetFunction, size: Scalar, i: Scalar) -> Scalar:
@@ -196,7 +277,9 @@ def sets_joined(left: Relation, rel: Relation, on: Scalar, side: str) -> Relatio
     """A set-returning function that was put over the rows to its left."""
     if side != "LEFT":
         return rel if on == TRUE else Filter(rel, on)
-    sets = rel.input if isinstance(rel, Project) else rel  # of some functions the columns are computed from what they give
+    sets = (
+        rel.input if isinstance(rel, Project) else rel
+    )  # of some functions the columns are computed from what they give
     assert isinstance(sets, Unnest)
     if on == TRUE:
         return replace(sets, outer=True) if sets is rel else rel.rebuild((replace(sets, outer=True),))
@@ -207,7 +290,9 @@ def sets_joined(left: Relation, rel: Relation, on: Scalar, side: str) -> Relatio
 
     alone: Relation = replace(sets, input=ONE_ROW, args=tuple(map(outside, sets.args)))
     if isinstance(rel, Project):
-        alone = Project(alone, tuple((n, outside(e)) for n, e in rel.exprs if not (isinstance(e, Col) and e.name in names)))
+        alone = Project(
+            alone, tuple((n, outside(e)) for n, e in rel.exprs if not (isinstance(e, Col) and e.name in names))
+        )
     if not any(columns(a) for a in sets.args):  # it reads nothing of the left side: an ordinary outer join
         return LeftJoin(left, alone, on)
     return Apply(left, alone, on, "left")

@@ -16,7 +16,9 @@ def regex_of(pattern: str, escape: str = "\\") -> str:
         if c == escape:
             at += 1
             if at == len(pattern):
-                raise InvalidSql("SIMILAR TO pattern must not end with the escape character", code="invalid_escape_sequence")
+                raise InvalidSql(
+                    "SIMILAR TO pattern must not end with the escape character", code="invalid_escape_sequence"
+                )
             out += "\\" + pattern[at]  # as Postgres hands it on: \d is a digit
         elif inside or c in OWN:
             inside = c == "[" or (inside and c != "]")

@@ -17,7 +17,8 @@ from compiler.ir.types import Type
 
 
 def source_named(e: Any, c: Clause) -> tuple[Source, list[tuple[str, Scalar]]] | None:
-    """The source that a bare name or `name.*` stands for, with its columns; None when it is a column or anything else."""
+    """The source that a bare name or `name.*` stands for, with its columns; None when it is a column or anything
+    else."""
     if not isinstance(e, exp.Column):
         return None
     alias = e.args.get("table") if isinstance(e.this, exp.Star) else e.this if e.args.get("table") is None else None
@@ -36,15 +37,23 @@ def columns(e: Any, c: Clause) -> list[tuple[str, Scalar]]:
         return []
     found, own = named
     if found.table is not None and found.table.generated:
-        raise UnsupportedSql(f'the row of "{found.alias}" holds the generated column "{found.table.generated[0]}", which Postgres does not '
-                             "replicate", code="generated_column", hint="Name the columns.")
+        raise UnsupportedSql(
+            f'the row of "{found.alias}" holds the generated column "{found.table.generated[0]}", which Postgres does '
+            f"not "
+            "replicate",
+            code="generated_column",
+            hint="Name the columns.",
+        )
     return [(n, col) for n, (_, col) in zip(found.row, own, strict=True)] if found.row else own
 
 
 def asked_for(query: exp.Expr) -> set[str]:
     """Names that stand for whole rows in a query, if they are not columns'."""
-    found = (n.args.get("table") if isinstance(n.this, exp.Star) else n.this for n in query.find_all(exp.Column)
-             if isinstance(n.this, exp.Star) or n.args.get("table") is None)
+    found = (
+        n.args.get("table") if isinstance(n.this, exp.Star) else n.this
+        for n in query.find_all(exp.Column)
+        if isinstance(n.this, exp.Star) or n.args.get("table") is None
+    )
     return {i.this if i.args.get("quoted") else i.this.lower() for i in found if isinstance(i, exp.Identifier)}
 
 
@@ -57,8 +66,11 @@ def certain(source: Source) -> str | None:
 def _witness(source: Source) -> str:
     """The column that tells the rows there are from those an outer join did not find."""
     if (name := certain(source)) is None:
-        raise UnsupportedSql(f"the rows of the function {source.alias} as a whole, where an outer join may find none, are not supported",
-                             code="unsupported_syntax", hint="Name a column that is never NULL.")
+        raise UnsupportedSql(
+            f"the rows of the function {source.alias} as a whole, where an outer join may find none, are not supported",
+            code="unsupported_syntax",
+            hint="Name a column that is never NULL.",
+        )
     return name
 
 
@@ -77,7 +89,8 @@ def row_as_json(kind: Type, e: Any, c: Clause) -> Scalar | None:
 
 
 def counted(e: Any, c: Clause) -> Any:
-    """count(t) and count(t.*) count the rows that are there: those whose key is, or another column that is never NULL."""
+    """count(t) and count(t.*) count the rows that are there: those whose key is, or another column that is never
+    NULL."""
     call = call_of(e)
     if not isinstance(call, exp.Anonymous) or str(call.this).lower() != "count" or len(call.expressions) != 1:
         return e
@@ -87,7 +100,11 @@ def counted(e: Any, c: Clause) -> Any:
     source = named[0]
     name = _witness(source) if source.padded else None
     e = e.copy()
-    what = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(source.alias, quoted=True)) if name else exp.Star()
+    what = (
+        exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(source.alias, quoted=True))
+        if name
+        else exp.Star()
+    )
     call_of(e).set("expressions", [what])
     return e
 
@@ -116,7 +133,9 @@ def field(x: Binding, e: Any, c: Clause) -> Scalar:
     row = e.this.unnest()
     found = dict(columns(row, c))
     if not found or not isinstance(e.expression, exp.Identifier):
-        raise UnsupportedSql("a field of a composite value is not supported", code="unsupported_syntax", detail=e.sql("postgres")[:200])
+        raise UnsupportedSql(
+            "a field of a composite value is not supported", code="unsupported_syntax", detail=e.sql("postgres")[:200]
+        )
     name = e.expression.this if e.expression.args.get("quoted") else e.expression.this.lower()
     if name not in found:
         raise InvalidSql(f'column "{name}" not found in data type {row.name}', code="undefined_column")

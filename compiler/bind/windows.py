@@ -18,13 +18,24 @@ OFFSETS = {"lag", "lead", "first_value", "last_value", "nth_value"}
 WINDOW_ONLY = RANKING | OFFSETS
 
 
-def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, condition: Bind,
-                ) -> tuple[tuple[Scalar, ...], WindowCall]:
+def bind_window(
+    e: exp.Window,
+    named: dict[str, exp.Window],
+    bind: Bind,
+    condition: Bind,
+) -> tuple[tuple[Scalar, ...], WindowCall]:
     """(partition, call) of a window function; named windows are followed."""
     function = e.this
-    if isinstance(function, exp.WithinGroup) or isinstance(function, exp.Filter) and isinstance(function.this, exp.WithinGroup):
-        raise UnsupportedSql("OVER is not supported for an ordered-set aggregate", code="unsupported_syntax",
-                             detail="Postgres does not have it either.")
+    if (
+        isinstance(function, exp.WithinGroup)
+        or isinstance(function, exp.Filter)
+        and isinstance(function.this, exp.WithinGroup)
+    ):
+        raise UnsupportedSql(
+            "OVER is not supported for an ordered-set aggregate",
+            code="unsupported_syntax",
+            detail="Postgres does not have it either.",
+        )
     partition_by, order_by, spec = list(e.args.get("partition_by") or []), e.args.get("order"), e.args.get("spec")
     base = e.args.get("alias")
     while base is not None:
@@ -48,15 +59,23 @@ def bind_window(e: exp.Window, named: dict[str, exp.Window], bind: Bind, conditi
     if name in WINDOW_ONLY:
         args = [bind(a) for a in function.expressions]
         if whole is not function:
-            raise InvalidSql("FILTER is not implemented for non-aggregate window functions", code="feature_not_supported")
+            raise InvalidSql(
+                "FILTER is not implemented for non-aggregate window functions", code="feature_not_supported"
+            )
         call = _window_only(name, args, order)
     elif name in NAMES:
         agg = bind_aggregate(whole, bind, condition)
         if agg.fn == "string_agg" and columns(agg.args[1]):
-            raise UnsupportedSql("string_agg over a window with a separator that is not a constant is not supported", code="unsupported_function")
+            raise UnsupportedSql(
+                "string_agg over a window with a separator that is not a constant is not supported",
+                code="unsupported_function",
+            )
         if agg.distinct or agg.order:
-            raise UnsupportedSql("DISTINCT or ORDER BY within a window aggregate", code="unsupported_syntax",
-                                 detail="Postgres does not have it either." if agg.distinct else "")
+            raise UnsupportedSql(
+                "DISTINCT or ORDER BY within a window aggregate",
+                code="unsupported_syntax",
+                detail="Postgres does not have it either." if agg.distinct else "",
+            )
         call = WindowCall(agg.fn, agg.args, agg.type, order, filter=agg.filter)
     else:
         raise InvalidSql(f"{name} is not a window function", code="wrong_object_type")
@@ -67,8 +86,11 @@ def _window_only(name: str, args: list[Scalar], order: tuple[Order, ...]) -> Win
     if name in RANKING:
         t = FLOAT8 if name in ("percent_rank", "cume_dist") else INT4 if name == "ntile" else INT8
         if any(columns(a) for a in args):
-            raise UnsupportedSql(f"{name} of a number that differs from row to row is not supported", code="unsupported_function",
-                                 detail="Postgres takes it from the first row of each partition.")
+            raise UnsupportedSql(
+                f"{name} of a number that differs from row to row is not supported",
+                code="unsupported_function",
+                detail="Postgres takes it from the first row of each partition.",
+            )
         return WindowCall(name, tuple(coerce(a, types.INT4) for a in args), t, order)
     if not args:
         raise InvalidSql(f"function {name}() does not exist", code="undefined_function")
@@ -95,15 +117,24 @@ def _frame(spec: exp.Expr | None, bind: Bind, name: str):  # type: ignore[no-unt
             return (f"unbounded {direction}", None)
         x = bind(v)
         if any(isinstance(n, Sub) for n in walk(x)):
-            raise UnsupportedSql("a subquery as the distance of a window's frame is not supported", code="unsupported_subquery",
-                                 hint="Join the rows to the distance, and compare with it.")
+            raise UnsupportedSql(
+                "a subquery as the distance of a window's frame is not supported",
+                code="unsupported_subquery",
+                hint="Join the rows to the distance, and compare with it.",
+            )
         if columns(x):
-            raise InvalidSql(f"argument of {str(spec.args.get('kind') or 'RANGE').upper()} must not contain variables",
-                             code="invalid_column_reference")
+            raise InvalidSql(
+                f"argument of {str(spec.args.get('kind') or 'RANGE').upper()} must not contain variables",
+                code="invalid_column_reference",
+            )
         if x.type.name == "unknown":
             x = cast(x, INT8 if spec.args.get("kind") in ("ROWS", "GROUPS") else types.INTERVAL)
         return (direction, x)
 
     exclude = spec.args.get("exclude")
-    return (str(spec.args.get("kind") or "RANGE").lower(), bound("start", ("unbounded preceding", None)),
-            bound("end", ("current row", None)), exclude.name.lower() if exclude is not None else "")
+    return (
+        str(spec.args.get("kind") or "RANGE").lower(),
+        bound("start", ("unbounded preceding", None)),
+        bound("end", ("current row", None)),
+        exclude.name.lower() if exclude is not None else "",
+    )

@@ -28,7 +28,9 @@ def join(q: Join, dl: Relation, dr: Relation) -> Relation:
     """Δ(R ⋈ S) = ΔR ⋈ S⁺ + R⁻ ⋈ ΔS."""
     terms: list[Relation] = []
     if not is_empty(dl):
-        terms.append(Join(dl, only_keys(after(q.right), dl, [(b, a) for a, b in equalities(q.on, q.left, q.right)]), q.on))
+        terms.append(
+            Join(dl, only_keys(after(q.right), dl, [(b, a) for a, b in equalities(q.on, q.left, q.right)]), q.on)
+        )
     if not is_empty(dr):
         terms.append(Join(only_keys(before(q.left), dr, equalities(q.on, q.left, q.right)), dr, q.on))
     return plus(q, terms)
@@ -44,4 +46,6 @@ def only_keys(whole: Relation, delta: Relation, pairs: list) -> Relation:  # typ
 
 def _computes(n: Relation) -> bool:
     """Whether a projection does work that only the delta's keys need."""
-    return isinstance(n, Project) and any(isinstance(x, Call) and x.fn in ("case", "/") for _, e in n.exprs for x in walk_scalar(e))
+    return isinstance(n, Project) and any(
+        isinstance(x, Call) and x.fn in ("case", "/") for _, e in n.exprs for x in walk_scalar(e)
+    )

@@ -12,7 +12,19 @@ from compiler.delta.bilinear import only_keys
 from compiler.delta.linear import plus
 from compiler.delta.restrict import equalities, keys_of, restrict
 from compiler.delta.times import after, before
-from compiler.ir.relation import Aggregate, Fixpoint, LeftJoin, Relation, Scan, Semi, TopK, Weigh, Window, is_empty, walk
+from compiler.ir.relation import (
+    Aggregate,
+    Fixpoint,
+    LeftJoin,
+    Relation,
+    Scan,
+    Semi,
+    TopK,
+    Weigh,
+    Window,
+    is_empty,
+    walk,
+)
 from compiler.ir.scalar import Col, Lit, Scalar, columns, substitute
 from compiler.ir.types import INT4
 
@@ -34,7 +46,8 @@ def partitioned(q: Window | TopK, delta: Relation) -> Relation:
 
 
 def has_key(q: Aggregate | Window | TopK) -> bool:
-    """Whether less than all of an operator is computed again: by its key, or, where it has none, over rows that are kept for it."""
+    """Whether less than all of an operator is computed again: by its key, or, where it has none, over rows that are
+    kept for it."""
     if isinstance(q, Aggregate):
         return bool(q.keys)
     return bool(q.partition) or not any(isinstance(n, Scan) for n in walk(q.input))

@@ -54,7 +54,9 @@ def monotone(q: Fixpoint) -> bool:
 
 
 def apart(q: Fixpoint, keep: Callable[[Relation], Relation]) -> Fixpoint:
-    """The recursion with what does not take part in it, and would keep it from growing, replaced by rows that are kept."""
+    """The recursion with what does not take part in it, and would keep it from growing, replaced by rows that are
+    kept."""
+
     def cut(n: Relation) -> Relation:
         if not grows(n) and not any(isinstance(x, Recur) for x in walk(n)):
             return keep(n)

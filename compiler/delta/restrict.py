@@ -40,9 +40,19 @@ def restrict(r: Relation, keys: Relation, pairs: Pairs) -> Relation:
     if isinstance(r, LeftJoin | Semi):
         return _left(r, keys, pairs)
     if isinstance(r, Union):
-        return Union(tuple(
-            restrict(p, keys, [(substitute(e, {a.name: b for a, b in zip(r.schema, p.schema, strict=True)}), k)
-                               for e, k in pairs]) for p in r.parts))
+        return Union(
+            tuple(
+                restrict(
+                    p,
+                    keys,
+                    [
+                        (substitute(e, {a.name: b for a, b in zip(r.schema, p.schema, strict=True)}), k)
+                        for e, k in pairs
+                    ],
+                )
+                for p in r.parts
+            )
+        )
     if isinstance(r, Aggregate):
         return _through(r, keys, pairs, dict(r.keys))
     if isinstance(r, Window | TopK):

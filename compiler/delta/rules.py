@@ -1,8 +1,8 @@
 """Δ: what a batch adds to and takes from a relation, rule by rule.
 
-A rule is a function of an operator and the Δ of each of its inputs. It satisfies evaluate(Δq) = evaluate(q⁺) − evaluate(q⁻):
-tests/properties checks it on random queries.
-Linear rules are in `linear`, the bilinear one in `bilinear`, and those that recompute affected keys in `keyed`.
+A rule is a function of an operator and the Δ of each of its inputs. It satisfies evaluate(Δq) = evaluate(q⁺) −
+evaluate(q⁻): tests/properties checks it on random queries. Linear rules are in `linear`, the bilinear one in
+`bilinear`, and those that recompute affected keys in `keyed`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ class Deltas:
 
 
 def kind_of(r: Relation) -> str:
-    """How Δ of an operator is made: linear, bilinear, keyed (its keys are computed again) or whole; '' of what only is read."""
+    """How Δ of an operator is made: linear, bilinear, keyed (its keys are computed again) or whole; '' of what only
+    is read."""
     match r:
         case Project() | Filter() | Weigh() | Unnest() | Net() | Union():
             return "linear"

@@ -24,7 +24,7 @@ def parse_nested(text: str, depth: int) -> list[Any]:
             start = at if level == 2 else start
         elif char == "}" and not quoted:
             if level == 2:
-                out.append(parse_nested(text[start:at + 1], depth - 1))
+                out.append(parse_nested(text[start : at + 1], depth - 1))
             level -= 1
         at += 1
     return out
@@ -59,7 +59,8 @@ def parse_array(text: str) -> list[str | None]:
 
 
 def read_array(text: str) -> list[str | None]:
-    """A one-dimensional array literal as a person writes it: blanks around elements, escapes, null in any case. ValueError for any other."""
+    """A one-dimensional array literal as a person writes it: blanks around elements, escapes, null in any case.
+    ValueError for any other."""
     text = text.strip()
     if not text.startswith("{") or not text.endswith("}") or len(text) < 2:
         raise ValueError("no array, or one with bounds")
@@ -70,7 +71,7 @@ def read_array(text: str) -> list[str | None]:
         word, at = _element(text, at, end)
         out.append(word)
         at += 1  # the comma
-    if text[end - 1] == "," and text[end - 2:end] != "\\,":
+    if text[end - 1] == "," and text[end - 2 : end] != "\\,":
         raise ValueError("an element is missing")
     return out
 

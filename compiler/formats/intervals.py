@@ -7,13 +7,47 @@ from fractions import Fraction
 
 from compiler.errors import InvalidSql
 
-MONTHS = {"mon": 1, "mons": 1, "month": 1, "months": 1, "y": 12, "yr": 12, "yrs": 12, "year": 12, "years": 12,
-          "decade": 120, "decades": 120, "century": 1200, "centuries": 1200}
+MONTHS = {
+    "mon": 1,
+    "mons": 1,
+    "month": 1,
+    "months": 1,
+    "y": 12,
+    "yr": 12,
+    "yrs": 12,
+    "year": 12,
+    "years": 12,
+    "decade": 120,
+    "decades": 120,
+    "century": 1200,
+    "centuries": 1200,
+}
 DAYS = {"d": 1, "day": 1, "days": 1, "w": 7, "week": 7, "weeks": 7}
-MICROS = {"us": 1, "usec": 1, "microsecond": 1, "microseconds": 1, "ms": 1000, "msec": 1000, "millisecond": 1000,
-          "milliseconds": 1000, "s": 10**6, "sec": 10**6, "secs": 10**6, "second": 10**6, "seconds": 10**6,
-          "m": 60 * 10**6, "min": 60 * 10**6, "mins": 60 * 10**6, "minute": 60 * 10**6, "minutes": 60 * 10**6,
-          "h": 3600 * 10**6, "hr": 3600 * 10**6, "hrs": 3600 * 10**6, "hour": 3600 * 10**6, "hours": 3600 * 10**6}
+MICROS = {
+    "us": 1,
+    "usec": 1,
+    "microsecond": 1,
+    "microseconds": 1,
+    "ms": 1000,
+    "msec": 1000,
+    "millisecond": 1000,
+    "milliseconds": 1000,
+    "s": 10**6,
+    "sec": 10**6,
+    "secs": 10**6,
+    "second": 10**6,
+    "seconds": 10**6,
+    "m": 60 * 10**6,
+    "min": 60 * 10**6,
+    "mins": 60 * 10**6,
+    "minute": 60 * 10**6,
+    "minutes": 60 * 10**6,
+    "h": 3600 * 10**6,
+    "hr": 3600 * 10**6,
+    "hrs": 3600 * 10**6,
+    "hour": 3600 * 10**6,
+    "hours": 3600 * 10**6,
+}
 
 
 def parse_interval(text: str) -> tuple[int, int, int]:

@@ -10,21 +10,38 @@ from compiler.errors import UnsupportedSql
 
 def _parse(text: str) -> dt.datetime:
     t = text.strip().replace("T", " ")
-    m = re.fullmatch(r"(\d{4,5})-(\d{1,2})-(\d{1,2})(?:\s+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?)?"
-                     r"\s*(z|utc|gmt|[+-]\d{1,2}(?::?\d{2})?)?", t, re.I)
+    m = re.fullmatch(
+        r"(\d{4,5})-(\d{1,2})-(\d{1,2})(?:\s+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?)?"
+        r"\s*(z|utc|gmt|[+-]\d{1,2}(?::?\d{2})?)?",
+        t,
+        re.I,
+    )
     if t.lower() == "epoch":
         return dt.datetime(1970, 1, 1)
     if m is None:
         if t.lower() in ("now", "today", "tomorrow", "yesterday", "infinity", "-infinity"):
             raise UnsupportedSql(f"the special timestamp '{text}' is not supported", code="unsupported_literal")
-        raise UnsupportedSql(f"the timestamp '{text}' is not supported", code="unsupported_literal",
-                             hint="Write it as 2026-01-31 23:59:59+00.")
+        raise UnsupportedSql(
+            f"the timestamp '{text}' is not supported",
+            code="unsupported_literal",
+            hint="Write it as 2026-01-31 23:59:59+00.",
+        )
     try:
-        out = dt.datetime(int(m[1]), int(m[2]), int(m[3]), int(m[4] or 0), int(m[5] or 0), int(m[6] or 0),
-                          int((m[7] or "0").ljust(6, "0")))
+        out = dt.datetime(
+            int(m[1]),
+            int(m[2]),
+            int(m[3]),
+            int(m[4] or 0),
+            int(m[5] or 0),
+            int(m[6] or 0),
+            int((m[7] or "0").ljust(6, "0")),
+        )
     except ValueError as e:
-        raise UnsupportedSql(f"the timestamp '{text}' is not supported", code="unsupported_literal",
-                             detail="The engines' years have four digits.") from e
+        raise UnsupportedSql(
+            f"the timestamp '{text}' is not supported",
+            code="unsupported_literal",
+            detail="The engines' years have four digits.",
+        ) from e
     if m[8] and m[8].lower() not in ("z", "utc", "gmt"):
         z = m[8]
         hours, minutes = int(z[1:3].rstrip(":")), int(z[-2:]) if len(z) > 3 else 0
@@ -40,6 +57,7 @@ def parse_timestamptz(text: str) -> str:
 
 def parse_timestamp(text: str, kind: str) -> str:
     """A timestamp or date; a zone in the text is ignored, as Postgres does."""
-    out = _parse(re.sub(r"\s*([+-]\d{1,2}(:?\d{2})?|z)$", "", text.strip(), flags=re.I)
-                 if re.search(r"\d:\d\d", text) else text)
+    out = _parse(
+        re.sub(r"\s*([+-]\d{1,2}(:?\d{2})?|z)$", "", text.strip(), flags=re.I) if re.search(r"\d:\d\d", text) else text
+    )
     return out.date().isoformat() if kind == "date" else out.replace(tzinfo=None).isoformat(" ")

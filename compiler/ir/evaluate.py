@@ -129,22 +129,37 @@ def _extreme(pick: Callable[..., Any]) -> Callable[[Call, dict[str, Any]], Any]:
 
 
 SPECIAL: dict[str, Callable[[Call, dict[str, Any]], Any]] = {
-    "and": _and, "or": _or, "case": _case, "in": _in,
+    "and": _and,
+    "or": _or,
+    "case": _case,
+    "in": _in,
     "is_null": lambda e, r: value(e.args[0], r) is None,
     "is_true": lambda e, r: value(e.args[0], r) is True,
     "is_false": lambda e, r: value(e.args[0], r) is False,
     "same": lambda e, r: value(e.args[0], r) == value(e.args[1], r),
     "array": lambda e, r: tuple(value(a, r) for a in e.args),
     "coalesce": lambda e, r: next((v for v in (value(a, r) for a in e.args) if v is not None), None),
-    "greatest": _extreme(max), "least": _extreme(min),
+    "greatest": _extreme(max),
+    "least": _extreme(min),
 }
 
 STRICT: dict[str, Callable[..., Any]] = {
-    "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "+": lambda a, b: a + b, "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b, "/": lambda a, b: Fraction(a) / Fraction(b), "%": lambda a, b: a % b,
-    "not": lambda a: not a, "neg": lambda a: -a, "||": lambda a, b: a + b,
-    "upper": lambda a: a.upper(), "abs": abs,
+    "=": lambda a, b: a == b,
+    "<>": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: Fraction(a) / Fraction(b),
+    "%": lambda a, b: a % b,
+    "not": lambda a: not a,
+    "neg": lambda a: -a,
+    "||": lambda a, b: a + b,
+    "upper": lambda a: a.upper(),
+    "abs": abs,
 }
 
 
@@ -157,7 +172,8 @@ def evaluate(r: Relation, db: Database, recur: dict[str, ZSet] | None = None) ->
 
 
 def _rows(r: Relation, db: Database, found: dict[str, ZSet]) -> Weighted:
-    """Rows with weights, equal ones apart: `Keys` is over each of them. Only what groups, orders or counts partners adds them up."""
+    """Rows with weights, equal ones apart: `Keys` is over each of them. Only what groups, orders or counts partners
+    adds them up."""
 
     def go(n: Relation) -> Weighted:
         return _rows(n, db, found)
@@ -183,13 +199,20 @@ def _rows(r: Relation, db: Database, found: dict[str, ZSet]) -> Weighted:
         case Filter():
             return [(t, w) for t, w in go(r.input) if value(r.predicate, _dict(r.input, t)) is True]
         case Join():
-            return [(a + b, v * w) for (a, v), (b, w) in product(go(r.left), go(r.right)) if value(r.on, _dict(r, a + b)) is True]
+            return [
+                (a + b, v * w)
+                for (a, v), (b, w) in product(go(r.left), go(r.right))
+                if value(r.on, _dict(r, a + b)) is True
+            ]
         case LeftJoin():
             return _left_join(r, go(r.left), net(r.right))
         case Semi():
             right, names = list(net(r.right)), r.left.names + r.right.names
-            return [(a, w) for a, w in go(r.left)
-                    if any(value(r.on, dict(zip(names, a + b, strict=True))) is True for b in right) != r.anti]
+            return [
+                (a, w)
+                for a, w in go(r.left)
+                if any(value(r.on, dict(zip(names, a + b, strict=True))) is True for b in right) != r.anti
+            ]
         case Union():
             return [x for p in r.parts for x in go(p)]
         case Weigh():
@@ -197,7 +220,12 @@ def _rows(r: Relation, db: Database, found: dict[str, ZSet]) -> Weighted:
         case Net():
             return list(net(r.input).items())
         case Keys():
-            return [(key, 1) for key in dict.fromkeys(tuple(value(e, d) for _, e in r.exprs) for d, _ in _dicts(r.input, go(r.input)))]
+            return [
+                (key, 1)
+                for key in dict.fromkeys(
+                    tuple(value(e, d) for _, e in r.exprs) for d, _ in _dicts(r.input, go(r.input))
+                )
+            ]
         case Aggregate():
             return _aggregate(r, go(r.input))
         case Window():
@@ -233,7 +261,11 @@ def _aggregate(r: Aggregate, weighted: Weighted) -> Weighted:
         groups[tuple(value(e, d) for _, e in r.keys)].append((d, w))
     if not r.keys and r.aggs:
         groups.setdefault((), [])
-    return [(key + tuple(_agg(a, rows) for _, a in r.aggs), 1) for key, rows in groups.items() if r.aggs or sum(w for _, w in rows) != 0]
+    return [
+        (key + tuple(_agg(a, rows) for _, a in r.aggs), 1)
+        for key, rows in groups.items()
+        if r.aggs or sum(w for _, w in rows) != 0
+    ]
 
 
 def _agg(a: Agg, rows: list[tuple[dict[str, Any], int]]) -> Any:
@@ -314,7 +346,7 @@ def _top(r: TopK, z: ZSet) -> Weighted:
     for rows in _partitions(r, z):
         rows.sort(key=_compare(_every_column(r.input, r.order)))
         end = None if r.limit is None else r.skip + r.limit
-        out += [(tuple(d.values()), 1) for d in rows[r.skip:end]]
+        out += [(tuple(d.values()), 1) for d in rows[r.skip : end]]
     return out
 
 
@@ -325,7 +357,7 @@ def _unnest(r: Unnest, rows: Weighted) -> Weighted:
         items = ITEMS[r.fn](*(value(a, d) for a in r.args))
         number = (lambda i: (i + 1,)) if r.ordinality else (lambda i: ())
         found = [(*row, x, *number(i)) for i, x in enumerate(items)]
-        out += [(t, w) for t in found] or ([(row + (None,) * len(r.schema[len(row):]), w)] if r.outer else [])
+        out += [(t, w) for t in found] or ([(row + (None,) * len(r.schema[len(row) :]), w)] if r.outer else [])
     return out
 
 

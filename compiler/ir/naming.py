@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection
 
 
 def companions(pattern: str, names: Collection[str], others: Collection[str] = ()) -> Callable[[str], str]:
-    """A companion's name for each of `names`: `pattern` has it as {x}, and {n}, a number where a companion would meet one of them or
-    one of `others` (the engines take names that differ in capitals alone for one)."""
+    """A companion's name for each of `names`: `pattern` has it as {x}, and {n}, a number where a companion would
+    meet one of them or one of `others` (the engines take names that differ in capitals alone for one)."""
     taken, n = {x.lower() for x in (*names, *others)}, 1
 
     def named(x: str) -> str:

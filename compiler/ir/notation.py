@@ -41,8 +41,15 @@ def scalar(e: Scalar) -> str:
     if isinstance(e, Outer):
         return f"outer.{e.name}"
     if isinstance(e, Lit):
-        return "NULL" if e.value is None else repr(e.value) if isinstance(e.value, str) else str(e.value).lower() \
-            if isinstance(e.value, bool) else str(e.value)
+        return (
+            "NULL"
+            if e.value is None
+            else repr(e.value)
+            if isinstance(e.value, str)
+            else str(e.value).lower()
+            if isinstance(e.value, bool)
+            else str(e.value)
+        )
     if isinstance(e, Sub):
         return f"{e.kind}({relation(e.query)})"
     assert isinstance(e, Call)
@@ -88,7 +95,9 @@ def head(r: Relation) -> str:
         case Values():
             return "∅" if not r.rows else f"values({len(r.rows)} rows)"
         case Project():
-            return "π " + ", ".join(n if isinstance(e, Col) and e.name == n else f"{n} := {scalar(e)}" for n, e in r.exprs)
+            return "π " + ", ".join(
+                n if isinstance(e, Col) and e.name == n else f"{n} := {scalar(e)}" for n, e in r.exprs
+            )
         case Filter():
             return f"σ {scalar(r.predicate)}"
         case Apply():
@@ -111,7 +120,10 @@ def head(r: Relation) -> str:
             return f"window by {part}: {', '.join(f'{n} := {_agg(c)}' for n, c in r.calls)}"
         case TopK():
             part = f" by {', '.join(map(scalar, r.partition))}" if r.partition else ""
-            return f"top {r.limit if r.limit is not None else '∞'}{f' skip {r.skip}' if r.skip else ''}{part} order {_order(r.order)}"
+            return (
+                f"top {r.limit if r.limit is not None else '∞'}{f' skip {r.skip}' if r.skip else ''}{part} order "
+                f"{_order(r.order)}"
+            )
         case Unnest():
             return f"unnest {r.fn}({', '.join(map(scalar, r.args))})"
         case Keys():

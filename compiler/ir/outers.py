@@ -12,6 +12,7 @@ from compiler.ir.subquery import Sub
 
 def map_scalars(r: Relation, f: MapScalar) -> Relation:
     """Every scalar of a tree mapped, those within subqueries too."""
+
     def deep(s: Scalar) -> Scalar:
         def sub(n: Scalar) -> Scalar | None:
             if isinstance(n, Sub):

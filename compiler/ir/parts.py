@@ -1,4 +1,5 @@
-"""The scalars of one relation, found and mapped: by the fields that its class names in `SCALARS`, so that both see the same ones."""
+"""The scalars of one relation, found and mapped: by the fields that its class names in `SCALARS`, so that both see
+the same ones."""
 
 from __future__ import annotations
 

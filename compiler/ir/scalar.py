@@ -46,7 +46,8 @@ class Outer(Scalar):
 
 @dataclass(frozen=True, slots=True)
 class Lit(Scalar):
-    """A constant. Numbers are kept as their text, so that no digit is lost; NULL is None. `at`: where in its text the view has it."""
+    """A constant. Numbers are kept as their text, so that no digit is lost; NULL is None. `at`: where in its text
+    the view has it."""
 
     value: Value
     type: Type
@@ -94,14 +95,20 @@ def cast(e: Scalar, t: Type) -> Scalar:
         return _literal(read_literal(e, t), t)
     if types.is_string(t) and is_quotient(e):
         return cast(Call("quotient_text", e.args, types.TEXT), t)
-    if types.is_string(t) and isinstance(e, Call) and (types.is_varying(e.type) or e.fn in ("case", "coalesce") and _untold(e.type)):
+    if (
+        types.is_string(t)
+        and isinstance(e, Call)
+        and (types.is_varying(e.type) or e.fn in ("case", "coalesce") and _untold(e.type))
+    ):
         return _text_of_branches(e, t)
     return Call("cast", (e,), t)
 
 
 def is_quotient(e: Scalar) -> TypeGuard[Call]:
     """Whether the digits of a division can be told, as Postgres chooses them by its operands."""
-    return isinstance(e, Call) and e.fn == "/" and types.is_numeric(e.type) and all(types.is_told(a.type) for a in e.args)
+    return (
+        isinstance(e, Call) and e.fn == "/" and types.is_numeric(e.type) and all(types.is_told(a.type) for a in e.args)
+    )
 
 
 def _untold(t: Type) -> bool:
@@ -121,7 +128,9 @@ def _text_of_branches(e: Call, t: Type) -> Scalar:
     if e.fn in ("greatest", "least") and len(e.args) == 2:
         a, b = e.args
         first = Call(">=" if e.fn == "greatest" else "<=", (a, b), types.BOOL)
-        return case([(is_null(a), cast(b, t)), (Call("or", (is_null(b), first), types.BOOL), cast(a, t))], cast(b, t), t)
+        return case(
+            [(is_null(a), cast(b, t)), (Call("or", (is_null(b), first), types.BOOL), cast(a, t))], cast(b, t), t
+        )
     return Call("cast", (e,), t)
 
 

@@ -17,8 +17,9 @@ PRODUCT_SCALE_LIMIT = 24
 @dataclass(frozen=True, slots=True)
 class Type:
     """A Postgres type. `name` is the catalog name (int4, numeric, timestamptz, …); arrays are `array` of `element`,
-    and JSON that is known to be an array has the type of its elements there. `labels`: an enum's, or what else a type is
-    known by, as of a numeric that its scale varies from value to value. `title`: an enum's name, for people."""
+    and JSON that is known to be an array has the type of its elements there. `labels`: an enum's, or what else a
+    type is known by, as of a numeric that its scale varies from value to value. `title`: an enum's name, for
+    people."""
 
     name: str
     precision: int | None = None
@@ -36,8 +37,15 @@ class Type:
             return f"{self.element}[]"
         if self.name == "opaque":
             return self.labels[0]
-        return {"int2": "smallint", "blanks": "bpchar", "int4": "integer", "int8": "bigint", "float8": "double precision",
-                "float4": "real", "bool": "boolean"}.get(self.name, self.name)
+        return {
+            "int2": "smallint",
+            "blanks": "bpchar",
+            "int4": "integer",
+            "int8": "bigint",
+            "float8": "double precision",
+            "float4": "real",
+            "bool": "boolean",
+        }.get(self.name, self.name)
 
 
 BOOL = Type("bool")
@@ -57,7 +65,9 @@ JSONB = Type("jsonb")
 UUID = Type("uuid")
 BYTEA = Type("bytea")
 UNKNOWN = Type("unknown")  # an untyped literal or NULL
-BLANKS = Type("blanks")  # a bpchar whose values keep the blanks at their ends, each its own, as char(n) and a literal beside it
+BLANKS = Type(
+    "blanks"
+)  # a bpchar whose values keep the blanks at their ends, each its own, as char(n) and a literal beside it
 
 INTEGERS = {"int2": 5, "int4": 10, "int8": 19}
 WIDTHS = {"int2": 16, "int4": 32, "int8": 64}  # bits
@@ -72,7 +82,8 @@ def numeric(precision: int = MAX_PRECISION, scale: int = UNBOUNDED_SCALE) -> Typ
 
 
 def varying(t: Type) -> Type:
-    """A numeric whose values come with scales of their own, up to that of `t`: their text cannot be told from the type."""
+    """A numeric whose values come with scales of their own, up to that of `t`: their text cannot be told from the
+    type."""
     return replace(t, labels=("varying",)) if t.name == "numeric" else t
 
 

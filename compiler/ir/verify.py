@@ -15,7 +15,8 @@ NESTED = (Apply, Sub, Outer)  # what belongs to a query around it, and what hold
 
 
 def verify(r: Relation, gone: Collection[type] = NESTED) -> Relation:
-    """The relation itself; raises CompilerBug where columns are repeated, or a kind of node or scalar is left that should be `gone`."""
+    """The relation itself; raises CompilerBug where columns are repeated, or a kind of node or scalar is left that
+    should be `gone`."""
     kinds = tuple(gone)
     for n in walk(r):
         for x in (n, *(s for e in scalars(n) for s in walk_scalar(e))):

@@ -31,11 +31,16 @@ def maintenance_of(plan: ViewPlan) -> str:
 
 
 def reason_of(plan: ViewPlan, kind: str) -> dict[str, str] | None:
-    """{code, message, hint} for a view of that kind (`maintenance_of`), keyed or recompute; None where delta rules do."""
+    """{code, message, hint} for a view of that kind (`maintenance_of`), keyed or recompute; None where delta rules
+    do."""
     if kind == "incremental":
         return None
     if plan.strategy == recompute.NAME:
-        return _said("asked_for", "It says strategy = 'recompute': the query is evaluated again whenever a table of it changes.", "")
+        return _said(
+            "asked_for",
+            "It says strategy = 'recompute': the query is evaluated again whenever a table of it changes.",
+            "",
+        )
     nodes = [n for s in plan.states for n in walk(s.definition)]
     for n in nodes:
         if kind == "recompute" and (got := _whole(n)):
@@ -43,21 +48,39 @@ def reason_of(plan: ViewPlan, kind: str) -> dict[str, str] | None:
     if kind == "recompute":
         return _said("whole", "A part of the view has no key to recompute by.", "")
     if any(isinstance(n, Fixpoint) for n in nodes):
-        return _said("recursion", "Rows that arrive extend the recursion round by round (semi-naive); when rows leave, the recursive "
-                     "part alone is computed again and compared: one deleted row may take any number of derived rows with it.", "")
+        return _said(
+            "recursion",
+            "Rows that arrive extend the recursion round by round (semi-naive); when rows leave, the recursive "
+            "part alone is computed again and compared: one deleted row may take any number of derived rows with it.",
+            "",
+        )
     for s in plan.states:
         if isinstance(s, Recomputed):
-            return _said("ordered_aggregate", "Groups that change are computed again: an aggregate depends on the order "
-                         "of its rows, or adds floating point numbers, whose addition cannot be undone.", "")
+            return _said(
+                "ordered_aggregate",
+                "Groups that change are computed again: an aggregate depends on the order "
+                "of its rows, or adds floating point numbers, whose addition cannot be undone.",
+                "",
+            )
     for n in nodes:
         if isinstance(n, Window | TopK):
-            return _said("window", "Partitions that change are computed again.", "") if n.partition else _said(
-                "ordered_rows", "A window or LIMIT over all rows, below another operator, is computed again from the rows "
-                "that are kept for it.", "Add PARTITION BY, or move it to the top of the view, where it is evaluated when read.")
+            return (
+                _said("window", "Partitions that change are computed again.", "")
+                if n.partition
+                else _said(
+                    "ordered_rows",
+                    "A window or LIMIT over all rows, below another operator, is computed again from the rows "
+                    "that are kept for it.",
+                    "Add PARTITION BY, or move it to the top of the view, where it is evaluated when read.",
+                )
+            )
     for n in nodes:
         if isinstance(n, Aggregate) and any(a.fn in ("min", "max") for _, a in n.aggs):
-            return _said("extremum", "MIN and MAX take inserts as they come; a group that loses its extremum is computed "
-                         "again.", "")
+            return _said(
+                "extremum",
+                "MIN and MAX take inserts as they come; a group that loses its extremum is computed again.",
+                "",
+            )
     for n in nodes:
         if isinstance(n, LeftJoin | Semi):
             return _said("outer_or_semi_join", "Rows that meet a changed row of the other side are computed again.", "")
@@ -65,15 +88,19 @@ def reason_of(plan: ViewPlan, kind: str) -> dict[str, str] | None:
 
 
 def shared_values(rel: Relation) -> list[str]:
-    """Notes on what all rows of a normalized view read at once: the one value of an uncorrelated subquery, or of a join without keys."""
+    """Notes on what all rows of a normalized view read at once: the one value of an uncorrelated subquery, or of a
+    join without keys."""
     out = []
     for n in walk(rel):
         if isinstance(n, Join | LeftJoin | Semi) and not equalities(n.on, n.left, n.right):
             for one, others in ((n.right, n.left), (n.left, n.right)):
                 of_one_row = one is n.right and not columns(n.on) if isinstance(n, Semi) else unique(one, set())
                 if of_one_row and not unique(others, set()) and _tables(one) and _tables(others):
-                    out.append(f"rows over {', '.join(_tables(others))} all read one value over {', '.join(_tables(one))} (a subquery that "
-                               "is not correlated, or a join without keys): when it changes, all of them may change")
+                    out.append(
+                        f"rows over {', '.join(_tables(others))} all read one value over {', '.join(_tables(one))} (a "
+                        f"subquery that "
+                        "is not correlated, or a join without keys): when it changes, all of them may change"
+                    )
     return list(dict.fromkeys(out))
 
 
@@ -83,14 +110,24 @@ def _tables(r: Relation) -> list[str]:
 
 def _whole(n: Relation) -> dict[str, str] | None:
     if isinstance(n, Fixpoint):
-        return _said("recursion", "The recursive part is computed again and compared: one deleted row may take any "
-                     "number of derived rows with it.", "Its inputs and what reads it are maintained by deltas.")
+        return _said(
+            "recursion",
+            "The recursive part is computed again and compared: one deleted row may take any "
+            "number of derived rows with it.",
+            "Its inputs and what reads it are maintained by deltas.",
+        )
     if isinstance(n, Window) and not n.partition:
-        return _said("window_without_partition", "A window without PARTITION BY ranges over all rows, below another "
-                     "operator that needs its result.", "Add PARTITION BY, or move the window to the top of the view.")
+        return _said(
+            "window_without_partition",
+            "A window without PARTITION BY ranges over all rows, below another operator that needs its result.",
+            "Add PARTITION BY, or move the window to the top of the view.",
+        )
     if isinstance(n, TopK) and not n.partition:
-        return _said("limit_inside", "ORDER BY … LIMIT inside the query ranges over all rows.",
-                     "Move the LIMIT to the top of the view, where it is evaluated when read.")
+        return _said(
+            "limit_inside",
+            "ORDER BY … LIMIT inside the query ranges over all rows.",
+            "Move the LIMIT to the top of the view, where it is evaluated when read.",
+        )
     return None
 
 

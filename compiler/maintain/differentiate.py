@@ -1,4 +1,5 @@
-"""The program of a batch, from the states that are kept and the tables that changed: every state by the rule of its kind."""
+"""The program of a batch, from the states that are kept and the tables that changed: every state by the rule of its
+kind."""
 
 from __future__ import annotations
 
@@ -11,7 +12,21 @@ from compiler.delta.recursive import fixpoint, monotone
 from compiler.delta.restrict import keys_of, restrict
 from compiler.delta.rules import Deltas
 from compiler.delta.times import after
-from compiler.ir.relation import Filter, Fixpoint, Net, Relation, Scan, Semi, State, Temp, Union, Window, is_empty, transform, walk
+from compiler.ir.relation import (
+    Filter,
+    Fixpoint,
+    Net,
+    Relation,
+    Scan,
+    Semi,
+    State,
+    Temp,
+    Union,
+    Window,
+    is_empty,
+    transform,
+    walk,
+)
 from compiler.ir.scalar import Call, conj, same
 from compiler.ir.types import BOOL
 from compiler.maintain.change import Add, AddRows, Replace
@@ -151,10 +166,12 @@ class _Differentiation:
         if isinstance(q, Fixpoint) and monotone(q):
             deltas.used.add("keyed")
             return fixpoint(q, s.read("before"), deltas.of), (
-                "semi-naive: ΔF = fix(ΔB + ΔS(F⁻) + S⁺); where rows leave, fix(B⁺ + S⁺) − F⁻")
+                "semi-naive: ΔF = fix(ΔB + ΔS(F⁻) + S⁺); where rows leave, fix(B⁺ + S⁺) − F⁻"
+            )
         if isinstance(q, Window):
             return self.partitions(s, q, deltas), (
-                "Δq = q(R⁺⋉K) − rows⋉K, K = δ(π_K |ΔR|): the kept rows leave, not rows computed again")
+                "Δq = q(R⁺⋉K) − rows⋉K, K = δ(π_K |ΔR|): the kept rows leave, not rows computed again"
+            )
         return deltas.of(q), "rows + Δq"
 
     def partitions(self, s: Bag, q: Window, deltas: Deltas) -> Relation:

@@ -44,12 +44,15 @@ def summed(s: Accumulated, added: Relation) -> Relation:
 
 
 def as_kept(s: Groups, new: Relation) -> Relation:
-    """Groups under the form of their keys that the state has: 1 day where a row with 24:00 came, so that what leaves is what arrived."""
+    """Groups under the form of their keys that the state has: 1 day where a row with 24:00 came, so that what leaves
+    is what arrived."""
     if not any(c.type in FORMS for c in new.schema if c.name in s.key):
         return new
     old, names = before(s, new.names)
     joined = LeftJoin(new, old, conj([same(new.col(k), names[k]) for k in s.key]))
-    kept: dict[str, Scalar] = {k: Call("coalesce", (names[k], new.col(k)), new.col(k).type) for k in s.key if new.col(k).type in FORMS}
+    kept: dict[str, Scalar] = {
+        k: Call("coalesce", (names[k], new.col(k)), new.col(k).type) for k in s.key if new.col(k).type in FORMS
+    }
     return Project(joined, tuple((c.name, kept.get(c.name, c)) for c in new.schema))
 
 
@@ -73,8 +76,10 @@ def with_extrema(s: Accumulated, change: Relation, resolve: Resolve) -> Relation
     for n, a in q.aggs:
         args, keep = tuple(put(x) for x in a.args), put(a.filter) if a.filter is not None else None
         if a.fn in ("min", "max"):
-            aggs += [(came(n), Agg(f"{a.fn}_in", args, a.type, keep)),
-                     (went(n), Agg(f"{a.fn}_out", args, a.type, keep))]
+            aggs += [
+                (came(n), Agg(f"{a.fn}_in", args, a.type, keep)),
+                (went(n), Agg(f"{a.fn}_out", args, a.type, keep)),
+            ]
         else:
             aggs.append((n, Agg(a.fn, args, a.type, keep)))
     net = Net(Project(change, tuple((name, x) for x, name in inputs.items())))
@@ -107,7 +112,9 @@ def gone(a: Agg, old: Col, new: Col, out: Col) -> Scalar:
     return conj([Call("is_true", (Call(beyond, (out, old), BOOL),), BOOL), negate(kept)])
 
 
-def again(q: Aggregate, lost: Relation, found: list[tuple[str, Agg]], anew: Callable[[str], str], resolve: Resolve) -> Relation:
+def again(
+    q: Aggregate, lost: Relation, found: list[tuple[str, Agg]], anew: Callable[[str], str], resolve: Resolve
+) -> Relation:
     if q.keys:
         keys, cols = keys_of(lost, [Col(k, e.type) for k, e in q.keys])
         pairs: list[tuple[Scalar, Col]] = [(e, c) for (_, e), c in zip(q.keys, cols, strict=True)]
@@ -130,6 +137,5 @@ def recomputed(q: Aggregate, change: Relation, resolve: Resolve) -> Relation:
     on = conj([same(Col(key(k), e.type), Col(k, e.type)) for k, e in q.keys])
     joined = LeftJoin(touched, new, on)
     exprs: list[tuple[str, Scalar]] = [(k, Col(key(k), e.type)) for k, e in q.keys]
-    exprs += [(n, Call("coalesce", (Col(n, a.type), ZERO), INT8) if n == COUNT else Col(n, a.type))
-              for n, a in q.aggs]
+    exprs += [(n, Call("coalesce", (Col(n, a.type), ZERO), INT8) if n == COUNT else Col(n, a.type)) for n, a in q.aggs]
     return Project(joined, tuple(exprs))

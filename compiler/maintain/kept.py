@@ -1,6 +1,7 @@
 """What a state is: a relation kept between batches, by how its rows are told apart and what they hold.
 
-- `Accumulated`: the groups of an aggregate, as accumulators that a batch's are added to (counts, sums), or combined with (extrema).
+- `Accumulated`: the groups of an aggregate, as accumulators that a batch's are added to (counts, sums), or combined
+  with (extrema).
 - `Recomputed`: the groups of an aggregate, as computed; a group that changes is computed again.
 - `Bag`: rows, each as often as its weight says.
 
@@ -82,8 +83,8 @@ class Recomputed(Groups):
 
 @dataclass(frozen=True)
 class Bag:
-    """The rows of `definition`, equal ones once, with their number in the column `_weight`; `again` where they are evaluated anew
-    at each batch that touches them."""
+    """The rows of `definition`, equal ones once, with their number in the column `_weight`; `again` where they are
+    evaluated anew at each batch that touches them."""
 
     name: str
     definition: Relation

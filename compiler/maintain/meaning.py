@@ -1,8 +1,8 @@
 """What a program means: the states after a batch, from the states before it, evaluated in memory over Z-sets.
 
-An engine may compute every change before a state takes any of them (two phases, as Delta tables that commit one by one need
-it) or one after the other (a transaction). Both have to give the same; `run` does it either way.
-A statement that no engine could run is an error here: two changes for one group, a weight below zero.
+An engine may compute every change before a state takes any of them (two phases, as Delta tables that commit one by
+one need it) or one after the other (a transaction). Both have to give the same; `run` does it either way. A
+statement that no engine could run is an error here: two changes for one group, a weight below zero.
 """
 
 from __future__ import annotations

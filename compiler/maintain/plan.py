@@ -20,7 +20,9 @@ class ViewPlan:
     tables: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # where it may differ from Postgres
-    hangs_on_ties: bool = False  # whether rows that its orders find equal could be taken in another order and give another answer
+    hangs_on_ties: bool = (
+        False  # whether rows that its orders find equal could be taken in another order and give another answer
+    )
     strategy: str = "first_order"
 
 

@@ -1,7 +1,7 @@
 """What a batch runs: steps that compute new values from states not yet touched, then the changes that the states take.
 
-Each state is read as it was before the batch, so that an engine whose tables commit one by one can repeat the second part.
-What `meaning` says of a program is what any engine has to make of it.
+Each state is read as it was before the batch, so that an engine whose tables commit one by one can repeat the second
+part. What `meaning` says of a program is what any engine has to make of it.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A program in an engine's words: made once for the tables that a batch changes, and run for every batch that changes them.
+    """A program in an engine's words: made once for the tables that a batch changes, and run for every batch that
+    changes them.
 
-    `statements`: the program as an engine with transactions over several tables runs it. `columns`: of each table, what is read of
-    the rows that a batch takes away.
+    `statements`: the program as an engine with transactions over several tables runs it. `columns`: of each table,
+    what is read of the rows that a batch takes away.
     """
 
     program: Program

@@ -1,7 +1,7 @@
 """The readable top of a view: what is left above the last state and evaluated when the view is read.
 
-Projections and filters cost a reader nothing; a window or LIMIT over all rows can be moved by any change, and reading is the
-only time that all rows are needed.
+Projections and filters cost a reader nothing; a window or LIMIT over all rows can be moved by any change, and
+reading is the only time that all rows are needed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def peel(r: Relation) -> tuple[list[Relation], Relation]:
 
 
 def settle(body: Relation) -> tuple[Relation, list[Relation]]:
-    """Without a state at the bottom: (the rows to keep, the operators above), cut below the last window or limit that is readable."""
+    """Without a state at the bottom: (the rows to keep, the operators above), cut below the last window or limit
+    that is readable."""
     ops: list[Relation] = []
     last, chain, r = 0, [body], body
     while readable(r):

@@ -16,8 +16,15 @@ from compiler.temporal import after_ranking
 
 Pass = Callable[[Relation], Relation]
 NORMALIZE: tuple[tuple[Pass, tuple[type, ...]], ...] = (  # each with the kinds of nodes that are gone after it
-    (unnest, NESTED), (distinct_aggregates, ()), (fuse_projects, ()), (push_filters, ()), (connect_joins, ()),
-    (fuse_projects, ()), (after_ranking, ()), (bound_recursions, ()))
+    (unnest, NESTED),
+    (distinct_aggregates, ()),
+    (fuse_projects, ()),
+    (push_filters, ()),
+    (connect_joins, ()),
+    (fuse_projects, ()),
+    (after_ranking, ()),
+    (bound_recursions, ()),
+)
 
 
 def normalize(r: Relation) -> Relation:

@@ -50,12 +50,17 @@ def _tagged(n: Aggregate, others: list[tuple[str, Agg]], groups: list) -> Relati
     inner_name = companions("in{n}_{x}", read, taken)
     kept = tuple(Col(inner_name(c), n.input.col(c).type) for c in read)
     back: dict[str, Scalar] = {c: k for c, k in zip(read, kept, strict=True)}
-    values = [tuple(Col(fresh(f"value_{g}_{i}", taken), a.type) for i, a in enumerate(args)) for g, (args, _) in enumerate(groups)]
+    values = [
+        tuple(Col(fresh(f"value_{g}_{i}", taken), a.type) for i, a in enumerate(args))
+        for g, (args, _) in enumerate(groups)
+    ]
 
     def part(src: Relation, key_exprs, mine: dict[str, Scalar], number: int) -> Relation:  # type: ignore[no-untyped-def]
         cols = [*kept, *(c for v in values for c in v)]
-        return Project(src, (*key_exprs, *((c.name, mine.get(c.name, Lit(None, c.type))) for c in cols),
-                             (tag.name, Lit(number, INT4))))
+        return Project(
+            src,
+            (*key_exprs, *((c.name, mine.get(c.name, Lit(None, c.type))) for c in cols), (tag.name, Lit(number, INT4))),
+        )
 
     parts = [part(n.input, n.keys, {k.name: n.input.col(c) for c, k in zip(read, kept, strict=True)}, 0)]
     for g, (args, keep) in enumerate(groups):
@@ -73,7 +78,15 @@ def _tagged(n: Aggregate, others: list[tuple[str, Agg]], groups: list) -> Relati
             aggs.append((k, replace(a, args=values[g], distinct=False, filter=is_part(g + 1), order=())))
         else:
             keep = conj([is_part(0), *([substitute(a.filter, back)] if a.filter is not None else [])])
-            aggs.append((k, replace(a, args=tuple(substitute(x, back) for x in a.args), filter=keep,
-                                    order=tuple(Order(substitute(o.expr, back), o.desc, o.nulls_first)
-                                                for o in a.order))))
+            aggs.append(
+                (
+                    k,
+                    replace(
+                        a,
+                        args=tuple(substitute(x, back) for x in a.args),
+                        filter=keep,
+                        order=tuple(Order(substitute(o.expr, back), o.desc, o.nulls_first) for o in a.order),
+                    ),
+                )
+            )
     return Aggregate(Union(tuple(parts)), tuple((k.name, k) for k in keys), tuple(aggs))

@@ -83,8 +83,13 @@ def settles(partition: Iterable[Scalar], order: Iterable[Order], args: Iterable[
 
 
 def _told(partition: Iterable[Scalar], order: Iterable[Order]) -> set[Scalar]:
-    """The expressions that are the same where an order finds rows equal: not of types with equal values of several forms."""
-    told = [e for e in (*partition, *(o.expr for o in order)) if not types.is_float(e.type) and e.type.name not in ("interval", "bpchar", "blanks")]
+    """The expressions that are the same where an order finds rows equal: not of types with equal values of several
+    forms."""
+    told = [
+        e
+        for e in (*partition, *(o.expr for o in order))
+        if not types.is_float(e.type) and e.type.name not in ("interval", "bpchar", "blanks")
+    ]
     return {x for e in told for x in (e, _inner(e))}
 
 
@@ -97,4 +102,9 @@ def _inner(e: Scalar) -> Scalar:
 
 def _kept(a: types.Type, b: types.Type) -> bool:
     """Whether a cast keeps different values different."""
-    return types.is_integer(a) and (types.is_integer(b) or b.name == "text") or a.name in ("uuid", "date", "text", "varchar") and b.name == "text"
+    return (
+        types.is_integer(a)
+        and (types.is_integer(b) or b.name == "text")
+        or a.name in ("uuid", "date", "text", "varchar")
+        and b.name == "text"
+    )

@@ -1,8 +1,9 @@
-"""LIMIT without ORDER BY over a recursion: Postgres stops it when it has as many rows as are asked for, and so does this.
+"""LIMIT without ORDER BY over a recursion: Postgres stops it when it has as many rows as are asked for, and so does
+this.
 
-Each row carries how many rows its round and those before it have found (of UNION ALL), or the number of its round (of UNION, where
-each round that is not the last finds a new row). A round follows only where that is still too few, and the first rows are the rows of
-the first rounds. What nothing ends is refused.
+Each row carries how many rows its round and those before it have found (of UNION ALL), or the number of its round
+(of UNION, where each round that is not the last finds a new row). A round follows only where that is still too few,
+and the first rows are the rows of the first rounds. What nothing ends is refused.
 """
 
 from __future__ import annotations
@@ -10,7 +11,21 @@ from __future__ import annotations
 from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.naming import fresh
-from compiler.ir.relation import Agg, Aggregate, Filter, Fixpoint, Order, Project, Recur, Relation, TopK, Window, WindowCall, transform, walk
+from compiler.ir.relation import (
+    Agg,
+    Aggregate,
+    Filter,
+    Fixpoint,
+    Order,
+    Project,
+    Recur,
+    Relation,
+    TopK,
+    Window,
+    WindowCall,
+    transform,
+    walk,
+)
 from compiler.ir.rounds import carried
 from compiler.ir.scalar import Call, Col, Lit, Scalar, conj, substitute
 from compiler.ir.types import BOOL, INT8
@@ -21,9 +36,12 @@ def bound_recursions(r: Relation) -> Relation:
     r = transform(r, lambda n: _limited(n) if isinstance(n, TopK) else n)
     for n in walk(r):
         if isinstance(n, Fixpoint) and _endless(n):
-            raise UnsupportedSql("a recursion that nothing ends is not supported", code="unsupported_recursion",
-                                 detail="Each of its rounds has rows for the next one.",
-                                 hint="End it by a condition in WHERE, or by a LIMIT without ORDER BY right above it.")
+            raise UnsupportedSql(
+                "a recursion that nothing ends is not supported",
+                code="unsupported_recursion",
+                detail="Each of its rounds has rows for the next one.",
+                hint="End it by a condition in WHERE, or by a LIMIT without ORDER BY right above it.",
+            )
     return r
 
 
@@ -42,7 +60,7 @@ def _limited(n: TopK) -> Relation:
     for i, op in enumerate(ops):
         if isinstance(op, Filter):
             p = op.predicate
-            for below in ops[i + 1:]:
+            for below in ops[i + 1 :]:
                 p = substitute(p, dict(below.exprs)) if isinstance(below, Project) else p
             met.append(p)
     if q.distinct and met:
@@ -61,7 +79,11 @@ def _again(q: Fixpoint, col: Col, most: Lit) -> Relation | None:
     """The step over rows of a round after which there is another."""
     step = carried(q.step, q.name, col)
     going = Call("<", (col, most), BOOL)
-    return None if step is None else transform(step, lambda n: Filter(n, going) if isinstance(n, Recur) and n.name == q.name else n)
+    return (
+        None
+        if step is None
+        else transform(step, lambda n: Filter(n, going) if isinstance(n, Recur) and n.name == q.name else n)
+    )
 
 
 def _by_rows(q: Fixpoint, col: Col, most: Lit, met: Scalar | None) -> Relation | None:
@@ -71,8 +93,11 @@ def _by_rows(q: Fixpoint, col: Col, most: Lit, met: Scalar | None) -> Relation |
     number = Col(fresh("found", [*step.names, *q.names]), INT8)
 
     def found(r: Relation, before: Scalar | None) -> Relation:
-        here = met if r.names == q.names or met is None else substitute(
-            met, {a.name: b for a, b in zip(q.schema, r.schema, strict=False)})
+        here = (
+            met
+            if r.names == q.names or met is None
+            else substitute(met, {a.name: b for a, b in zip(q.schema, r.schema, strict=False)})
+        )
         some = r if met is not None else TopK(r, (), (), int(str(most.value)))  # more of one round are not asked for
         counted = Window(some, (), ((number.name, WindowCall("count", (), INT8, filter=here)),))
         total: Scalar = number if before is None else Call("+", (before, number), INT8)
@@ -86,10 +111,17 @@ def _by_rounds(q: Fixpoint, col: Col, most: Lit) -> Relation | None:
     if step is None:
         return None
     base = Project(q.base, (*((c.name, c) for c in q.schema), (col.name, Lit(0, INT8))))
-    after = Project(step, (*((a.name, b) for a, b in zip(q.schema, q.step.schema, strict=True)),
-                           (col.name, Call("+", (col, Lit(1, INT8)), INT8))))
+    after = Project(
+        step,
+        (
+            *((a.name, b) for a, b in zip(q.schema, q.step.schema, strict=True)),
+            (col.name, Call("+", (col, Lit(1, INT8)), INT8)),
+        ),
+    )
     first = Agg("min", (col,), INT8)
-    return Aggregate(Fixpoint(q.name, base, after, True, ends=True), tuple((c.name, c) for c in q.schema), ((col.name, first),))
+    return Aggregate(
+        Fixpoint(q.name, base, after, True, ends=True), tuple((c.name, c) for c in q.schema), ((col.name, first),)
+    )
 
 
 def _computes(q: Fixpoint) -> bool:
@@ -115,5 +147,11 @@ def _counts_on(e: Scalar, name: str) -> bool:
     if not isinstance(e, Call) or e.fn not in ("+", "-") or len(e.args) != 2:
         return False
     a, b = e.args
-    return isinstance(a, Col) and a.name == name and isinstance(b, Lit) and types.is_exact(b.type) and b.value is not None\
+    return (
+        isinstance(a, Col)
+        and a.name == name
+        and isinstance(b, Lit)
+        and types.is_exact(b.type)
+        and b.value is not None
         and float(str(b.value)) != 0
+    )

@@ -1,8 +1,9 @@
-"""One order for rows that tie: the key of their table, then the whole row, so that an answer that hangs on ties is a function of the rows.
+"""One order for rows that tie: the key of their table, then the whole row, so that an answer that hangs on ties is a
+function of the rows.
 
-Every engine orders rows that tie by their columns, from the first to the last. Where a key is known and does not come first, it is
-put into the order here. Functions that take a row of a frame made of peers, whose order cannot be lengthened without changing
-the frame, take it by its place in the whole order, which is their last argument.
+Every engine orders rows that tie by their columns, from the first to the last. Where a key is known and does not
+come first, it is put into the order here. Functions that take a row of a frame made of peers, whose order cannot be
+lengthened without changing the frame, take it by its place in the whole order, which is their last argument.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def hanging(r: Relation) -> list[str]:
         if isinstance(n, TopK) and not _all_ordered(n) and (n.skip or not n.with_ties):
             out["DISTINCT ON" if n.partition and n.limit == 1 else "LIMIT"] = None
         if isinstance(n, Aggregate):
-            out.update(dict.fromkeys(SHOWN.get(a.fn, a.fn) for _, a in n.aggs if _listed(a) and not _list_settled(n, a)))
+            out.update(
+                dict.fromkeys(SHOWN.get(a.fn, a.fn) for _, a in n.aggs if _listed(a) and not _list_settled(n, a))
+            )
         return n
 
     transform(r, see)
@@ -71,7 +74,7 @@ def _longer(order: tuple[Order, ...], rows: Relation, partition: tuple[Scalar, .
     known = {o.expr for o in order}
     rest = [c for c in rows.schema if c not in known]
     added = [c for c in key if c not in known and c not in partition]
-    return order if rest[:len(added)] == added else (*order, *map(Order, added))
+    return order if rest[: len(added)] == added else (*order, *map(Order, added))
 
 
 # -- lists
@@ -121,7 +124,11 @@ def _whole(c: WindowCall) -> bool:
         return not c.order
     unit, (start, _), (end, _), exclude = c.frame
     alike = ("current row",) if unit != "rows" and not c.order else ()
-    return start in ("unbounded preceding", *alike) and end in ("unbounded following", *alike) and exclude in ("", "current row")
+    return (
+        start in ("unbounded preceding", *alike)
+        and end in ("unbounded following", *alike)
+        and exclude in ("", "current row")
+    )
 
 
 def _hangs(c: WindowCall, n: Window) -> bool:
@@ -148,12 +155,22 @@ def _window(n: Window) -> Relation:
         if c.fn in PICKED | LISTS and _whole(c):
             calls.append((name, replace(c, order=longer, frame=(*EVERY[:3], c.frame[3] if c.frame else ""))))
         elif c.fn == "first_value" and _from_first(c):
-            calls.append((name, replace(c, order=longer, frame=EVERY if c.frame is not None and c.frame[0] != "rows" else c.frame)))
+            calls.append(
+                (
+                    name,
+                    replace(c, order=longer, frame=EVERY if c.frame is not None and c.frame[0] != "rows" else c.frame),
+                )
+            )
         elif c.fn == "nth_value" and _peers(c) and _from_first(c):
             reached = Col(fresh(f"{name}_rows", taken), INT8)
             taken.append(reached.name)
-            calls += [(name, replace(c, order=longer, frame=EVERY)), (reached.name, WindowCall("count", (), INT8, c.order, c.frame))]
-            values[name] = case([(Call(">=", (reached, c.args[1]), BOOL), Col(name, c.type))], Lit(None, c.type), c.type)
+            calls += [
+                (name, replace(c, order=longer, frame=EVERY)),
+                (reached.name, WindowCall("count", (), INT8, c.order, c.frame)),
+            ]
+            values[name] = case(
+                [(Call(">=", (reached, c.args[1]), BOOL), Col(name, c.type))], Lit(None, c.type), c.type
+            )
         elif c.fn in BY_PLACE and _peers(c):
             if longer not in places:
                 places[longer] = Col(fresh(f"{name}_at", taken), INT8)

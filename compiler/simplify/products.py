@@ -1,7 +1,7 @@
 """Inner joins in an order in which each relation meets those before it on a condition; products come last.
 
-FROM a, b, c WHERE a.x = c.x AND c.y = b.y is a ⋈ c ⋈ b: as written it would begin with a × b, and a step that is read twice
-would keep all of that.
+FROM a, b, c WHERE a.x = c.x AND c.y = b.y is a ⋈ c ⋈ b: as written it would begin with a × b, and a step that is
+read twice would keep all of that.
 """
 
 from __future__ import annotations
@@ -50,8 +50,16 @@ def _order(leaves: list[Relation], conditions: list[Scalar]) -> list[list[int]]:
     while left:
         group = [left.pop(0)]
         seen = set(names[group[0]])
-        while (found := next((i for i in left if any(
-                (c := columns(p)) & seen and c & names[i] and c <= seen | names[i] for p in conditions)), None)) is not None:
+        while (
+            found := next(
+                (
+                    i
+                    for i in left
+                    if any((c := columns(p)) & seen and c & names[i] and c <= seen | names[i] for p in conditions)
+                ),
+                None,
+            )
+        ) is not None:
             left.remove(found)
             group.append(found)
             seen |= names[found]

@@ -21,8 +21,11 @@ def _node(n: Relation) -> Relation:
         if any(c > 1 and not _cheap(inner[k]) for k, c in uses.items()):
             return n
         n = Project(n.input.input, tuple((k, substitute(e, inner)) for k, e in n.exprs))
-    if isinstance(n, Project) and n.names == n.input.names and all(
-            isinstance(e, Col) and e.name == k for k, e in n.exprs):
+    if (
+        isinstance(n, Project)
+        and n.names == n.input.names
+        and all(isinstance(e, Col) and e.name == k for k, e in n.exprs)
+    ):
         return n.input
     return n
 

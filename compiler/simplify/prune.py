@@ -24,7 +24,8 @@ from compiler.ir.scalar import Scalar, columns
 
 
 def prune(r: Relation) -> Relation:
-    """The same relation, reading no more than it needs. What is used twice stays one: it keeps what either use reads."""
+    """The same relation, reading no more than it needs. What is used twice stays one: it keeps what either use
+    reads."""
     order = _readers_first(r)
     need = _needed(r, order)
     done: dict[Relation, Relation] = {}
@@ -97,7 +98,7 @@ def _kept(r: Project, need: set[str]) -> tuple[tuple[str, Scalar], ...]:
 
 
 def _places(r: Union, need: set[str]) -> list[int]:
-    return [i for i, n in enumerate(r.names) if n in need] or [0][:len(r.names)]
+    return [i for i, n in enumerate(r.names) if n in need] or [0][: len(r.names)]
 
 
 def _aggs(r: Aggregate, need: set[str]) -> tuple[tuple[str, Agg], ...]:
@@ -114,7 +115,9 @@ def _cut(r: Relation, need: set[str], inputs: tuple[Relation, ...]) -> Relation:
     if isinstance(r, Aggregate):
         return replace(r, input=inputs[0], aggs=_aggs(r, need))
     if isinstance(r, Scan | State | Temp) and need < set(r.names):
-        return Project(r, tuple((c.name, c) for c in r.schema if c.name in need) or tuple((c.name, c) for c in r.schema[:1]))
+        return Project(
+            r, tuple((c.name, c) for c in r.schema if c.name in need) or tuple((c.name, c) for c in r.schema[:1])
+        )
     return r.rebuild(inputs) if inputs else r
 
 

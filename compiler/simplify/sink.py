@@ -24,7 +24,8 @@ def _own(r: Relation) -> bool:
 
 
 def _below(n: LeftJoin | Semi) -> Relation | None:
-    """The join over inputs that hold no row of the recursion, with the columns of `n`; None where its condition reads one."""
+    """The join over inputs that hold no row of the recursion, with the columns of `n`; None where its condition
+    reads one."""
     if _own(n.right):
         return None
     if not _own(n.left):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-RESERVED = set("""
+WORDS = """
 all analyse analyze and any array as asc asymmetric at both case cast check collate column constraint create
 cross current_date current_time current_timestamp cube date default deferrable delete desc describe distinct
 do else end except exists extract false fetch filter for foreign from full function grant group grouping
@@ -13,7 +13,8 @@ limit map minus natural not null nulls of offset on only or order outer over ove
 position primary qualify range references returning right row rows schema select semi set show similar some
 struct symmetric table then time timestamp to trailing trim true truncate union unique unpivot update user
 using values variadic view when where window with anti asof positional summarize glob generated macro at
-""".split())  # noqa: SIM905 - a list of words reads better than a list of strings
+"""
+RESERVED = frozenset(WORDS.split())
 
 
 def ident(name: str) -> exp.Identifier:

@@ -5,9 +5,19 @@ from __future__ import annotations
 from compiler.ir import types
 from compiler.ir.types import Type
 
-NAMES = {"bool": "BOOLEAN", "int2": "SMALLINT", "int4": "INT", "int8": "BIGINT", "float4": "FLOAT", "float8": "DOUBLE",
-         "date": "DATE", "timestamp": "TIMESTAMP_NTZ", "timestamptz": "TIMESTAMP_LTZ", "bytea": "BINARY",
-         "interval": "STRUCT<months: INT, days: INT, micros: BIGINT>"}
+NAMES = {
+    "bool": "BOOLEAN",
+    "int2": "SMALLINT",
+    "int4": "INT",
+    "int8": "BIGINT",
+    "float4": "FLOAT",
+    "float8": "DOUBLE",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP_NTZ",
+    "timestamptz": "TIMESTAMP_LTZ",
+    "bytea": "BINARY",
+    "interval": "STRUCT<months: INT, days: INT, micros: BIGINT>",
+}
 
 
 def type_name(t: Type) -> str:
@@ -19,15 +29,24 @@ def type_name(t: Type) -> str:
 
 
 def shortest_real(x: str) -> str:
-    """The fewest digits that tell a FLOAT from its neighbours, with an exponent (1.2345679E+09), as SQL; NaN and infinities by name.
-    As Postgres has it, what lies halfway between two floats tells neither, and of two ends as near the even one is taken."""
+    """The fewest digits that tell a FLOAT from its neighbours, with an exponent (1.2345679E+09), as SQL; NaN and
+    infinities by name. As Postgres has it, what lies halfway between two floats tells neither, and of two ends as
+    near the even one is taken."""
+
     def told(t: str) -> str:
         beyond = f"2 * CAST({t} AS DOUBLE) - d"
-        return f"CAST({t} AS FLOAT) = CAST(d AS FLOAT) AND (CAST({t} AS DOUBLE) = d OR CAST(CAST({beyond} AS FLOAT) AS DOUBLE) <> {beyond})"
+        return (
+            f"CAST({t} AS FLOAT) = CAST(d AS FLOAT) AND (CAST({t} AS DOUBLE) = d OR CAST(CAST({beyond} AS FLOAT) AS "
+            f"DOUBLE) <> {beyond})"
+        )
 
     six, seven, eight, nine = (f"FORMAT_STRING('%.{n}E', d)" for n in (5, 6, 7, 8))
     cut = f"REPLACE({nine}, '5E', 'E')"
     even = f"{nine} RLIKE '[02468]5E' AND CAST({nine} AS DOUBLE) = d AND {told(cut)}"
-    digits = (f"CASE WHEN d IS NULL OR ISNAN(d) OR ABS(d) = DOUBLE('Infinity') OR ABS(d) < 1.1754E-38 THEN CAST(CAST(d AS FLOAT) AS STRING) "
-              f"WHEN {told(six)} THEN {six} WHEN {told(seven)} THEN {seven} WHEN {even} THEN {cut} WHEN {told(eight)} THEN {eight} ELSE {nine} END")
+    digits = (
+        f"CASE WHEN d IS NULL OR ISNAN(d) OR ABS(d) = DOUBLE('Infinity') OR ABS(d) < 1.1754E-38 THEN CAST(CAST(d AS "
+        f"FLOAT) AS STRING) "
+        f"WHEN {told(six)} THEN {six} WHEN {told(seven)} THEN {seven} WHEN {even} THEN {cut} WHEN {told(eight)} THEN "
+        f"{eight} ELSE {nine} END"
+    )
     return f"GET(TRANSFORM(ARRAY(CAST({x} AS DOUBLE)), d -> {digits}), 0)"

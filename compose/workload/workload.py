@@ -20,20 +20,28 @@ def some_order(conn: psycopg.Connection) -> int:
     """An order that was there a moment ago, about uniformly chosen; 0 when there is none."""
     row = conn.execute(
         "WITH r AS (SELECT min(order_id) AS a, max(order_id) AS b FROM orders) "
-        "SELECT order_id FROM orders, r WHERE order_id >= a + random() * (b - a) ORDER BY order_id LIMIT 1").fetchone()
+        "SELECT order_id FROM orders, r WHERE order_id >= a + random() * (b - a) ORDER BY order_id LIMIT 1"
+    ).fetchone()
     return row[0] if row else 0
 
 
 def place(conn: psycopg.Connection) -> None:
     """A customer orders one to five products and is charged."""
     customer = random.randint(1, 500)
-    row = conn.execute("INSERT INTO orders (customer_id, status) VALUES (%s, 'open') RETURNING order_id", (customer,)).fetchone()
+    row = conn.execute(
+        "INSERT INTO orders (customer_id, status) VALUES (%s, 'open') RETURNING order_id", (customer,)
+    ).fetchone()
     assert row is not None
     for line in range(1, random.randint(1, 5) + 1):
-        conn.execute("INSERT INTO order_line SELECT %s, %s, product_id, %s, price FROM product WHERE product_id = %s",
-                     (row[0], line, random.randint(1, 9), random.randint(1, 200)))
-    conn.execute("UPDATE customer SET balance = balance - (SELECT sum(quantity * price) FROM order_line WHERE order_id = %s) "
-                 "WHERE customer_id = %s", (row[0], customer))
+        conn.execute(
+            "INSERT INTO order_line SELECT %s, %s, product_id, %s, price FROM product WHERE product_id = %s",
+            (row[0], line, random.randint(1, 9), random.randint(1, 200)),
+        )
+    conn.execute(
+        "UPDATE customer SET balance = balance - (SELECT sum(quantity * price) FROM order_line WHERE order_id = %s) "
+        "WHERE customer_id = %s",
+        (row[0], customer),
+    )
 
 
 def advance(conn: psycopg.Connection) -> None:
@@ -48,10 +56,15 @@ def amend(conn: psycopg.Connection) -> None:
 
 def correct(conn: psycopg.Connection) -> None:
     """An order loses its last line, a product gets a new price."""
-    conn.execute("DELETE FROM order_line WHERE order_id = %(o)s AND line_no > 1 AND line_no = "
-                 "(SELECT max(line_no) FROM order_line WHERE order_id = %(o)s)", {"o": some_order(conn)})
-    conn.execute("UPDATE product SET price = round(price * %s, 2) + 0.01 WHERE product_id = %s",
-                 (random.choice(("0.95", "1.05")), random.randint(1, 200)))
+    conn.execute(
+        "DELETE FROM order_line WHERE order_id = %(o)s AND line_no > 1 AND line_no = "
+        "(SELECT max(line_no) FROM order_line WHERE order_id = %(o)s)",
+        {"o": some_order(conn)},
+    )
+    conn.execute(
+        "UPDATE product SET price = round(price * %s, 2) + 0.01 WHERE product_id = %s",
+        (random.choice(("0.95", "1.05")), random.randint(1, 200)),
+    )
 
 
 def purge(conn: psycopg.Connection) -> None:

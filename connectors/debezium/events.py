@@ -1,8 +1,9 @@
-"""Debezium's change events to columns: JSON in the order of the stream, without I/O; what `postgres.pgoutput` is for its bytes.
+"""Debezium's change events to columns: JSON in the order of the stream, without I/O; what `postgres.pgoutput` is for
+its bytes.
 
-Frames are the values of events: a transaction's changes and, after them, the event that ends it. DuckDB reads them column
-by column into Postgres' text, so that what stages and lands changes is the same for both.
-Source: Debezium documentation, "Debezium connector for PostgreSQL", data change events and transaction metadata.
+Frames are the values of events: a transaction's changes and, after them, the event that ends it. DuckDB reads them
+column by column into Postgres' text, so that what stages and lands changes is the same for both. Source: Debezium
+documentation, "Debezium connector for PostgreSQL", data change events and transaction metadata.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from connectors.debezium.values import text_of
 from connectors.duckdb.session import scratch
 from connectors.postgres.pgoutput import I64, Changes, Decoded, Relation, Tuples
 
-ENVELOPE = {"op": "/op", "schema": "/source/schema", "name": "/source/table", "lsn": "/source/lsn", "status": "/status", "id": "/id"}
+ENVELOPE = {
+    "op": "/op",
+    "schema": "/source/schema",
+    "name": "/source/table",
+    "lsn": "/source/lsn",
+    "status": "/status",
+    "id": "/id",
+}
 KINDS = {"c": "I", "u": "U", "d": "D"}
 
 
@@ -52,14 +60,25 @@ class EventDecoder:
         if not frames:
             return out
         con = scratch()
-        con.register("arrived", pa.table({"v": pa.array(frames, type=pa.large_binary()).cast(pa.large_string()),
-                                          "seq": pa.array(np.arange(len(frames)))}))
+        con.register(
+            "arrived",
+            pa.table(
+                {
+                    "v": pa.array(frames, type=pa.large_binary()).cast(pa.large_string()),
+                    "seq": pa.array(np.arange(len(frames))),
+                }
+            ),
+        )
         paths = ", ".join(f"'{p}'" for p in ENVELOPE.values())
         con.execute(f"CREATE TABLE event AS SELECT seq, v, json_extract_string(v, [{paths}]) AS e FROM arrived")
-        rows = con.execute(f"SELECT {', '.join(f'e[{i}] AS {n}' for i, n in enumerate(ENVELOPE, 1))} FROM event ORDER BY seq").to_arrow_table()
+        rows = con.execute(
+            f"SELECT {', '.join(f'e[{i}] AS {n}' for i, n in enumerate(ENVELOPE, 1))} FROM event ORDER BY seq"
+        ).to_arrow_table()
         found = {n: np.array(rows[n].to_pylist(), dtype=object) for n in ENVELOPE}
         ends = np.flatnonzero(found["status"] == "END")
-        commits = np.array([end_of(i) - 1 for i in found["id"][ends]], dtype=np.int64)  # after every earlier commit, before its own end
+        commits = np.array(
+            [end_of(i) - 1 for i in found["id"][ends]], dtype=np.int64
+        )  # after every earlier commit, before its own end
         out.transactions = len(ends)
         commit = commits[np.searchsorted(ends, np.arange(len(frames)))]
         batch = _Batch(found["op"], list(zip(found["schema"], found["name"], strict=True)), found["lsn"], commit)
@@ -75,8 +94,11 @@ class EventDecoder:
         for i in mine[op == "t"]:
             out.truncated[oid] = (int(i), int(batch.commit[i]))
         moved = self._moved(batch, mine, op)
-        shapes = con.execute("SELECT seq, json_keys(v, CASE e[1] WHEN 'd' THEN '/before' ELSE '/after' END) AS k FROM event "
-                             "WHERE e[2] = ? AND e[3] = ? AND e[1] IN ('c', 'u', 'd') ORDER BY seq", list(name)).fetchall()
+        shapes = con.execute(
+            "SELECT seq, json_keys(v, CASE e[1] WHEN 'd' THEN '/before' ELSE '/after' END) AS k FROM event "
+            "WHERE e[2] = ? AND e[3] = ? AND e[1] IN ('c', 'u', 'd') ORDER BY seq",
+            list(name),
+        ).fetchall()
         of = {seq: tuple(k) for seq, k in shapes}
         for columns in dict.fromkeys(of.values()):
             here = np.array([s for s, k in of.items() if k == columns], dtype=np.int64)
@@ -88,10 +110,20 @@ class EventDecoder:
     def _moved(batch: _Batch, mine: I64, op: npt.NDArray[np.object_]) -> set[int]:
         """An UPDATE of a key is a delete and, in the same place of the log, an insert: the inserts of such pairs."""
         after = np.flatnonzero((op[:-1] == "d") & (op[1:] == "c")) + 1
-        return {int(mine[i]) for i in after if mine[i] == mine[i - 1] + 1 and batch.lsn[mine[i]] == batch.lsn[mine[i - 1]]}
+        return {
+            int(mine[i]) for i in after if mine[i] == mine[i - 1] + 1 and batch.lsn[mine[i]] == batch.lsn[mine[i - 1]]
+        }
 
-    def _changes(self, con: duckdb.DuckDBPyConnection, out: Decoded, batch: _Batch, here: I64, r: Relation, t: Table,
-                 moved: set[int]) -> None:
+    def _changes(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        out: Decoded,
+        batch: _Batch,
+        here: I64,
+        r: Relation,
+        t: Table,
+        moved: set[int],
+    ) -> None:
         whole = has_old_images(t)
         old_at = {m - 1: m for m in moved}
         groups: dict[tuple[str, bool], list[int]] = {}
@@ -106,7 +138,9 @@ class EventDecoder:
             new = None if kind == "D" else self._tuples(con, seq, "after", r, t)
             old = self._tuples(con, old_seq, "before", r, t) if has_old else None
             out.rows += len(seq)
-            out.changes.setdefault(r.oid, []).append(Changes(kind, batch.commit[seq], seq, new, old, has_old and not whole, r))
+            out.changes.setdefault(r.oid, []).append(
+                Changes(kind, batch.commit[seq], seq, new, old, has_old and not whole, r)
+            )
 
     def _tuples(self, con: duckdb.DuckDBPyConnection, seq: I64, side: str, r: Relation, t: Table) -> Tuples:
         """One side of the events at places `seq`, as columns of text."""
@@ -118,16 +152,25 @@ class EventDecoder:
             left = f"r[{i}] = {_quoted(self.unchanged)}"
             text = f"CASE WHEN NOT {left} THEN {text_of(f'r[{i}]', column.type)} END" if column else f"r[{i}]"
             items.append(f"{text} AS c{i}, coalesce({left}, false) AS u{i}")
-        rows = con.execute(f"SELECT {', '.join(items)} FROM (SELECT place, json_extract_string(v, [{paths}]) AS r "
-                           "FROM wanted JOIN event USING (seq)) ORDER BY place").to_arrow_table()
+        rows = con.execute(
+            f"SELECT {', '.join(items)} FROM (SELECT place, json_extract_string(v, [{paths}]) AS r "
+            "FROM wanted JOIN event USING (seq)) ORDER BY place"
+        ).to_arrow_table()
         con.unregister("wanted")
-        flags = [rows[f"u{i}"].combine_chunks().to_numpy(zero_copy_only=False).astype(bool) for i in range(1, len(r.columns) + 1)]
-        texts = [rows[f"c{i}"].cast(pa.large_string()).combine_chunks().cast(pa.string_view()) for i in range(1, len(r.columns) + 1)]
+        flags = [
+            rows[f"u{i}"].combine_chunks().to_numpy(zero_copy_only=False).astype(bool)
+            for i in range(1, len(r.columns) + 1)
+        ]
+        texts = [
+            rows[f"c{i}"].cast(pa.large_string()).combine_chunks().cast(pa.string_view())
+            for i in range(1, len(r.columns) + 1)
+        ]
         return Tuples(texts, [u if u.any() else None for u in flags])
 
 
 def has_old_images(t: Table) -> bool:
-    """Whether old images are used whole: only where no key tells rows apart. They are read with the columns of today."""
+    """Whether old images are used whole: only where no key tells rows apart. They are read with the columns of
+    today."""
     return t.identity == "full" and (not t.key or t.deferrable)
 
 

@@ -1,4 +1,5 @@
-"""What Debezium's engine does not say, asked of the source beside it: whether the slot and the tables are what they were."""
+"""What Debezium's engine does not say, asked of the source beside it: whether the slot and the tables are what they
+were."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from connectors.postgres.stream import RELEASE, SlotInUse, SlotUnavailable
 FIRST_VERSION = 140000  # messages are part of the stream from Postgres 14 on
 BARE_ENUMS = """
 SELECT format_type(t.oid, NULL) FROM pg_type t
-WHERE t.typcategory = 'E' AND t.typtype <> 'p' AND NOT EXISTS (SELECT FROM pg_enum e WHERE e.enumtypid = t.oid) ORDER BY 1
+WHERE t.typcategory = 'E' AND t.typtype <> 'p' AND NOT EXISTS (SELECT FROM pg_enum e WHERE e.enumtypid = t.oid) ORDER
+  BY 1
 """
 
 
@@ -42,28 +44,40 @@ class Source:
             raise self._gone(e) from e
 
     def _gone(self, e: Exception) -> SourceUnreachable:
-        return SourceUnreachable(f"the connection to the source {describe(self.dsn)} broke", code="source_unreachable",
-                                 detail=str(e).strip().split("\n")[0], hint="Run tidemark again; nothing is lost.")
+        return SourceUnreachable(
+            f"the connection to the source {describe(self.dsn)} broke",
+            code="source_unreachable",
+            detail=str(e).strip().split("\n")[0],
+            hint="Run tidemark again; nothing is lost.",
+        )
 
     def check(self) -> None:
         """What would stop the engine, or make it go on where it should not: it makes a slot that is missing."""
         version = self.conn.info.server_version
         if version < FIRST_VERSION:
-            raise TidemarkError("the source is too old to be read through Debezium", code="unsupported_source",
-                                detail=f"It is PostgreSQL {version // 10000}; 14 is the first.",
-                                hint='Leave out capture = "debezium" in tidemark.toml.')
+            raise TidemarkError(
+                "the source is too old to be read through Debezium",
+                code="unsupported_source",
+                detail=f"It is PostgreSQL {version // 10000}; 14 is the first.",
+                hint='Leave out capture = "debezium" in tidemark.toml.',
+            )
         bare = self.ask(BARE_ENUMS)
         if bare is not None:
-            raise TidemarkError("Debezium does not start on this source", code="unsupported_source",
-                                detail=f"Its type {bare[0]} is an enum without labels, or a domain over an enum.",
-                                hint='Drop or alter the type, or leave out capture = "debezium" in tidemark.toml.')
+            raise TidemarkError(
+                "Debezium does not start on this source",
+                code="unsupported_source",
+                detail=f"Its type {bare[0]} is an enum without labels, or a domain over an enum.",
+                hint='Drop or alter the type, or leave out capture = "debezium" in tidemark.toml.',
+            )
         deadline = time.monotonic() + RELEASE
         while (detail := self._unavailable()) and ("in use" in detail and time.monotonic() < deadline):
             time.sleep(0.1)
         if detail:
             hint = "Another tidemark run holds it; stop that one first." if "in use" in detail else AGAIN
             kind = SlotInUse if "in use" in detail else SlotUnavailable
-            raise kind(f'replication slot "{self.slot}" cannot be read', detail=detail, hint=hint, code="slot_unavailable")
+            raise kind(
+                f'replication slot "{self.slot}" cannot be read', detail=detail, hint=hint, code="slot_unavailable"
+            )
 
     def _unavailable(self) -> str:
         """Why the slot cannot be read, if so."""
@@ -86,12 +100,20 @@ class Source:
         for t in tables:
             found = now[(t.schema, t.name)]
             if found.identity != t.identity:
-                raise TableChanged(f'the replica identity of "{t.schema}.{t.name}" was altered', code="table_changed",
-                                   detail=f"It was {t.identity.upper()}, and is {found.identity.upper()}.", hint=AGAIN)
+                raise TableChanged(
+                    f'the replica identity of "{t.schema}.{t.name}" was altered',
+                    code="table_changed",
+                    detail=f"It was {t.identity.upper()}, and is {found.identity.upper()}.",
+                    hint=AGAIN,
+                )
             stricter = [c.name for c in t.columns if not c.not_null and c.name in found.not_null]
             if stricter and has_old_images(t):
-                raise TableChanged(f'column "{stricter[0]}" of "{t.schema}.{t.name}" was made NOT NULL', code="table_changed",
-                                   detail="Debezium reads older rows as if it had always been.", hint=AGAIN)
+                raise TableChanged(
+                    f'column "{stricter[0]}" of "{t.schema}.{t.name}" was made NOT NULL',
+                    code="table_changed",
+                    detail="Debezium reads older rows as if it had always been.",
+                    hint=AGAIN,
+                )
 
     def position(self) -> int:
         """Where the source's WAL is now."""
@@ -108,9 +130,13 @@ class Source:
         with suppress(TidemarkError, psycopg.Error):
             while time.monotonic() < deadline:
                 try:
-                    self.ask("SELECT pg_replication_slot_advance(slot_name, least(%s::pg_lsn, pg_current_wal_flush_lsn())) "
-                             "FROM pg_replication_slots WHERE slot_name = %s AND confirmed_flush_lsn < %s::pg_lsn",
-                             format_lsn(lsn), self.slot, format_lsn(lsn))
+                    self.ask(
+                        "SELECT pg_replication_slot_advance(slot_name, least(%s::pg_lsn, pg_current_wal_flush_lsn())) "
+                        "FROM pg_replication_slots WHERE slot_name = %s AND confirmed_flush_lsn < %s::pg_lsn",
+                        format_lsn(lsn),
+                        self.slot,
+                        format_lsn(lsn),
+                    )
                     return
                 except SourceUnreachable as e:
                     if not isinstance(e.__cause__, errors.ObjectInUse):

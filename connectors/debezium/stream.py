@@ -1,4 +1,5 @@
-"""Changes as Debezium tells them, where `postgres.stream` reads them from the server: whole transactions, acknowledged when told to."""
+"""Changes as Debezium tells them, where `postgres.stream` reads them from the server: whole transactions,
+acknowledged when told to."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ class DebeziumStream:
         self.source = Source(dsn, slot)
         try:
             self.source.check()
-            names = [re.escape(f"{t.schema}.{t.name}").replace(",", "\\,").replace("\\ ", "[ ]") for t in tables]  # the list is trimmed
+            names = [
+                re.escape(f"{t.schema}.{t.name}").replace(",", "\\,").replace("\\ ", "[ ]") for t in tables
+            ]  # the list is trimmed
             self.engine = Embedded(properties(self.source.conn, slot, publication, names, self.unchanged), self._take)
         except BaseException:
             self.source.close()
@@ -88,7 +91,8 @@ class DebeziumStream:
             self.changed.notify_all()
 
     def receive(self, limits: Limits, wait: float, until: int | None = None, admit: Admit | None = None) -> Received:
-        """As `postgres.stream.Stream.receive`; raises TableChanged where a table is no longer what its events are read as."""
+        """As `postgres.stream.Stream.receive`; raises TableChanged where a table is no longer what its events are
+        read as."""
         out = self._receive(limits, wait, until, admit)
         if out.frames:
             self.source.check_unaltered(self.tables)
@@ -128,8 +132,12 @@ class DebeziumStream:
             self.changed.wait_for(lambda: self.ready or self.engine.stopped.is_set(), wait)
             if not self.ready:
                 if self.engine.stopped.is_set() and not self.closed:
-                    raise SourceUnreachable("Debezium stopped", code="source_unreachable", detail=self.engine.error or "It gives no reason.",
-                                            hint="Run tidemark again; nothing is lost.")
+                    raise SourceUnreachable(
+                        "Debezium stopped",
+                        code="source_unreachable",
+                        detail=self.engine.error or "It gives no reason.",
+                        hint="Run tidemark again; nothing is lost.",
+                    )
                 return None
             t = self.ready.popleft()
             self.size -= sum(map(len, t.frames))

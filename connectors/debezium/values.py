@@ -9,8 +9,31 @@ from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.types import Type
 
-PLAIN = ("int2", "int4", "int8", "float4", "float8", "text", "varchar", "uuid")  # written as Postgres does, or read the same
-EXACT = (*PLAIN, "bpchar", "json", "jsonb", "enum", "bool", "numeric", "date", "time", "timestamp", "timestamptz", "interval", "bytea")
+PLAIN = (
+    "int2",
+    "int4",
+    "int8",
+    "float4",
+    "float8",
+    "text",
+    "varchar",
+    "uuid",
+)  # written as Postgres does, or read the same
+EXACT = (
+    *PLAIN,
+    "bpchar",
+    "json",
+    "jsonb",
+    "enum",
+    "bool",
+    "numeric",
+    "date",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "interval",
+    "bytea",
+)
 OPAQUE = ("inet", "cidr", "macaddr", "macaddr8", "citext", "int4range", "int8range", "numrange", "daterange", "tsrange")
 DATES = {"-2147472692": "infinity", "-2147472691": "-infinity"}  # days since 1970, far out of Postgres' range
 TIMESTAMPS = {"9223372036825200000": "infinity", "-9223372036832400000": "-infinity"}
@@ -23,7 +46,8 @@ class NotExact(TidemarkError):
 
 
 def exact(t: Type) -> bool:
-    """Whether events carry every value of the type. Arrays lose bounds, dimensions, digits of times, eras of dates, NULL in jsonb."""
+    """Whether events carry every value of the type. Arrays lose bounds, dimensions, digits of times, eras of dates,
+    NULL in jsonb."""
     return t.name in EXACT or (t.name == "opaque" and set(t.labels) <= set(OPAQUE))
 
 
@@ -31,13 +55,19 @@ def inexact(t: Table) -> NotExact | None:
     """Why Debezium's events do not carry the table's changes whole, if so."""
     column = next((c for c in t.columns if not exact(c.type)), None)
     if column is not None:
-        return NotExact(f'column "{column.name}" of "{t.schema}.{t.name}" cannot be read through Debezium', code="not_exact",
-                        detail=f"Its events do not carry every value of {column.source_type or column.type}.",
-                        hint='Leave out capture = "debezium" in tidemark.toml: the stream itself carries them.')
+        return NotExact(
+            f'column "{column.name}" of "{t.schema}.{t.name}" cannot be read through Debezium',
+            code="not_exact",
+            detail=f"Its events do not carry every value of {column.source_type or column.type}.",
+            hint='Leave out capture = "debezium" in tidemark.toml: the stream itself carries them.',
+        )
     if t.identity == "index":
-        return NotExact(f'"{t.schema}.{t.name}" cannot be read through Debezium', code="not_exact",
-                        detail="Its replica identity is an index, and events name rows by the primary key.",
-                        hint=f"ALTER TABLE {t.quoted} REPLICA IDENTITY DEFAULT (or FULL), then: tidemark deploy --resync")
+        return NotExact(
+            f'"{t.schema}.{t.name}" cannot be read through Debezium',
+            code="not_exact",
+            detail="Its replica identity is an index, and events name rows by the primary key.",
+            hint=f"ALTER TABLE {t.quoted} REPLICA IDENTITY DEFAULT (or FULL), then: tidemark deploy --resync",
+        )
     return None
 
 
@@ -50,7 +80,9 @@ def text_of(e: str, t: Type) -> str:
     if t.name == "date":
         return _case(e, DATES, f"coalesce(CAST(TRY(DATE '1970-01-01' + CAST({e} AS INTEGER)) AS VARCHAR), {e})")
     if t.name == "time":
-        return _case(e, {"86400000000": "24:00:00"}, f"CAST(TIME '00:00:00' + to_microseconds(CAST({e} AS BIGINT)) AS VARCHAR)")
+        return _case(
+            e, {"86400000000": "24:00:00"}, f"CAST(TIME '00:00:00' + to_microseconds(CAST({e} AS BIGINT)) AS VARCHAR)"
+        )
     if t.name == "timestamp":
         return _case(e, TIMESTAMPS, f"coalesce(CAST(TRY(make_timestamp(CAST({e} AS BIGINT))) AS VARCHAR), {e})")
     if t.name == "timestamptz":
@@ -67,11 +99,13 @@ def _instant(e: str) -> str:
     spaced = f"replace(replace({e}, 'T', ' '), 'Z', '+00')"
     year = f"CAST(regexp_extract({e}, '^-?(\\d+)-', 1) AS INTEGER) + 1"
     before_christ = f"lpad(CAST({year} AS VARCHAR), 4, '0') || regexp_replace({spaced}, '^-?\\d+', '') || ' BC'"
-    return (f"CASE WHEN {e} IN ('infinity', '-infinity') THEN {e} WHEN regexp_matches({e}, '^(-|0000-)') THEN {before_christ} "
-            f"ELSE ltrim({spaced}, '+') END")
+    return (
+        f"CASE WHEN {e} IN ('infinity', '-infinity') THEN {e} WHEN regexp_matches({e}, '^(-|0000-)') THEN "
+        f"{before_christ} "
+        f"ELSE ltrim({spaced}, '+') END"
+    )
 
 
 def _case(e: str, named: dict[str, str], otherwise: str) -> str:
     arms = " ".join(f"WHEN '{k}' THEN '{v}'" for k, v in named.items())
     return f"CASE {e} {arms} ELSE {otherwise} END"
-

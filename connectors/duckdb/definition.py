@@ -20,7 +20,10 @@ def counted(con: duckdb.DuckDBPyConnection, printer: Printer, plan: ViewPlan) ->
     """Whether every state has as many rows as its definition, also those that no reader sees."""
     for s in plan.states:
         counts = "".join(f", sum({c.name})" for c in s.columns if c.name in COUNTS)
-        found = [con.execute(f"SELECT count(*){counts} FROM {x}").fetchone() for x in (_stored(s), f"({printer.contents(s)})")]
+        found = [
+            con.execute(f"SELECT count(*){counts} FROM {x}").fetchone()
+            for x in (_stored(s), f"({printer.contents(s)})")
+        ]
         if found[0] != found[1]:
             return False
     return True

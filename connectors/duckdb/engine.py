@@ -110,14 +110,21 @@ class DuckDBEngine:
         weight = "" if t.key else ", 1"
         for staged in batches:
             con.register("staged", typed(staged, t))
-            cast_errors(t, staged, lambda: con.execute(
-                f"INSERT INTO base.{mirror.q(t.mirror)} SELECT {landing.values(t)}{weight} FROM staged"))
+            cast_errors(
+                t,
+                staged,
+                lambda: con.execute(
+                    f"INSERT INTO base.{mirror.q(t.mirror)} SELECT {landing.values(t)}{weight} FROM staged"
+                ),
+            )
             con.unregister("staged")
             n += staged.num_rows
         if not t.key and n:
             name, cols = mirror.q(t.mirror), mirror.columns(t)
-            con.execute(f"CREATE OR REPLACE TEMP TABLE folded AS SELECT {cols}, sum(_weight)::BIGINT AS _weight "
-                        f"FROM base.{name} GROUP BY {mirror.grouping(t)}")
+            con.execute(
+                f"CREATE OR REPLACE TEMP TABLE folded AS SELECT {cols}, sum(_weight)::BIGINT AS _weight "
+                f"FROM base.{name} GROUP BY {mirror.grouping(t)}"
+            )
             con.execute(f"DELETE FROM base.{name}")
             con.execute(f"INSERT INTO base.{name} SELECT * FROM folded")
             con.execute("DROP TABLE folded")
@@ -151,7 +158,9 @@ class DuckDBEngine:
     def size(self, state: str) -> tuple[int, int]:
         con, name = self.con.cursor(), f"state.{ident(state).sql('duckdb')}"
         rows = con.execute(f"SELECT count(*) FROM {name}").fetchone()
-        blocks = con.execute("SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info(?) WHERE persistent", [name]).fetchone()
+        blocks = con.execute(
+            "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info(?) WHERE persistent", [name]
+        ).fetchone()
         return (int(rows[0]) if rows else 0), (int(blocks[0]) if blocks else 0)
 
     def rows(self, state: str) -> int | None:
@@ -175,13 +184,25 @@ class DuckDBEngine:
             self.con.execute(s.sql)
         except duckdb.Error as e:
             blamed = s.state if isinstance(e, OF_A_STATE) else ""
-            raise EngineFailure(f'{s.kind} of "{s.target}" failed', detail=str(e).split("\n")[0], code="engine",
-                                hint="tidemark explain shows the statement; scripts/inspect prints all of them.", state=blamed) from e
+            raise EngineFailure(
+                f'{s.kind} of "{s.target}" failed',
+                detail=str(e).split("\n")[0],
+                code="engine",
+                hint="tidemark explain shows the statement; scripts/inspect prints all of them.",
+                state=blamed,
+            ) from e
 
     # -- batches
 
-    def apply(self, staged: list[Staged], end: int, programs: Programs, *, start: int | None = None,
-              last: LastCommit | None = None) -> int:
+    def apply(
+        self,
+        staged: list[Staged],
+        end: int,
+        programs: Programs,
+        *,
+        start: int | None = None,
+        last: LastCommit | None = None,
+    ) -> int:
         """Land the changes, maintain every state, move the frontier to `end`: all of it, or nothing. Gives rows landed.
 
         Raises FrontierMoved where the frontier is not `start`.
@@ -199,7 +220,9 @@ class DuckDBEngine:
                 columns = prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset())
                 cast_errors(s.table, s.rows, partial(_each, con, landing.land(s, "staged", columns)))
                 con.unregister("staged")
-                landed = con.execute(f"SELECT count(*), count(*) FILTER (WHERE _weight < 0) FROM {mirror.batch(s.table)}").fetchone()
+                landed = con.execute(
+                    f"SELECT count(*), count(*) FILTER (WHERE _weight < 0) FROM {mirror.batch(s.table)}"
+                ).fetchone()
                 rows += landed[0] if landed else 0
                 if landed and s.table.mirror in taken:
                     taken[s.table.mirror] += landed[1]
@@ -232,15 +255,21 @@ class DuckDBEngine:
             self.con.execute("ROLLBACK")
 
     def _failed(self, what: str, e: duckdb.Error) -> EngineFailure:
-        return EngineFailure(f"{what} failed in {self.path.name}", detail=str(e).split("\n")[0], code="engine",
-                             hint="Nothing of it was stored; what was captured is read again. Is the disk full?")
+        return EngineFailure(
+            f"{what} failed in {self.path.name}",
+            detail=str(e).split("\n")[0],
+            code="engine",
+            hint="Nothing of it was stored; what was captured is read again. Is the disk full?",
+        )
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]:
         """Rewrite mirrors in which deleted rows have become many; gives the tables that were."""
         done = []
         for t in tables:
             if t.mirror not in self.dead:
-                self.dead[t.mirror] = self._count(f"SELECT coalesce(max(rowid) + 1, 0) - count(*) FROM base.{mirror.q(t.mirror)}")
+                self.dead[t.mirror] = self._count(
+                    f"SELECT coalesce(max(rowid) + 1, 0) - count(*) FROM base.{mirror.q(t.mirror)}"
+                )
             dead = self.dead[t.mirror]
             if not dead or (not force and dead < REWRITE_ROWS):
                 continue
@@ -299,9 +328,13 @@ class DuckDBEngine:
         try:
             return con.execute(f"SELECT {cols} FROM (SELECT {cols}{times} FROM base.{name})").to_arrow_table()
         except duckdb.Error as e:
-            raise EngineFailure(f'reading the mirror of "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0]) from e
+            raise EngineFailure(
+                f'reading the mirror of "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0]
+            ) from e
 
-    def _reading(self, view: str, query: str, now: str | None = None, at: Pin | None = None) -> duckdb.DuckDBPyConnection:
+    def _reading(
+        self, view: str, query: str, now: str | None = None, at: Pin | None = None
+    ) -> duckdb.DuckDBPyConnection:
         con = at.con if isinstance(at, DuckDBPin) else self.con.cursor()
         con.execute("SET TimeZone = 'UTC'")
         if now is not None:
@@ -312,7 +345,9 @@ class DuckDBEngine:
             raise EngineFailure(f'reading view "{view}" failed', detail=str(e).split("\n")[0]) from e
 
     def read(self, plan: ViewPlan, now: str | None = None, at: Pin | None = None) -> pa.Table:
-        return self._reading(plan.view, f"SELECT * FROM main.{ident(plan.view).sql('duckdb')}", now, at).to_arrow_table()
+        return self._reading(
+            plan.view, f"SELECT * FROM main.{ident(plan.view).sql('duckdb')}", now, at
+        ).to_arrow_table()
 
     def count(self, view: str) -> int:
         row = self._reading(view, f"SELECT count(*) FROM main.{ident(view).sql('duckdb')}").fetchone()

@@ -51,8 +51,11 @@ def _write_json(con: duckdb.DuckDBPyConnection, plan: ViewPlan, query: str, targ
     read = con.execute(query).to_arrow_reader(EXPORT_ROWS)
     empty = export_batch(pa.RecordBatch.from_pylist([], schema=read.schema), kinds)
     rows = pa.RecordBatchReader.from_batches(empty.schema, (export_batch(b, kinds) for b in read))
-    items = ", ".join(f"CAST(CAST({c} AS JSON) AS VARIANT) AS {c}" if kinds.get(n, NOTHING) is None else c
-                      for n in empty.schema.names for c in [ident(n).sql("duckdb")])
+    items = ", ".join(
+        f"CAST(CAST({c} AS JSON) AS VARIANT) AS {c}" if kinds.get(n, NOTHING) is None else c
+        for n in empty.schema.names
+        for c in [ident(n).sql("duckdb")]
+    )
     writer = scratch()
     writer.register("rows", rows)
     writer.execute(f"COPY (SELECT {items} FROM rows) TO '{target}' (FORMAT parquet)")

@@ -8,7 +8,12 @@ from compiler.errors import TidemarkError
 from connectors.postgres.origin import LastCommit
 
 FORMAT = 2
-ADDED = {"commit_lsn": "BIGINT", "xid": "BIGINT", "commit_time": "BIGINT", "deployment": "VARCHAR"}  # since FORMAT 2 began
+ADDED = {
+    "commit_lsn": "BIGINT",
+    "xid": "BIGINT",
+    "commit_time": "BIGINT",
+    "deployment": "VARCHAR",
+}  # since FORMAT 2 began
 
 
 def create(con: duckdb.DuckDBPyConnection) -> None:
@@ -25,7 +30,9 @@ def upgrade(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _columns(con: duckdb.DuckDBPyConnection) -> set[str]:
-    rows = con.execute("SELECT column_name FROM duckdb_columns() WHERE schema_name = 'meta' AND table_name = 'frontier'").fetchall()
+    rows = con.execute(
+        "SELECT column_name FROM duckdb_columns() WHERE schema_name = 'meta' AND table_name = 'frontier'"
+    ).fetchall()
     return {r[0] for r in rows}
 
 
@@ -34,13 +41,19 @@ def check_format(con: duckdb.DuckDBPyConnection, path: object) -> None:
     row = con.execute("SELECT max(format) FROM meta.frontier").fetchone()
     found = row[0] if row is not None else None
     if found is not None and found > FORMAT:
-        raise TidemarkError(f"the warehouse {path} was written by a newer Tidemark", code="newer_warehouse",
-                            detail=f"Its format is {found}; this version knows {FORMAT}.",
-                            hint="Upgrade Tidemark, or deploy into another warehouse.")
+        raise TidemarkError(
+            f"the warehouse {path} was written by a newer Tidemark",
+            code="newer_warehouse",
+            detail=f"Its format is {found}; this version knows {FORMAT}.",
+            hint="Upgrade Tidemark, or deploy into another warehouse.",
+        )
     if found is not None and found < FORMAT:
-        raise TidemarkError(f"the warehouse {path} was written by an older Tidemark", code="older_warehouse",
-                            detail=f"Its format is {found}; this version writes {FORMAT}.",
-                            hint="Run: tidemark deploy --resync. The source is copied again.")
+        raise TidemarkError(
+            f"the warehouse {path} was written by an older Tidemark",
+            code="older_warehouse",
+            detail=f"Its format is {found}; this version writes {FORMAT}.",
+            hint="Run: tidemark deploy --resync. The source is copied again.",
+        )
 
 
 def lsn(con: duckdb.DuckDBPyConnection) -> int:
@@ -65,8 +78,10 @@ def move(con: duckdb.DuckDBPyConnection, to: int, last: LastCommit | None = None
     if last is None:
         con.execute("UPDATE meta.frontier SET lsn = ?, moved = now()", [to])
     else:
-        con.execute("UPDATE meta.frontier SET lsn = ?, moved = now(), commit_lsn = ?, xid = ?, commit_time = ?",
-                    [to, last.lsn, last.xid, last.time])
+        con.execute(
+            "UPDATE meta.frontier SET lsn = ?, moved = now(), commit_lsn = ?, xid = ?, commit_time = ?",
+            [to, last.lsn, last.xid, last.time],
+        )
 
 
 def forget_commit(con: duckdb.DuckDBPyConnection) -> None:

@@ -14,14 +14,17 @@ from connectors.staging import Staged
 EVENTS = "WITH events AS MATERIALIZED (SELECT * FROM {})"  # read twice, and Arrow cannot filter string views
 SPELLED = ("numeric", "float4", "float8", "array")  # equal values may be written differently: 1.0 and 1.00
 
+
 def land(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
     """SQL that lands staged rows, registered as `source`. Columns that are not `needed` may be NULL in the batch."""
     if s.truncated:
         return _after_truncation(s, source)
     if s.inserts_only:
         weight = "1::BIGINT AS _weight"
-        return [f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS SELECT {values(s.table)}, {weight} FROM {source}",
-                *([_add(s.table)] if s.table.key or s.keyed else [_merge(s.table)])]
+        return [
+            f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS SELECT {values(s.table)}, {weight} FROM {source}",
+            *([_add(s.table)] if s.table.key or s.keyed else [_merge(s.table)]),
+        ]
     if s.keyed:
         return _keyed(s, source, needed)
     return _with_old_images(s, source) if s.table.key else [_netted(s, source), _merge(s.table)]
@@ -42,32 +45,46 @@ def _netted(s: Staged, source: str) -> str:
     t = s.table
     text = ", ".join(f"c{i}" for i in range(len(t.columns)))
     apart = "".join(f", CAST(c{i} AS VARCHAR)" for i, c in enumerate(t.columns) if of_several_forms(c.type))
-    return (f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {values(t)}, _weight FROM (SELECT {text}, "
-            f"sum(_weight)::BIGINT AS _weight FROM {source} GROUP BY {text}{apart} HAVING sum(_weight) <> 0)")
+    return (
+        f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {values(t)}, _weight FROM (SELECT {text}, "
+        f"sum(_weight)::BIGINT AS _weight FROM {source} GROUP BY {text}{apart} HAVING sum(_weight) <> 0)"
+    )
 
 
 def _merge(t: Table) -> str:
     """For a table without a key: the mirror's weights take the batch's."""
     names = [q(c.name) for c in t.columns]
-    return (f"MERGE INTO base.{q(t.mirror)} AS b USING (SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM {batch(t)} "
-            f"GROUP BY {grouping(t)}) AS n ON {same_row(t, 'b', 'n')} "
-            "WHEN MATCHED AND b._weight + n._weight = 0 THEN DELETE "
-            "WHEN MATCHED THEN UPDATE SET _weight = b._weight + n._weight "
-            f"WHEN NOT MATCHED THEN INSERT ({', '.join(names)}, _weight) VALUES ({', '.join(f'n.{n}' for n in names)}, n._weight)")
+    return (
+        f"MERGE INTO base.{q(t.mirror)} AS b USING (SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM "
+        f"{batch(t)} "
+        f"GROUP BY {grouping(t)}) AS n ON {same_row(t, 'b', 'n')} "
+        "WHEN MATCHED AND b._weight + n._weight = 0 THEN DELETE "
+        "WHEN MATCHED THEN UPDATE SET _weight = b._weight + n._weight "
+        f"WHEN NOT MATCHED THEN INSERT ({', '.join(names)}, _weight) VALUES ({', '.join(f'n.{n}' for n in names)}, "
+        f"n._weight)"
+    )
 
 
 def _with_old_images(s: Staged, source: str) -> list[str]:
-    """Each change brings its old image: of several changes to one key, the first old image and the last new one count, or, where
-    two rows may have the key for a while, what is left when they are added up."""
+    """Each change brings its old image: of several changes to one key, the first old image and the last new one
+    count, or, where two rows may have the key for a while, what is left when they are added up."""
     t, name = s.table, q(s.table.mirror)
     key = ", ".join(q(k) for k in t.key)
-    events = (f"SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY _seq, _weight) AS _at, count(*) OVER (PARTITION BY {key}) AS _of "
-              f"FROM (SELECT {values(t)}, _weight, _seq FROM {source})")
-    ends = (f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight::BIGINT AS _weight FROM ({events}) "
-            "WHERE (_weight < 0 AND _at = 1) OR (_weight > 0 AND _at = _of)")
-    return [_netted(s, source) if t.deferrable else ends,
-            f"DELETE FROM base.{name} AS b USING (SELECT * FROM {batch(t)} WHERE _weight < 0) AS n WHERE {on_key(t.key, 'b', 'n')}",
-            _add(t)]
+    events = (
+        f"SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY _seq, _weight) AS _at, count(*) OVER (PARTITION BY "
+        f"{key}) AS _of "
+        f"FROM (SELECT {values(t)}, _weight, _seq FROM {source})"
+    )
+    ends = (
+        f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight::BIGINT AS _weight FROM ({events}) "
+        "WHERE (_weight < 0 AND _at = 1) OR (_weight > 0 AND _at = _of)"
+    )
+    return [
+        _netted(s, source) if t.deferrable else ends,
+        f"DELETE FROM base.{name} AS b USING (SELECT * FROM {batch(t)} WHERE _weight < 0) AS n WHERE "
+        f"{on_key(t.key, 'b', 'n')}",
+        _add(t),
+    ]
 
 
 def _after_truncation(s: Staged, source: str) -> list[str]:
@@ -77,10 +94,15 @@ def _after_truncation(s: Staged, source: str) -> list[str]:
     if s.keyed:
         new = f"SELECT {values(t)}, 1::BIGINT AS _weight FROM events WHERE _present AND {last(s)}"
     else:
-        new = (f"SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM (SELECT {values(t)}, _weight FROM events) "
-               f"GROUP BY {grouping(t)} HAVING sum(_weight) > 0")
-    return [f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS {EVENTS.format(source)} {gone} UNION ALL {new}",
-            f"DELETE FROM base.{name}", _add(t)]
+        new = (
+            f"SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM (SELECT {values(t)}, _weight FROM events) "
+            f"GROUP BY {grouping(t)} HAVING sum(_weight) > 0"
+        )
+    return [
+        f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS {EVENTS.format(source)} {gone} UNION ALL {new}",
+        f"DELETE FROM base.{name}",
+        _add(t),
+    ]
 
 
 def _keyed(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
@@ -90,22 +112,38 @@ def _keyed(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
     kept = "".join(f", u{i} AS _u{i}" for i in s.unchanged)
     origin = "".join(f", {from_text(f'f{i}', c.type)} AS _from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
     keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS _key_{i}" for i, c in enumerate(key))
-    latest = (f"CREATE OR REPLACE TEMP TABLE latest AS {EVENTS.format(source)} SELECT {keys}, {values(t)}, _present{kept}{origin} "
-              f"FROM events WHERE {last(s)}")
+    latest = (
+        f"CREATE OR REPLACE TEMP TABLE latest AS {EVENTS.format(source)} SELECT {keys}, {values(t)}, "
+        f"_present{kept}{origin} "
+        f"FROM events WHERE {last(s)}"
+    )
     wanted = needed | set(t.key) | set(t.identity_key) | {t.columns[i].name for i in s.unchanged}
     images = _only(t, wanted, "m.")
     weight = "1" if t.key else "m._weight"
-    old = (f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, m.rowid AS _row "
-           f"FROM base.{name} m JOIN latest k ON {_on(key, 'm', 'k', '_key')}")
+    old = (
+        f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, m.rowid AS _row "
+        f"FROM base.{name} m JOIN latest k ON {_on(key, 'm', 'k', '_key')}"
+    )
     new = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
-    add = _add(t) if s.unchanged else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
-    return [latest, old, f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}",
-            f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)", add]
+    add = (
+        _add(t)
+        if s.unchanged
+        else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
+    )
+    return [
+        latest,
+        old,
+        f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}",
+        f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)",
+        add,
+    ]
 
 
 def _only(t: Table, wanted: frozenset[str], prefix: str = "") -> str:
     """The columns somebody reads; the others are there, as NULL."""
-    return ", ".join(f"{prefix}{q(c.name)}" if c.name in wanted else f"NULL::{type_name(c.type)} AS {q(c.name)}" for c in t.columns)
+    return ", ".join(
+        f"{prefix}{q(c.name)}" if c.name in wanted else f"NULL::{type_name(c.type)} AS {q(c.name)}" for c in t.columns
+    )
 
 
 def _on(key: list[Column], table: str, events: str, prefix: str) -> str:
@@ -115,13 +153,20 @@ def _on(key: list[Column], table: str, events: str, prefix: str) -> str:
 def _filled(s: Staged, key: list[Column]) -> str:
     """Rows as they are after the batch; values that were not sent are the old image's."""
     t = s.table
-    cols = ", ".join(f"CASE WHEN l._u{i} THEN o.{q(c.name)} ELSE l.{q(c.name)} END AS {q(c.name)}"
-                     if i in s.unchanged else f"l.{q(c.name)}" for i, c in enumerate(t.columns))
+    cols = ", ".join(
+        f"CASE WHEN l._u{i} THEN o.{q(c.name)} ELSE l.{q(c.name)} END AS {q(c.name)}"
+        if i in s.unchanged
+        else f"l.{q(c.name)}"
+        for i, c in enumerate(t.columns)
+    )
     return f"SELECT {cols}, 1 FROM latest l LEFT JOIN old o ON {_on(key, 'o', 'l', '_from')} WHERE l._present"
 
 
 def last(s: Staged) -> str:
     """Of several events on one key, the last: a condition on positions, found from the keys alone."""
     types = {c.name: c.type for c in s.table.columns}
-    names = (from_text(f"k{i}", types[k]) if types[k].name in SPELLED else f"k{i}" for i, k in enumerate(s.table.identity_key))
+    names = (
+        from_text(f"k{i}", types[k]) if types[k].name in SPELLED else f"k{i}"
+        for i, k in enumerate(s.table.identity_key)
+    )
     return f"_seq IN (SELECT max(_seq) FROM events GROUP BY {', '.join(names)})"

@@ -1,8 +1,8 @@
 """Mirrors in DuckDB: a table's rows as they are now, and views that give them as they were before the batch.
 
-`base.<table>` holds the rows at the frontier. Within a batch it has already taken the changes, so it is the table AFTER;
-BEFORE is the same less what the batch did, which is in the temp table `batch_<table>`. A table without a key keeps equal
-rows once, with a weight.
+`base.<table>` holds the rows at the frontier. Within a batch it has already taken the changes, so it is the table
+AFTER; BEFORE is the same less what the batch did, which is in the temp table `batch_<table>`. A table without a key
+keeps equal rows once, with a weight.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def on_key(names: tuple[str, ...], left: str, right: str) -> str:
 
 
 def of_several_forms(t: Type) -> bool:
-    """Whether two values may be equal and be shown in two ways, as 1 day and 24 hours. (0 and -0 stay one: the storage keeps the sign of one.)"""
+    """Whether two values may be equal and be shown in two ways, as 1 day and 24 hours. (0 and -0 stay one: the
+    storage keeps the sign of one.)"""
     return (t.element or t).name == "interval"
 
 
@@ -61,30 +62,44 @@ def table(t: Table, name: str) -> str:
 def rewrite(t: Table) -> list[str]:
     """The same rows in a new table: deleted ones leave the file, and scans are as fast as after the first copy."""
     name, new = q(t.mirror), q(f"{t.mirror} rewritten")
-    return [table(t, new), f"INSERT INTO base.{new} SELECT * FROM base.{name}", f"DROP TABLE base.{name}",
-            f"ALTER TABLE base.{new} RENAME TO {name}"]
+    return [
+        table(t, new),
+        f"INSERT INTO base.{new} SELECT * FROM base.{name}",
+        f"DROP TABLE base.{name}",
+        f"ALTER TABLE base.{new} RENAME TO {name}",
+    ]
 
 
 def create(t: Table) -> list[str]:
     """Statements that make a table's mirror."""
     name, cols = q(t.mirror), columns(t)
     body = ", ".join(f"{q(c.name)} {type_name(c.type)}" for c in t.columns)
-    return [table(t, name),
-            f"CREATE OR REPLACE TEMP TABLE {batch(t)} ({body}, _weight BIGINT)",
-            f"CREATE VIEW before.{name} AS SELECT {cols}, {'1' if t.key else '_weight'} AS _weight FROM base.{name} "
-            f"UNION ALL SELECT {cols}, -_weight FROM {batch(t)}",
-            f"CREATE VIEW before_rows.{name} AS {_rows_before(t)}"]
+    return [
+        table(t, name),
+        f"CREATE OR REPLACE TEMP TABLE {batch(t)} ({body}, _weight BIGINT)",
+        f"CREATE VIEW before.{name} AS SELECT {cols}, {'1' if t.key else '_weight'} AS _weight FROM base.{name} "
+        f"UNION ALL SELECT {cols}, -_weight FROM {batch(t)}",
+        f"CREATE VIEW before_rows.{name} AS {_rows_before(t)}",
+    ]
 
 
 def _rows_before(t: Table) -> str:
     """The mirror before the batch with no negative weight."""
     name, cols = q(t.mirror), columns(t)
     if not t.key:
-        return f"SELECT {cols}, sum(_weight)::BIGINT AS _weight FROM before.{name} GROUP BY {grouping(t)} HAVING sum(_weight) > 0"
-    return (f"SELECT {columns(t, 'b.')} FROM base.{name} b ANTI JOIN (SELECT * FROM {batch(t)} WHERE _weight > 0) n "
-            f"ON {on_key(t.key, 'b', 'n')} UNION ALL SELECT {cols} FROM {batch(t)} WHERE _weight < 0")
+        return (
+            f"SELECT {cols}, sum(_weight)::BIGINT AS _weight FROM before.{name} GROUP BY {grouping(t)} HAVING "
+            f"sum(_weight) > 0"
+        )
+    return (
+        f"SELECT {columns(t, 'b.')} FROM base.{name} b ANTI JOIN (SELECT * FROM {batch(t)} WHERE _weight > 0) n "
+        f"ON {on_key(t.key, 'b', 'n')} UNION ALL SELECT {cols} FROM {batch(t)} WHERE _weight < 0"
+    )
 
 
 def drop(mirror: str) -> list[str]:
     name = q(mirror)
-    return [*(f"DROP VIEW IF EXISTS {s}.{name}" for s in ("before", "before_rows")), f"DROP TABLE IF EXISTS base.{name}"]
+    return [
+        *(f"DROP VIEW IF EXISTS {s}.{name}" for s in ("before", "before_rows")),
+        f"DROP TABLE IF EXISTS base.{name}",
+    ]

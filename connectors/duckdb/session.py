@@ -9,7 +9,8 @@ import duckdb
 from compiler.errors import TidemarkError
 
 CHECKPOINT = "256MB"  # of WAL; at DuckDB's 16 MB every second batch of 1,000 rows over six views paid 90 ms for one
-# DuckDB 1.5.5: the first counts deleted rows when it picks row groups for ORDER BY … LIMIT, the second loses columns of anti joins
+# DuckDB 1.5.5: the first counts deleted rows when it picks row groups for ORDER BY … LIMIT, the second loses columns of
+# anti joins
 UNSAFE_OPTIMIZERS = "row_group_pruner,compressed_materialization"
 MEMORY_SHARE = 0.75  # of DuckDB's own limit, four fifths of the machine: Spark, and the source itself, may be there too
 SETTINGS = {
@@ -42,10 +43,18 @@ def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
         con = duckdb.connect(str(path), read_only=read_only)
     except duckdb.IOException as e:
         if "lock" in str(e).lower():
-            raise WarehouseInUse(f"the warehouse {path} is in use by another process", code="warehouse_in_use",
-                                 detail=str(e).split("\n")[0], hint="Stop the other tidemark, or ask it: tidemark query.") from e
-        raise TidemarkError(f"cannot open the warehouse {path}", detail=str(e).split("\n")[0],
-                            hint="It may have been written by a newer DuckDB.", code="warehouse_unreadable") from e
+            raise WarehouseInUse(
+                f"the warehouse {path} is in use by another process",
+                code="warehouse_in_use",
+                detail=str(e).split("\n")[0],
+                hint="Stop the other tidemark, or ask it: tidemark query.",
+            ) from e
+        raise TidemarkError(
+            f"cannot open the warehouse {path}",
+            detail=str(e).split("\n")[0],
+            hint="It may have been written by a newer DuckDB.",
+            code="warehouse_unreadable",
+        ) from e
     for name, value in SETTINGS.items():
         con.execute(f"SET {name} = '{value}'")
     row = con.execute("SELECT current_setting('memory_limit')").fetchone()

@@ -16,9 +16,13 @@ def from_text(column: str, t: Type, strict: bool = True) -> str:
     if t.name == "bpchar":
         return f"rtrim(CAST({column} AS VARCHAR), ' ')"
     if t.name in ("date", "timestamp", "timestamptz"):
-        before_christ = f"regexp_replace(CAST({column} AS VARCHAR), '^(\\S+)(.*) BC$', '\\1 (BC)\\2')"  # costs more than the cast
-        return (f"CASE WHEN ends_with(CAST({column} AS VARCHAR), ' BC') THEN {cast}({before_christ} AS {type_name(t)}) "
-                f"ELSE {cast}({column} AS {type_name(t)}) END")
+        before_christ = (
+            f"regexp_replace(CAST({column} AS VARCHAR), '^(\\S+)(.*) BC$', '\\1 (BC)\\2')"  # costs more than the cast
+        )
+        return (
+            f"CASE WHEN ends_with(CAST({column} AS VARCHAR), ' BC') THEN {cast}({before_christ} AS {type_name(t)}) "
+            f"ELSE {cast}({column} AS {type_name(t)}) END"
+        )
     if t.name == "bytea":
         return f"unhex(substr({column}, 3))"
     if t.name == "interval":

@@ -24,7 +24,9 @@ def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:
         run()
     except duckdb.Error as e:
         _check(t, rows, scale_only=False)
-        raise EngineFailure(f'landing table "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0], code="engine") from e
+        raise EngineFailure(
+            f'landing table "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0], code="engine"
+        ) from e
 
 
 def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
@@ -48,8 +50,8 @@ def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
 
 
 def exported(name: str, t: Type) -> str:
-    """A column as files can hold it: Parquet's interval has no sign, so intervals are written as seconds. A real is written as the
-    double of the digits that Postgres shows: 0.1, not 0.10000000149."""
+    """A column as files can hold it: Parquet's interval has no sign, so intervals are written as seconds. A real is
+    written as the double of the digits that Postgres shows: 0.1, not 0.10000000149."""
     column = ident(name).sql("duckdb")
     if t.name == "float4":
         return f"CAST(pg.real_text({column}) AS DOUBLE) AS {column}"

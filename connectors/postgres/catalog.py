@@ -12,16 +12,21 @@ TABLES = """
 SELECT n.nspname, c.relname, c.relreplident::text, c.oid::bigint,
        coalesce((SELECT array_agg(a.attname::text ORDER BY k.ord)
                  FROM pg_index i, unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, ord), pg_attribute a
-                 WHERE i.indrelid = c.oid AND i.indisprimary AND k.ord <= i.indnkeyatts AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}'),
+                 WHERE i.indrelid = c.oid AND i.indisprimary AND k.ord <= i.indnkeyatts AND a.attrelid = c.oid AND
+                   a.attnum = k.attnum), '{}'),
        coalesce((SELECT array_agg(a.attname::text ORDER BY k.ord)
                  FROM pg_index i, unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, ord), pg_attribute a
-                 WHERE i.indrelid = c.oid AND i.indisreplident AND k.ord <= i.indnkeyatts AND a.attrelid = c.oid AND a.attnum = k.attnum), '{}'),
+                 WHERE i.indrelid = c.oid AND i.indisreplident AND k.ord <= i.indnkeyatts AND a.attrelid = c.oid AND
+                   a.attnum = k.attnum), '{}'),
        coalesce((SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
                  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> ''), '{}'),
-       (SELECT bool_and(CASE WHEN l.relreplident NOT IN (c.relreplident, 'f') THEN false WHEN l.relreplident = 'n' THEN false
-                WHEN l.relreplident = 'd' THEN EXISTS (SELECT FROM pg_index i WHERE i.indrelid = l.oid AND i.indisprimary
+       (SELECT bool_and(CASE WHEN l.relreplident NOT IN (c.relreplident, 'f') THEN false WHEN l.relreplident = 'n'
+         THEN false
+                WHEN l.relreplident = 'd' THEN EXISTS (SELECT FROM pg_index i WHERE i.indrelid = l.oid AND
+                  i.indisprimary
                                                        AND i.indimmediate AND i.indisvalid) ELSE true END)
-        FROM (WITH RECURSIVE t (oid) AS (SELECT c.oid UNION ALL SELECT i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.oid)
+        FROM (WITH RECURSIVE t (oid) AS (SELECT c.oid UNION ALL SELECT i.inhrelid FROM pg_inherits i JOIN t ON
+          i.inhparent = t.oid)
               SELECT oid FROM t) p JOIN pg_class l ON l.oid = p.oid AND l.relkind = 'r'),
        EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND NOT i.indimmediate),
        CASE WHEN c.relpersistence <> 'p' THEN 'unlogged' WHEN c.relkind = 'p' THEN 'partitions'
@@ -32,7 +37,8 @@ WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_s
 """
 
 COLUMNS = """
-SELECT a.attrelid::bigint, a.attnum, a.atttypid::bigint, a.atttypmod, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, t.typtype::text,
+SELECT a.attrelid::bigint, a.attnum, a.atttypid::bigint, a.atttypmod, a.attname, format_type(a.atttypid, a.atttypmod),
+  a.attnotnull, t.typtype::text,
        CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod) END
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_type t ON t.oid = a.atttypid
@@ -43,13 +49,15 @@ ORDER BY a.attrelid, a.attnum
 
 FIND = """
 SELECT w.schema, w.name, c.oid::bigint,
-       coalesce((SELECT array_agg(k.attname::text) FROM pg_index i JOIN pg_attribute k ON k.attrelid = i.indexrelid AND k.attnum <= i.indnkeyatts
+       coalesce((SELECT array_agg(k.attname::text) FROM pg_index i JOIN pg_attribute k ON k.attrelid = i.indexrelid
+         AND k.attnum <= i.indnkeyatts
                  WHERE i.indrelid = c.oid AND i.indisprimary), '{}'),
        a.attname, a.attnum, a.atttypid::bigint, a.atttypmod, a.attnotnull, c.relreplident::text,
        EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND NOT i.indimmediate),
        c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid)
 FROM unnest(%s::text[], %s::text[]) w (schema, name) JOIN pg_namespace n ON n.nspname = w.schema
-JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind IN ('r', 'p') AND NOT coalesce(c.relispartition, false)
+JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind IN ('r', 'p') AND NOT
+  coalesce(c.relispartition, false)
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 """
 
@@ -62,18 +70,26 @@ LABELS = """
 WITH RECURSIVE of (oid, base) AS (
   SELECT o, o FROM unnest(%s::oid[]) o
   UNION
-  SELECT of.oid, CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.typelem END FROM of JOIN pg_type t ON t.oid = of.base
+  SELECT of.oid, CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.typelem END FROM of JOIN pg_type t ON t.oid =
+    of.base
   WHERE t.typtype = 'd' OR t.typcategory = 'A' AND t.typelem <> 0)
-SELECT of.oid::bigint, array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM of JOIN pg_enum e ON e.enumtypid = of.base GROUP BY of.oid
+SELECT of.oid::bigint, array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM of JOIN pg_enum e ON e.enumtypid =
+  of.base GROUP BY of.oid
 """
 
 IDENTITY = {"d": "default", "f": "full", "i": "index", "n": "nothing"}
 
 
 def altered_enum(conn: psycopg.Connection, tables: list[Table]) -> str:
-    """The name of an enum, an array or a domain of one, whose labels are no longer those of the tables' columns; '' when there is none."""
-    known = {c.oid: (c.source_type, kind.labels) for t in tables for c in t.columns
-             for kind in [c.type.element if c.type.name == "array" and c.type.element is not None else c.type] if kind.name == "enum"}
+    """The name of an enum, an array or a domain of one, whose labels are no longer those of the tables' columns; ''
+    when there is none."""
+    known = {
+        c.oid: (c.source_type, kind.labels)
+        for t in tables
+        for c in t.columns
+        for kind in [c.type.element if c.type.name == "array" and c.type.element is not None else c.type]
+        if kind.name == "enum"
+    }
     if not known:
         return ""
     now = {oid: tuple(labels) for oid, labels in conn.execute(LABELS, (list(known),)).fetchall()}
@@ -111,15 +127,28 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
     columns: dict[int, list[Column]] = {}
     for oid, place, of, modifier, name, source, not_null, kind, base in conn.execute(COLUMNS).fetchall():
         t = parse_type(f'"{source.strip(chr(34))}"' if kind == "e" else base or source, enums)
-        columns.setdefault(oid, []).append(Column(
-            name, t, not_null, source.strip('"') if kind == "e" else source, place, of, modifier))
+        columns.setdefault(oid, []).append(
+            Column(name, t, not_null, source.strip('"') if kind == "e" else source, place, of, modifier)
+        )
     path = [r[0] for r in conn.execute("SELECT unnest(current_schemas(false))::text").fetchall()] or ["public"]
     tables = {}
-    for schema, name, ident, oid, key, index, generated, identified, deferrable, form in conn.execute(TABLES).fetchall():
+    for schema, name, ident, oid, key, index, generated, identified, deferrable, form in conn.execute(
+        TABLES
+    ).fetchall():
         identity = IDENTITY[ident]
         identity_key = tuple(index) if identity == "index" else tuple(key)
         if identified is False or identity == "default" and not key:
             identity = "nothing"
-        tables[(schema, name)] = Table(schema, name, tuple(columns.get(oid, ())), tuple(key), identity, identity_key,
-                                        tuple(generated), form, oid, deferrable)
+        tables[(schema, name)] = Table(
+            schema,
+            name,
+            tuple(columns.get(oid, ())),
+            tuple(key),
+            identity,
+            identity_key,
+            tuple(generated),
+            form,
+            oid,
+            deferrable,
+        )
     return Catalog(tables, tuple(path))

@@ -10,13 +10,23 @@ from psycopg import conninfo, errors
 from compiler.errors import TidemarkError
 
 SETTINGS = {
-    "TimeZone": "UTC", "DateStyle": "ISO", "IntervalStyle": "postgres", "extra_float_digits": "3",
-    "bytea_output": "hex", "client_encoding": "UTF8",
+    "TimeZone": "UTC",
+    "DateStyle": "ISO",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "3",
+    "bytea_output": "hex",
+    "client_encoding": "UTF8",
     "row_security": "off",  # a table whose rows a policy hides is an error, not fewer rows than the stream has
-    "statement_timeout": "0", "lock_timeout": "0", "idle_in_transaction_session_timeout": "0",  # a first copy takes its time
+    "statement_timeout": "0",
+    "lock_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",  # a first copy takes its time
 }
 ALIVE = {  # a connection whose other end is gone breaks within half a minute; what the dsn says goes first
-    "connect_timeout": "10", "keepalives": "1", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3",
+    "connect_timeout": "10",
+    "keepalives": "1",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
     "tcp_user_timeout": "25000",
 }
 ANSWER = 20.0  # seconds in which a server answers a short question
@@ -33,8 +43,14 @@ def _with_settings(dsn: str, **extra: str) -> str:
     if known.get("options"):
         options = f"{known['options']} {options}"
     alive = {k: v for k, v in ALIVE.items() if k not in known}
-    return conninfo.make_conninfo(dsn, options=options, client_encoding="UTF8",
-                                  application_name=str(known.get("application_name") or "tidemark"), **alive, **extra)
+    return conninfo.make_conninfo(
+        dsn,
+        options=options,
+        client_encoding="UTF8",
+        application_name=str(known.get("application_name") or "tidemark"),
+        **alive,
+        **extra,
+    )
 
 
 def describe(dsn: str) -> str:
@@ -47,8 +63,12 @@ def describe(dsn: str) -> str:
 
 
 def unreachable(dsn: str, detail: str, what: str = "cannot connect to the source") -> SourceUnreachable:
-    return SourceUnreachable(f"{what} {describe(dsn)}", code="source_unreachable", detail=detail.strip().split("\n")[0],
-                             hint="Check [source] dsn in tidemark.toml, and that Postgres accepts the connection.")
+    return SourceUnreachable(
+        f"{what} {describe(dsn)}",
+        code="source_unreachable",
+        detail=detail.strip().split("\n")[0],
+        hint="Check [source] dsn in tidemark.toml, and that Postgres accepts the connection.",
+    )
 
 
 class Connection(psycopg.Connection[Any]):
@@ -67,7 +87,9 @@ class Connection(psycopg.Connection[Any]):
             if timeout is not None:
                 raise
             self.pgconn.finish()
-            raise unreachable(self.dsn, f"Nothing came within {self.patience:.0f} s.", "no answer from the source") from e
+            raise unreachable(
+                self.dsn, f"Nothing came within {self.patience:.0f} s.", "no answer from the source"
+            ) from e
         except psycopg.OperationalError as e:
             if not self.broken and not self.closed:
                 raise
@@ -75,7 +97,8 @@ class Connection(psycopg.Connection[Any]):
 
 
 def connect(dsn: str, autocommit: bool = True, patience: float | None = ANSWER) -> Connection:
-    """A connection for short questions; `patience=None` for statements that take their time. Raises SourceUnreachable."""
+    """A connection for short questions; `patience=None` for statements that take their time. Raises
+    SourceUnreachable."""
     try:
         c = Connection.connect(_with_settings(dsn), autocommit=autocommit, prepare_threshold=None)
     except (psycopg.OperationalError, psycopg.ProgrammingError) as e:

@@ -1,8 +1,8 @@
 """Which server, and which history of it, a warehouse was filled from: what has to hold before its stream is believed.
 
-A frontier is a place in one server's WAL. It means nothing on another server, after a restore to an earlier point, or on a
-slot that somebody moved. `Origin` is kept with the deployment; `LastCommit` with each frontier: the transaction that is sent
-again after a reconnect has to be the very one that was applied.
+A frontier is a place in one server's WAL. It means nothing on another server, after a restore to an earlier point,
+or on a slot that somebody moved. `Origin` is kept with the deployment; `LastCommit` with each frontier: the
+transaction that is sent again after a reconnect has to be the very one that was applied.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class SourceReplaced(TidemarkError):
 
 @dataclass(frozen=True)
 class Origin:
-    """The server's identifier and timeline; the publication's mark of creation, and each table's in it (schema-qualified)."""
+    """The server's identifier and timeline; the publication's mark of creation, and each table's in it
+    (schema-qualified)."""
 
     system: str = ""
     timeline: int = 0
@@ -36,7 +37,8 @@ class Origin:
 
 @dataclass(frozen=True)
 class LastCommit:
-    """The last transaction that was applied: LSN of its commit, transaction id, and the server's clock in microseconds."""
+    """The last transaction that was applied: LSN of its commit, transaction id, and the server's clock in
+    microseconds."""
 
     lsn: int
     xid: int
@@ -47,7 +49,9 @@ def identify(conn: PGconn, patience: float) -> tuple[str, int, int]:
     """System identifier, timeline and position, from a replication connection."""
     r = command(conn, "IDENTIFY_SYSTEM", patience)
     if r.status != pq.ExecStatus.TUPLES_OK:
-        raise SourceReplaced("the source does not say which server it is", detail=r.get_error_message().strip(), code="source_replaced")
+        raise SourceReplaced(
+            "the source does not say which server it is", detail=r.get_error_message().strip(), code="source_replaced"
+        )
     values = [(r.get_value(0, i) or b"").decode() for i in range(3)]
     return values[0], int(values[1]), parse_lsn(values[2])
 
@@ -59,17 +63,30 @@ def check_server(conn: PGconn, origin: Origin, frontier: int, patience: float) -
     """
     system, timeline, position = identify(conn, patience)
     if origin.system and system != origin.system:
-        raise SourceReplaced("the source is another server than the one that was deployed", code="source_replaced", hint=RESYNC,
-                             detail=f"Its system identifier is {system}, and was {origin.system}.")
+        raise SourceReplaced(
+            "the source is another server than the one that was deployed",
+            code="source_replaced",
+            hint=RESYNC,
+            detail=f"Its system identifier is {system}, and was {origin.system}.",
+        )
     if frontier > position:
-        raise SourceReplaced("the source is at an earlier point than the views", code="source_replaced", hint=RESYNC,
-                             detail=f"Its WAL ends at {format_lsn(position)}, the views are at {format_lsn(frontier)}: it was restored.")
+        raise SourceReplaced(
+            "the source is at an earlier point than the views",
+            code="source_replaced",
+            hint=RESYNC,
+            detail=f"Its WAL ends at {format_lsn(position)}, the views are at {format_lsn(frontier)}: it was restored.",
+        )
     if origin.timeline and timeline != origin.timeline:
         forked = _fork(conn, origin.timeline, timeline, patience)
         if forked is None or forked < frontier:
             at = "at a point that is not known" if forked is None else f"at {format_lsn(forked)}"
-            raise SourceReplaced("the source has another history than the views", code="source_replaced", hint=RESYNC,
-                                 detail=f"Timeline {timeline} left timeline {origin.timeline} {at}, the views are at {format_lsn(frontier)}.")
+            raise SourceReplaced(
+                "the source has another history than the views",
+                code="source_replaced",
+                hint=RESYNC,
+                detail=f"Timeline {timeline} left timeline {origin.timeline} {at}, the views are at "
+                f"{format_lsn(frontier)}.",
+            )
     return timeline
 
 
@@ -93,37 +110,52 @@ FROM pg_replication_slots s WHERE s.slot_name = %s
 
 
 def check_slot(conn: psycopg.Connection, slot: str, frontier: int | None) -> int:
-    """Where the slot stands, not past the frontier. Raises SourceReplaced where changes between the two cannot be had any more.
+    """Where the slot stands, not past the frontier. Raises SourceReplaced where changes between the two cannot be
+    had any more.
 
     Without a frontier, where nothing is mirrored or another process moves it, the place is not compared.
     """
     row = conn.execute(SLOT, (slot,)).fetchone()
     if row is None or not row[1]:
-        raise SourceReplaced(f'replication slot "{slot}" is gone', code="slot_unavailable", hint=RESYNC,
-                             detail="Changes since then cannot be had from the stream.")
+        raise SourceReplaced(
+            f'replication slot "{slot}" is gone',
+            code="slot_unavailable",
+            hint=RESYNC,
+            detail="Changes since then cannot be had from the stream.",
+        )
     if row[3] == "lost" or row[0] is None:
-        raise SourceReplaced(f'replication slot "{slot}" has lost changes', code="slot_unavailable", hint=RESYNC,
-                             detail=f"The server removed WAL that it needed{f' ({row[5]})' if row[5] else ''}.")
+        raise SourceReplaced(
+            f'replication slot "{slot}" has lost changes',
+            code="slot_unavailable",
+            hint=RESYNC,
+            detail=f"The server removed WAL that it needed{f' ({row[5]})' if row[5] else ''}.",
+        )
     confirmed = parse_lsn(row[0])
     if frontier is None:
         return confirmed
     if row[2] != "pgoutput" or confirmed > frontier:
-        raise SourceReplaced(f'replication slot "{slot}" is not where the views are', code="slot_moved", hint=RESYNC,
-                             detail=f"It stands at {row[0]}, the views at {format_lsn(frontier)}: it was moved, or dropped and made again. "
-                             "The changes between are not in the stream.")
+        raise SourceReplaced(
+            f'replication slot "{slot}" is not where the views are',
+            code="slot_moved",
+            hint=RESYNC,
+            detail=f"It stands at {row[0]}, the views at {format_lsn(frontier)}: it was moved, or dropped and made "
+            f"again. "
+            "The changes between are not in the stream.",
+        )
     return confirmed
 
 
 class Continuity:
     """Whether what is sent again is what was applied: `saw` each transaction, and `reached` an LSN without one.
 
-    The slot sends everything that commits at or after `confirmed`. Of that, what lies below the frontier was applied: its last
-    transaction has to be `last`, and where `last` lies below `confirmed` there must be none. Else the server was restored and
-    went on past the frontier with other commits.
+    The slot sends everything that commits at or after `confirmed`. Of that, what lies below the frontier was
+    applied: its last transaction has to be `last`, and where `last` lies below `confirmed` there must be none. Else
+    the server was restored and went on past the frontier with other commits.
     """
 
     def __init__(self, durable: int, frontier: int, confirmed: int, last: LastCommit | None) -> None:
-        """`durable`: what every engine holds; `frontier`: of the foremost one. A `last` of None is not known: nothing is compared."""
+        """`durable`: what every engine holds; `frontier`: of the foremost one. A `last` of None is not known:
+        nothing is compared."""
         self.durable, self.frontier, self.confirmed, self.last = durable, frontier, confirmed, last
         self.seen: LastCommit | None = None
         self.proven = confirmed >= frontier or last is None
@@ -146,7 +178,11 @@ class Continuity:
         if self.seen != again:
             other = self.seen or again
             assert other is not None
-            raise SourceReplaced("the source has another history than the views", code="source_replaced", hint=RESYNC,
-                                 detail=f"The transaction that commits at {format_lsn(other.lsn)} is not the one that was applied: "
-                                 "the server was restored to an earlier point.")
+            raise SourceReplaced(
+                "the source has another history than the views",
+                code="source_replaced",
+                hint=RESYNC,
+                detail=f"The transaction that commits at {format_lsn(other.lsn)} is not the one that was applied: "
+                "the server was restored to an earlier point.",
+            )
         self.proven = True

@@ -77,7 +77,7 @@ def parse_relation(m: bytes) -> Relation:
     schema, at = _string(m, 5)
     name, at = _string(m, at)
     identity = chr(m[at])
-    n = int.from_bytes(m[at + 1:at + 3], "big")
+    n = int.from_bytes(m[at + 1 : at + 3], "big")
     at += 3
     columns, keys, types = [], [], []
     for _ in range(n):
@@ -119,16 +119,16 @@ class Decoder:
         told: list[tuple[int, Relation]] = []
         seen = dict(self.relations)
         for i in np.flatnonzero(kinds == ord("R")):
-            r = parse_relation(data[starts[i]:starts[i] + lengths[i] - HEADER])
+            r = parse_relation(data[starts[i] : starts[i] + lengths[i] - HEADER])
             if seen.get(r.oid, r) != r:
                 cuts.append(int(i))
             seen[r.oid] = r
             told.append((int(i), r))
         for i in np.flatnonzero(kinds == ord("T")):
             s = int(starts[i])
-            n = int.from_bytes(data[s + 1:s + 5], "big")
+            n = int.from_bytes(data[s + 1 : s + 5], "big")
             for k in range(n):
-                out.truncated[int.from_bytes(data[s + 6 + 4 * k:s + 10 + 4 * k], "big")] = (int(i), int(lsns[i]))
+                out.truncated[int.from_bytes(data[s + 6 + 4 * k : s + 10 + 4 * k], "big")] = (int(i), int(lsns[i]))
         whole = pa.py_buffer(data)
         for low, high in zip(cuts, [*cuts[1:], len(frames)], strict=True):
             for place, r in told:
@@ -137,8 +137,17 @@ class Decoder:
             self._segment(out, buf, whole, kinds, starts, lsns, low, high)
         return out
 
-    def _segment(self, out: Decoded, buf: npt.NDArray[np.uint8], whole: pa.Buffer, kinds: npt.NDArray[np.uint8], starts: I64,
-                 lsns: I64, low: int, high: int) -> None:
+    def _segment(
+        self,
+        out: Decoded,
+        buf: npt.NDArray[np.uint8],
+        whole: pa.Buffer,
+        kinds: npt.NDArray[np.uint8],
+        starts: I64,
+        lsns: I64,
+        low: int,
+        high: int,
+    ) -> None:
         """Changes of the frames from `low` to `high`, between which no relation changes."""
         for kind in "IUD":
             idx = np.flatnonzero(kinds[low:high] == ord(kind)) + low
@@ -154,8 +163,9 @@ class Decoder:
                     c.relation = r
                 out.changes.setdefault(int(oid), []).extend(made)
 
-    def _changes(self, buf: npt.NDArray[np.uint8], whole: pa.Buffer, kind: str, r: Relation, at: I64, lsn: I64,
-                 seq: I64) -> list[Changes]:
+    def _changes(
+        self, buf: npt.NDArray[np.uint8], whole: pa.Buffer, kind: str, r: Relation, at: I64, lsn: I64, seq: I64
+    ) -> list[Changes]:
         n = len(r.columns)
         tag = buf[at + 5]
         if kind == "I":
@@ -194,7 +204,9 @@ def read_tuples(buf: npt.NDArray[np.uint8], whole: pa.Buffer, at: I64, columns: 
     return out, pos
 
 
-def string_views(buf: npt.NDArray[np.uint8], whole: pa.Buffer, at: I64, length: I64, valid: npt.NDArray[np.bool_]) -> pa.Array:
+def string_views(
+    buf: npt.NDArray[np.uint8], whole: pa.Buffer, at: I64, length: I64, valid: npt.NDArray[np.bool_]
+) -> pa.Array:
     """An Arrow string_view array over `whole`: values of up to 12 bytes inline, longer ones by reference.
 
     An offset has 31 bits, so that references go into buffers that start every `REACH` bytes and overlap.

@@ -35,64 +35,126 @@ def _one(conn: psycopg.Connection, sql: str, *args: object) -> tuple:  # type: i
 
 def preflight(conn: psycopg.Connection, catalog: Catalog, tables: set[str], deployed_slot: str | None) -> list[Finding]:
     """Findings for the tables (schema-qualified) that the views read."""
-    return [*_server(conn, deployed_slot), *_rights(conn, catalog, tables), *_tables(catalog, tables), *_wal(conn, deployed_slot)]
+    return [
+        *_server(conn, deployed_slot),
+        *_rights(conn, catalog, tables),
+        *_tables(catalog, tables),
+        *_wal(conn, deployed_slot),
+    ]
 
 
 def _server(conn: psycopg.Connection, slot: str | None) -> list[Finding]:
-    level, slots, senders = _one(conn, "SELECT current_setting('wal_level'), current_setting('max_replication_slots')::int, "
-                                 "current_setting('max_wal_senders')::int")
-    out = [Finding("ok", f"wal_level is {level}") if level == "logical" else Finding(
-        "error", f"wal_level is {level}", "Logical replication needs wal_level = logical.",
-        "ALTER SYSTEM SET wal_level = 'logical';  -- then restart Postgres")]
+    level, slots, senders = _one(
+        conn,
+        "SELECT current_setting('wal_level'), current_setting('max_replication_slots')::int, "
+        "current_setting('max_wal_senders')::int",
+    )
+    out = [
+        Finding("ok", f"wal_level is {level}")
+        if level == "logical"
+        else Finding(
+            "error",
+            f"wal_level is {level}",
+            "Logical replication needs wal_level = logical.",
+            "ALTER SYSTEM SET wal_level = 'logical';  -- then restart Postgres",
+        )
+    ]
     used = _one(conn, "SELECT count(*) FROM pg_replication_slots")[0]
     free = slots - used
     need = 1 if slot else 2
     if free >= need:
         out.append(Finding("ok", f"{free} of {slots} replication slots are free"))
     else:
-        out.append(Finding("error" if free < 1 and not slot else "warning", f"{free} of {slots} replication slots are free",
-                           "One is kept by the deployment, a second is used for a moment by a deploy that adds tables.",
-                           "SELECT slot_name, active FROM pg_replication_slots;  -- drop what is not used, or "
-                           f"ALTER SYSTEM SET max_replication_slots = {slots + 4};"))
+        out.append(
+            Finding(
+                "error" if free < 1 and not slot else "warning",
+                f"{free} of {slots} replication slots are free",
+                "One is kept by the deployment, a second is used for a moment by a deploy that adds tables.",
+                "SELECT slot_name, active FROM pg_replication_slots;  -- drop what is not used, or "
+                f"ALTER SYSTEM SET max_replication_slots = {slots + 4};",
+            )
+        )
     busy = _one(conn, "SELECT count(*) FROM pg_stat_replication")[0]
     if senders - busy >= 2:
         out.append(Finding("ok", f"{senders - busy} of {senders} WAL senders are free"))
     else:
-        out.append(Finding("error", f"{senders - busy} of {senders} WAL senders are free", "Streaming takes one.",
-                           f"ALTER SYSTEM SET max_wal_senders = {senders + 4};  -- then restart Postgres"))
+        out.append(
+            Finding(
+                "error",
+                f"{senders - busy} of {senders} WAL senders are free",
+                "Streaming takes one.",
+                f"ALTER SYSTEM SET max_wal_senders = {senders + 4};  -- then restart Postgres",
+            )
+        )
     collate = _one(conn, "SELECT datcollate FROM pg_database WHERE datname = current_database()")[0]
     if collate.split(".")[0] not in ("C", "POSIX"):
-        out.append(Finding("warning", f"the database's collation is {collate}",
-                           "The engines order text by code point: ORDER BY, MIN and MAX of text can differ from Postgres.",
-                           'Use COLLATE "C" in the view\'s ORDER BY, or a source database with collation C.'))
+        out.append(
+            Finding(
+                "warning",
+                f"the database's collation is {collate}",
+                "The engines order text by code point: ORDER BY, MIN and MAX of text can differ from Postgres.",
+                'Use COLLATE "C" in the view\'s ORDER BY, or a source database with collation C.',
+            )
+        )
     return out
 
 
 def _rights(conn: psycopg.Connection, catalog: Catalog, tables: set[str]) -> list[Finding]:
     user, replicate, superuser, create = _one(
-        conn, "SELECT current_user, rolreplication, rolsuper, has_database_privilege(current_database(), 'CREATE') "
-        "FROM pg_roles WHERE rolname = current_user")
+        conn,
+        "SELECT current_user, rolreplication, rolsuper, has_database_privilege(current_database(), 'CREATE') "
+        "FROM pg_roles WHERE rolname = current_user",
+    )
     out = []
     if replicate or superuser:
         out.append(Finding("ok", f"user {user} may replicate"))
     else:
-        out.append(Finding("error", f"user {user} may not replicate", "Streaming needs the REPLICATION attribute.",
-                           f'ALTER ROLE "{user}" REPLICATION;'))
+        out.append(
+            Finding(
+                "error",
+                f"user {user} may not replicate",
+                "Streaming needs the REPLICATION attribute.",
+                f'ALTER ROLE "{user}" REPLICATION;',
+            )
+        )
     if not create:
-        out.append(Finding("error", f"user {user} may not create a publication", "It needs CREATE on the database.",
-                           f'GRANT CREATE ON DATABASE "{conn.info.dbname}" TO "{user}";'))
+        out.append(
+            Finding(
+                "error",
+                f"user {user} may not create a publication",
+                "It needs CREATE on the database.",
+                f'GRANT CREATE ON DATABASE "{conn.info.dbname}" TO "{user}";',
+            )
+        )
     for t in catalog.tables.values():
         name = f"{t.schema}.{t.name}"
         if name not in tables:
             continue
-        read, owner = _one(conn, "SELECT has_table_privilege(%s::regclass, 'SELECT'), pg_has_role(relowner, 'USAGE') "
-                           "FROM pg_class WHERE oid = %s::regclass", t.quoted, t.quoted)
+        read, owner = _one(
+            conn,
+            "SELECT has_table_privilege(%s::regclass, 'SELECT'), pg_has_role(relowner, 'USAGE') "
+            "FROM pg_class WHERE oid = %s::regclass",
+            t.quoted,
+            t.quoted,
+        )
         if not read:
-            out.append(Finding("error", f"user {user} may not read {name}", "The first copy reads it.",
-                               f'GRANT SELECT ON "{t.schema}"."{t.name}" TO "{user}";'))
+            out.append(
+                Finding(
+                    "error",
+                    f"user {user} may not read {name}",
+                    "The first copy reads it.",
+                    f'GRANT SELECT ON "{t.schema}"."{t.name}" TO "{user}";',
+                )
+            )
         if not owner:
-            out.append(Finding("error", f"user {user} does not own {name}", "Only its owner can add a table to a publication.",
-                               f'ALTER TABLE "{t.schema}"."{t.name}" OWNER TO "{user}";'))
+            out.append(
+                Finding(
+                    "error",
+                    f"user {user} does not own {name}",
+                    "Only its owner can add a table to a publication.",
+                    f'ALTER TABLE "{t.schema}"."{t.name}" OWNER TO "{user}";',
+                )
+            )
     return out
 
 
@@ -104,18 +166,34 @@ def _tables(catalog: Catalog, tables: set[str]) -> list[Finding]:
             continue
         quoted = t.quoted
         if t.identity == "nothing":
-            out.append(Finding("error", f"{name} has no replica identity",
-                               "Once published, Postgres refuses UPDATE and DELETE on it.",
-                               f"ALTER TABLE {quoted} ADD PRIMARY KEY (…);  -- or REPLICA IDENTITY FULL"))
+            out.append(
+                Finding(
+                    "error",
+                    f"{name} has no replica identity",
+                    "Once published, Postgres refuses UPDATE and DELETE on it.",
+                    f"ALTER TABLE {quoted} ADD PRIMARY KEY (…);  -- or REPLICA IDENTITY FULL",
+                )
+            )
         elif not t.key:
-            out.append(Finding("warning", f"{name} has no primary key", "Its mirror keeps whole rows with counts, and is "
-                               "matched by all columns.", f"ALTER TABLE {quoted} ADD PRIMARY KEY (…);"))
+            out.append(
+                Finding(
+                    "warning",
+                    f"{name} has no primary key",
+                    "Its mirror keeps whole rows with counts, and is matched by all columns.",
+                    f"ALTER TABLE {quoted} ADD PRIMARY KEY (…);",
+                )
+            )
         else:
             out.append(Finding("ok", f"{name}: replica identity {t.identity}, key ({', '.join(t.key)})"))
         for c in t.columns:
             if c.type.name == "opaque":
-                out.append(Finding("warning", f"{name}.{c.name} has type {c.source_type}",
-                                   "It is carried as Postgres prints it, as text."))
+                out.append(
+                    Finding(
+                        "warning",
+                        f"{name}.{c.name} has type {c.source_type}",
+                        "It is carried as Postgres prints it, as text.",
+                    )
+                )
     return out
 
 
@@ -123,9 +201,14 @@ def _wal(conn: psycopg.Connection, slot: str | None) -> list[Finding]:
     keep = _one(conn, "SELECT current_setting('max_slot_wal_keep_size')")[0]
     out = []
     if keep == "-1":
-        out.append(Finding("warning", "max_slot_wal_keep_size is unlimited",
-                           "While no pipeline runs, the slot keeps WAL on the source's disk without bound.",
-                           "ALTER SYSTEM SET max_slot_wal_keep_size = '50GB'; SELECT pg_reload_conf();"))
+        out.append(
+            Finding(
+                "warning",
+                "max_slot_wal_keep_size is unlimited",
+                "While no pipeline runs, the slot keeps WAL on the source's disk without bound.",
+                "ALTER SYSTEM SET max_slot_wal_keep_size = '50GB'; SELECT pg_reload_conf();",
+            )
+        )
     else:
         out.append(Finding("ok", f"max_slot_wal_keep_size is {keep}"))
     return out

@@ -1,4 +1,5 @@
-"""A replication connection and its commands: sent and waited for, so that an interrupt is heard and a silent server noticed."""
+"""A replication connection and its commands: sent and waited for, so that an interrupt is heard and a silent server
+noticed."""
 
 from __future__ import annotations
 
@@ -25,12 +26,18 @@ def open_replication(dsn: str) -> PGconn:
     if conn.status != pq.ConnStatus.OK:
         message = conn.get_error_message().strip()
         conn.finish()
-        raise SourceUnreachable(f"cannot stream from the source {describe(dsn)}", detail=message, code="source_unreachable",
-                                hint="The user needs the REPLICATION attribute: ALTER ROLE … REPLICATION.")
+        raise SourceUnreachable(
+            f"cannot stream from the source {describe(dsn)}",
+            detail=message,
+            code="source_unreachable",
+            hint="The user needs the REPLICATION attribute: ALTER ROLE … REPLICATION.",
+        )
     return conn
 
 
-def command(conn: PGconn, text: str, patience: float | None, waiting: Callable[[float], None] = lambda s: None) -> PGresult:
+def command(
+    conn: PGconn, text: str, patience: float | None, waiting: Callable[[float], None] = lambda s: None
+) -> PGresult:
     """The command's result, also where it is an error. `waiting(seconds)` is called while it runs.
 
     Raises SourceUnreachable after `patience` seconds without an answer, or when the connection breaks.
@@ -45,9 +52,12 @@ def command(conn: PGconn, text: str, patience: float | None, waiting: Callable[[
             conn.consume_input()
         elif patience is not None and spent > patience:
             conn.finish()
-            raise SourceUnreachable("the source does not answer", code="source_unreachable",
-                                    detail=f"{text.split(' ')[0]} had no answer within {patience:.0f} s.",
-                                    hint="Run tidemark again; nothing is lost.")
+            raise SourceUnreachable(
+                "the source does not answer",
+                code="source_unreachable",
+                detail=f"{text.split(' ')[0]} had no answer within {patience:.0f} s.",
+                hint="Run tidemark again; nothing is lost.",
+            )
         else:
             waiting(spent)
     result = conn.get_result()

@@ -38,10 +38,14 @@ class Files:
 
     def _now(self) -> dict[str, list[int]]:
         with connect(self.dsn) as c:
-            return dict(c.execute(
-                "WITH RECURSIVE t (n, oid) AS (SELECT n, to_regclass(n)::oid FROM unnest(%s::text[]) n "
-                "UNION ALL SELECT t.n, i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.oid) "
-                "SELECT n, array_agg(pg_relation_filenode(oid)::bigint ORDER BY oid) FROM t GROUP BY n", (self.tables,)).fetchall())
+            return dict(
+                c.execute(
+                    "WITH RECURSIVE t (n, oid) AS (SELECT n, to_regclass(n)::oid FROM unnest(%s::text[]) n "
+                    "UNION ALL SELECT t.n, i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.oid) "
+                    "SELECT n, array_agg(pg_relation_filenode(oid)::bigint ORDER BY oid) FROM t GROUP BY n",
+                    (self.tables,),
+                ).fetchall()
+            )
 
 
 class Waiting:
@@ -56,11 +60,18 @@ class Waiting:
         self.said = seconds
         with connect(self.dsn) as c:
             for pid, age, state, query in c.execute(OLDER).fetchall():
-                log.warning("waiting for a transaction of the source to end: pid %s, open for %s s, %s: %s", pid, age, state, query)
+                log.warning(
+                    "waiting for a transaction of the source to end: pid %s, open for %s s, %s: %s",
+                    pid,
+                    age,
+                    state,
+                    query,
+                )
 
 
 OLDER = """
-SELECT pid, extract(epoch FROM now() - xact_start)::int, state, left(regexp_replace(query, '[[:space:]]+', ' ', 'g'), 80) FROM pg_stat_activity
+SELECT pid, extract(epoch FROM now() - xact_start)::int, state, left(regexp_replace(query, '[[:space:]]+', ' ', 'g'),
+  80) FROM pg_stat_activity
 WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid() ORDER BY xact_start LIMIT 3
 """
 WAITED = 3.0  # seconds
@@ -69,8 +80,8 @@ WAITED = 3.0  # seconds
 class ExportedSnapshot:
     """A slot and the snapshot it exported; the snapshot lives until this is closed. `lsn`: where the slot starts.
 
-    TRUNCATE, and an ALTER TABLE that rewrites, show in snapshots taken before them: what was read of `rewritten` tables may be
-    neither what they were then nor what they are now.
+    TRUNCATE, and an ALTER TABLE that rewrites, show in snapshots taken before them: what was read of `rewritten`
+    tables may be neither what they were then nor what they are now.
     """
 
     def __init__(self, dsn: str, slot: str, tables: Iterable[str], temporary: bool = False) -> None:
@@ -87,13 +98,20 @@ class ExportedSnapshot:
         try:
             self.system, self.timeline, _ = identify(self.conn, ANSWER)
             kind = "TEMPORARY " if temporary else ""
-            text = f'CREATE_REPLICATION_SLOT "{slot}" {kind}LOGICAL pgoutput (SNAPSHOT \'export\')'
+            text = f"CREATE_REPLICATION_SLOT \"{slot}\" {kind}LOGICAL pgoutput (SNAPSHOT 'export')"
             result = command(self.conn, text, None, Waiting(dsn))
             if result.status != pq.ExecStatus.TUPLES_OK:
                 detail = result.get_error_message()
-                hint = ("Drop a slot that is not used, or raise max_replication_slots." if "all replication slots" in detail
-                        else "Set wal_level = logical in postgresql.conf and restart Postgres." if "wal_level" in detail else "")
-                raise TidemarkError(f'cannot create replication slot "{slot}"', detail=detail.strip(), hint=hint, code="slot_failed")
+                hint = (
+                    "Drop a slot that is not used, or raise max_replication_slots."
+                    if "all replication slots" in detail
+                    else "Set wal_level = logical in postgresql.conf and restart Postgres."
+                    if "wal_level" in detail
+                    else ""
+                )
+                raise TidemarkError(
+                    f'cannot create replication slot "{slot}"', detail=detail.strip(), hint=hint, code="slot_failed"
+                )
         except BaseException:
             self.conn.finish()
             raise
@@ -117,8 +135,8 @@ def in_snapshot(dsn: str, snapshot: str) -> Iterator[psycopg.Connection[Any]]:
 class SharedSnapshot:
     """An ordinary snapshot that other connections can use, and which transactions it sees. It waits for nobody.
 
-    `lsn`: every transaction that it sees has its commit record below. Those that it sees need not be the first ones of the
-    commit order: a commit is in the WAL a moment before others see it.
+    `lsn`: every transaction that it sees has its commit record below. Those that it sees need not be the first ones
+    of the commit order: a commit is in the WAL a moment before others see it.
     """
 
     def __init__(self, dsn: str, tables: Iterable[str]) -> None:
@@ -168,8 +186,12 @@ def table_query(t: Table, columns: Sequence[Column] | None = None) -> sql.Compos
     return sql.SQL("SELECT {} FROM {}").format(cols, sql.Identifier(t.schema, t.name))
 
 
-def copy_query(conn: psycopg.Connection, query: sql.Composable, width: int,
-               progress: Callable[[int, int], None] = lambda r, b: None) -> Iterator[pa.Table]:
+def copy_query(
+    conn: psycopg.Connection,
+    query: sql.Composable,
+    width: int,
+    progress: Callable[[int, int], None] = lambda r, b: None,
+) -> Iterator[pa.Table]:
     """A query's rows as text, in Postgres' own output format, NULL apart from the empty string."""
     statement = sql.SQL("COPY (\n{}\n) TO STDOUT (FORMAT csv, FORCE_QUOTE *)").format(query)
     names = [f"c{i}" for i in range(width)]
@@ -178,10 +200,16 @@ def copy_query(conn: psycopg.Connection, query: sql.Composable, width: int,
     def flush() -> pa.Table:
         data = buffer.getvalue()
         t = pa_csv.read_csv(
-            pa.BufferReader(data), pa_csv.ReadOptions(column_names=names, block_size=max(len(data) + 1, 1 << 20)),
+            pa.BufferReader(data),
+            pa_csv.ReadOptions(column_names=names, block_size=max(len(data) + 1, 1 << 20)),
             pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
-            pa_csv.ConvertOptions(column_types={n: pa.large_string() for n in names}, strings_can_be_null=True,
-                                  quoted_strings_can_be_null=False, null_values=[""]))
+            pa_csv.ConvertOptions(
+                column_types={n: pa.large_string() for n in names},
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                null_values=[""],
+            ),
+        )
         progress(t.num_rows, len(data))
         reach("snapshot.chunk")
         return t

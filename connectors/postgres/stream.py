@@ -55,7 +55,8 @@ class Limits:
 
 
 class Transaction(NamedTuple):
-    """A transaction's frames; LSN of its commit record, and where that ends; its id; the server's clock in microseconds."""
+    """A transaction's frames; LSN of its commit record, and where that ends; its id; the server's clock in
+    microseconds."""
 
     frames: list[bytes]
     lsn: int
@@ -92,7 +93,8 @@ class Received:
 class Stream:
     """A running START_REPLICATION. It sends from where the slot stands: `resume` says from where on that is new.
 
-    `held`: whole transactions that were received and not given out, as whoever receives did not admit the first of them.
+    `held`: whole transactions that were received and not given out, as whoever receives did not admit the first of
+    them.
     """
 
     def __init__(self, dsn: str, slot: str, publication: str, silence: float = SILENCE) -> None:
@@ -116,7 +118,10 @@ class Stream:
         threading.Thread(target=self._beat, daemon=True).start()
 
     def _start(self, slot: str, publication: str) -> None:
-        text = f'START_REPLICATION SLOT "{slot}" LOGICAL 0/0 (proto_version \'1\', publication_names \'{_quote(publication)}\')'
+        text = (
+            f"START_REPLICATION SLOT \"{slot}\" LOGICAL 0/0 (proto_version '1', publication_names "
+            f"'{_quote(publication)}')"
+        )
         result = command(self.conn, text, self.silence)
         deadline = time.monotonic() + RELEASE
         while result.error_field(pq.DiagnosticField.SQLSTATE) == IN_USE and time.monotonic() < deadline:
@@ -124,13 +129,17 @@ class Stream:
             result = command(self.conn, text, self.silence)
         if result.status != pq.ExecStatus.COPY_BOTH:
             detail = result.get_error_message()
-            hint = "Another tidemark run holds it; stop that one first." if "is active" in detail else (
-                RESYNC if "does not exist" in detail or "can no longer" in detail else "")
+            hint = (
+                "Another tidemark run holds it; stop that one first."
+                if "is active" in detail
+                else (RESYNC if "does not exist" in detail or "can no longer" in detail else "")
+            )
             kind = SlotInUse if "is active" in detail else SlotUnavailable
             raise kind(f'replication slot "{slot}" cannot be read', detail=detail, hint=hint, code="slot_unavailable")
 
     def resume(self, continuity: Continuity) -> None:
-        """What lies below the frontier is durable here: nothing is acknowledged before the server is known to go on from there."""
+        """What lies below the frontier is durable here: nothing is acknowledged before the server is known to go on
+        from there."""
         self.continuity = continuity
         self.received = self.server_end = continuity.confirmed
         self.acknowledged = continuity.durable
@@ -156,11 +165,14 @@ class Stream:
         self.feedback()
 
     def feedback(self, ask: bool = False) -> None:
-        """A status update; `ask` for the server's position. Who receives next finds out about a connection that is broken."""
+        """A status update; `ask` for the server's position. Who receives next finds out about a connection that is
+        broken."""
         now = int((time.time() - EPOCH) * 1_000_000)
         durable = self.acknowledged if self.continuity is None or self.continuity.proven else 0
         with self.lock, suppress(OperationalError):
-            self.conn.put_copy_data(struct.pack("!cQQQQB", b"r", max(self.received, durable), durable, durable, now, ask))
+            self.conn.put_copy_data(
+                struct.pack("!cQQQQB", b"r", max(self.received, durable), durable, durable, now, ask)
+            )
             self.conn.flush()
         self.last_feedback = time.monotonic()
         if ask:
@@ -170,8 +182,8 @@ class Stream:
     def receive(self, limits: Limits, wait: float, until: int | None = None, admit: Admit | None = None) -> Received:
         """Whole transactions, at least one unless `wait` seconds pass or the server has nothing up to `until`.
 
-        From the first transaction on that `admit` does not take, all are kept for later calls. Raises SourceUnreachable where
-        the connection broke, or the server was silent for `silence` seconds.
+        From the first transaction on that `admit` does not take, all are kept for later calls. Raises
+        SourceUnreachable where the connection broke, or the server was silent for `silence` seconds.
         """
         try:
             with self.lock:
@@ -180,8 +192,12 @@ class Stream:
             raise self._broken(str(e)) from e
 
     def _broken(self, detail: str) -> SourceUnreachable:
-        return SourceUnreachable("the source closed the replication stream", code="source_unreachable", detail=detail.strip(),
-                                 hint="Run tidemark again; nothing is lost.")
+        return SourceUnreachable(
+            "the source closed the replication stream",
+            code="source_unreachable",
+            detail=detail.strip(),
+            hint="Run tidemark again; nothing is lost.",
+        )
 
     def _receive(self, limits: Limits, wait: float, until: int | None, admit: Admit | None) -> Received:
         out = Received()
@@ -231,10 +247,17 @@ class Stream:
             self.conn.consume_input()
             return
         if self.unanswered is not None and now - self.unanswered > self.silence:
-            raise SourceUnreachable("the source is silent", code="source_unreachable",
-                                    detail=f"Nothing came on the replication stream for {now - self.heard:.0f} s.",
-                                    hint="Run tidemark again; nothing is lost.")
-        if (ask or self.server_end < self.wanted) and now - self.asked > ASK or now - max(self.heard, self.asked) > HEARTBEAT:
+            raise SourceUnreachable(
+                "the source is silent",
+                code="source_unreachable",
+                detail=f"Nothing came on the replication stream for {now - self.heard:.0f} s.",
+                hint="Run tidemark again; nothing is lost.",
+            )
+        if (
+            (ask or self.server_end < self.wanted)
+            and now - self.asked > ASK
+            or now - max(self.heard, self.asked) > HEARTBEAT
+        ):
             self.feedback(ask=True)
 
     def _take(self, data: bytes, out: Received) -> None:
@@ -245,7 +268,9 @@ class Stream:
                 return
             lsn, end = int.from_bytes(data[27:35], "big"), int.from_bytes(data[35:43], "big")
             begin = self.open[0]  # B: LSN of the commit, its time, the transaction's id
-            t = Transaction(self.open, lsn, end, int.from_bytes(begin[42:46], "big"), int.from_bytes(begin[34:42], "big"))
+            t = Transaction(
+                self.open, lsn, end, int.from_bytes(begin[42:46], "big"), int.from_bytes(begin[34:42], "big")
+            )
             self.open = []
             self.received, self.server_end = max(self.received, end), max(self.server_end, end)
             if self.continuity is not None:

@@ -28,8 +28,15 @@ BROADCAST_ROWS = 200_000  # batches up to this size are sent to every worker
 class Batches(Filling):
     """Lands and maintains."""
 
-    def apply(self, staged: list[Staged], end: int, programs: Programs, *, start: int | None = None,
-              last: LastCommit | None = None) -> int:
+    def apply(
+        self,
+        staged: list[Staged],
+        end: int,
+        programs: Programs,
+        *,
+        start: int | None = None,
+        last: LastCommit | None = None,
+    ) -> int:
         """With `start`, the batch begins there, and FrontierMoved is raised where the engine stands elsewhere."""
         found = self.frontier()  # what an earlier attempt has decided is finished
         if start is not None and start != found:
@@ -43,8 +50,7 @@ class Batches(Filling):
         self._finish_pending()
         return rows
 
-    def _prepare(self, staged: list[Staged], start: int, end: int, programs: Programs,
-                 last: LastCommit | None) -> int:
+    def _prepare(self, staged: list[Staged], start: int, end: int, programs: Programs, last: LastCommit | None) -> int:
         """Phase one. Tables are not touched, so that it can be begun again."""
         session = self.paced(self.spark)
         folder = self.pending.begin(end)
@@ -59,7 +65,9 @@ class Batches(Filling):
         reach("spark.landed")
         merges: list[dict[str, str]] = []
         if batches:
-            merges = self._compute(programs(frozenset(batches)).program, batches, folder, session, rows < BROADCAST_ROWS)
+            merges = self._compute(
+                programs(frozenset(batches)).program, batches, folder, session, rows < BROADCAST_ROWS
+            )
         reach("spark.computed")
         self.pending.decide(folder, Manifest(end, start, batches, merges, last))
         return rows
@@ -82,18 +90,23 @@ class Batches(Filling):
             if s.inserts_only and not s.truncated:
                 text = new
             else:
-                on = " AND ".join(f"m.{mirror.q(k)} = CAST(l._key_{i} AS {type_name(t.column(k).type)})"  # type: ignore[union-attr]
-                                  for i, k in enumerate(t.identity_key))
+                on = " AND ".join(
+                    f"m.{mirror.q(k)} = CAST(l._key_{i} AS {type_name(t.column(k).type)})"  # type: ignore[union-attr]
+                    for i, k in enumerate(t.identity_key)
+                )
                 if not s.truncated:
-                    old = (f"SELECT {mirror.columns(t, 'm.')}, -1 AS _weight, l._lsn FROM `before_rows__{t.mirror}` m "
-                           f"JOIN parquet.`{events}` l ON {on}")
+                    old = (
+                        f"SELECT {mirror.columns(t, 'm.')}, -1 AS _weight, l._lsn FROM `before_rows__{t.mirror}` m "
+                        f"JOIN parquet.`{events}` l ON {on}"
+                    )
                 if s.unchanged:
                     new = self._with_unchanged(s, events)
                 text = f"{old} UNION ALL {new}"
         if n == 0 and not s.truncated:
             return 0
-        self.sql(f"SELECT {cols}, CAST(_weight AS BIGINT) AS _weight, CAST(_lsn AS BIGINT) AS _lsn FROM ({text})", session
-                 ).write.mode("overwrite").parquet(str(target))
+        self.sql(
+            f"SELECT {cols}, CAST(_weight AS BIGINT) AS _weight, CAST(_lsn AS BIGINT) AS _lsn FROM ({text})", session
+        ).write.mode("overwrite").parquet(str(target))
         session.read.parquet(str(target)).createOrReplaceTempView(mirror.q(name))
         return max(n, 1)
 
@@ -105,12 +118,19 @@ class Batches(Filling):
             if i in s.unchanged:
                 value = f"CASE WHEN l._u{i} THEN o.{mirror.q(c.name)} ELSE {value} END"
             picks.append(f"{value} AS {mirror.q(c.name)}")
-        back = " AND ".join(f"o.{mirror.q(k)} = CAST(l._from_{i} AS {type_name(t.column(k).type)})"  # type: ignore[union-attr]
-                            for i, k in enumerate(t.identity_key))
-        return (f"SELECT {', '.join(picks)}, 1 AS _weight, l._lsn FROM parquet.`{events}` l LEFT JOIN `before_rows__{t.mirror}` o "
-                f"ON {back} WHERE l._present")
+        back = " AND ".join(
+            f"o.{mirror.q(k)} = CAST(l._from_{i} AS {type_name(t.column(k).type)})"  # type: ignore[union-attr]
+            for i, k in enumerate(t.identity_key)
+        )
+        return (
+            f"SELECT {', '.join(picks)}, 1 AS _weight, l._lsn FROM parquet.`{events}` l LEFT JOIN "
+            f"`before_rows__{t.mirror}` o "
+            f"ON {back} WHERE l._present"
+        )
 
-    def _compute(self, p: Program, batches: dict[str, str], folder: Path, session: Any, small: bool) -> list[dict[str, str]]:
+    def _compute(
+        self, p: Program, batches: dict[str, str], folder: Path, session: Any, small: bool
+    ) -> list[dict[str, str]]:
         """Phase one: every step stored as Parquet, independent ones side by side. Gives the merges of phase two."""
         steps: list[tuple[str, Relation, bool]] = [(s.name, s.relation, s.signed) for s in p.steps]
         owners = {s.name: s.state for s in p.steps}
@@ -124,7 +144,9 @@ class Batches(Filling):
         self._views([r for _, r, _ in steps], batches, session)
         left = {n: (r, signed) for n, r, signed in steps}
         while left:
-            ready = [n for n, (r, _) in left.items() if not any(isinstance(x, Temp) and x.name in left for x in walk(r))]
+            ready = [
+                n for n, (r, _) in left.items() if not any(isinstance(x, Temp) and x.name in left for x in walk(r))
+            ]
             jobs = [self.pool.submit(self._store, n, *left[n], folder / n, session, owners[n], small) for n in ready]
             wait(jobs)
             for j in jobs:
@@ -169,8 +191,12 @@ class Batches(Filling):
             name, stored = item
             t = self.tables[name]
             cols = mirror.columns(t)
-            self._tagged(f"INSERT INTO {mirror.path_name(self._mirror(t))} SELECT {cols}, _weight, _lsn, TRUE FROM "
-                         f"parquet.`{folder / stored}`", f"mirror/{t.mirror}", manifest.lsn)
+            self._tagged(
+                f"INSERT INTO {mirror.path_name(self._mirror(t))} SELECT {cols}, _weight, _lsn, TRUE FROM "
+                f"parquet.`{folder / stored}`",
+                f"mirror/{t.mirror}",
+                manifest.lsn,
+            )
 
         jobs = [self.pool.submit(append, x) for x in manifest.tables.items()]
         jobs += [self.pool.submit(self._tagged, m["sql"], f"state/{m['state']}", manifest.lsn) for m in manifest.merges]

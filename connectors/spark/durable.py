@@ -16,10 +16,12 @@ T = TypeVar("T")
 
 
 def unreadable(path: Path, why: str) -> TidemarkError:
-    return TidemarkError(f"{path.name} cannot be read, so it is not known where the warehouse stands",
-                         detail=f"{path}: {why}", code="damaged_warehouse",
-                         hint="Restore the warehouse from a copy, or make it anew: tidemark teardown --yes, "
-                              "then tidemark deploy.")
+    return TidemarkError(
+        f"{path.name} cannot be read, so it is not known where the warehouse stands",
+        detail=f"{path}: {why}",
+        code="damaged_warehouse",
+        hint="Restore the warehouse from a copy, or make it anew: tidemark teardown --yes, then tidemark deploy.",
+    )
 
 
 ADAPTERS: dict[object, TypeAdapter[Any]] = {}  # by shape: made once, as it takes longer than reading with it

@@ -50,19 +50,26 @@ def collected(f: Any) -> str:
         return interval_of(f.name)
     return intervals_of(f.name) if is_interval(getattr(f.dataType, "elementType", None)) else quoted(f.name)
 
-SECONDS = "CAST(({0}.months DIV 12 * CAST(365 AS BIGINT) + {0}.months % 12 * 30 + {0}.days) * 86400000000 + {0}.micros AS DOUBLE) / 1000000"
+
+SECONDS = (
+    "CAST(({0}.months DIV 12 * CAST(365 AS BIGINT) + {0}.months % 12 * 30 + {0}.days) * 86400000000 + {0}.micros AS "
+    "DOUBLE) / 1000000"
+)
 EXPORTED = {  # Parquet's interval has no sign: seconds; a real is the double of the digits that Postgres shows
     "interval": f"{SECONDS.format('`{0}`')} AS `{{0}}`",
     "interval[]": f"TRANSFORM(`{{0}}`, v -> CASE WHEN v IS NOT NULL THEN {SECONDS.format('v')} END) AS `{{0}}`",
     "real": f"CAST({shortest_real('`{0}`')} AS DOUBLE) AS `{{0}}`",
-    "real[]": f"TRANSFORM(`{{0}}`, v -> CAST({shortest_real('v')} AS DOUBLE)) AS `{{0}}`"}
+    "real[]": f"TRANSFORM(`{{0}}`, v -> CAST({shortest_real('v')} AS DOUBLE)) AS `{{0}}`",
+}
 
 
 def repeated(rows: pa.Table) -> pa.Table:
     """Each row as often as its weight says."""
     con = scratch()
     con.register("weighed", rows)
-    return con.execute("SELECT * EXCLUDE (_weight, n) FROM (SELECT *, unnest(range(_weight)) AS n FROM weighed)").to_arrow_table()
+    return con.execute(
+        "SELECT * EXCLUDE (_weight, n) FROM (SELECT *, unnest(range(_weight)) AS n FROM weighed)"
+    ).to_arrow_table()
 
 
 class SparkEngine(Upkeep):
@@ -82,7 +89,8 @@ class SparkEngine(Upkeep):
         shutil.rmtree(self.path / "mirror" / name, ignore_errors=True)
 
     def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
-        """Rows are cast by an in-memory DuckDB, stored as Parquet beside the warehouse, and read from there by Spark."""
+        """Rows are cast by an in-memory DuckDB, stored as Parquet beside the warehouse, and read from there by
+        Spark."""
         folder = self.path / "loading" / t.mirror
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -93,8 +101,11 @@ class SparkEngine(Upkeep):
         if n:
             cols = mirror.columns(t)
             casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)})" for c in t.columns)
-            total = f"SELECT {casts}, 1, 0, FALSE FROM parquet.`{folder}`" if t.key else (
-                f"SELECT {casts}, COUNT(*), 0, FALSE FROM parquet.`{folder}` GROUP BY {cols}")
+            total = (
+                f"SELECT {casts}, 1, 0, FALSE FROM parquet.`{folder}`"
+                if t.key
+                else (f"SELECT {casts}, COUNT(*), 0, FALSE FROM parquet.`{folder}` GROUP BY {cols}")
+            )
             self.sql(f"INSERT INTO {mirror.path_name(self._mirror(t))} {total}")
             self.published.publish([f"mirror/{t.mirror}"])
         shutil.rmtree(folder)
@@ -110,9 +121,11 @@ class SparkEngine(Upkeep):
     def _select(self, plan: ViewPlan, at: Pin, now: str | None = None) -> str:
         lacking = sorted(n.name for n in walk(plan.top) if isinstance(n, State) and not at.holds(f"state/{n.name}"))
         if lacking:
-            raise EngineFailure(f'view "{plan.view}" cannot be read',
-                                detail=f'Its state "{lacking[0]}" is being filled, or was given up.',
-                                hint="Try again; if it stays so, run: tidemark deploy")
+            raise EngineFailure(
+                f'view "{plan.view}" cannot be read',
+                detail=f'Its state "{lacking[0]}" is being filled, or was given up.',
+                hint="Try again; if it stays so, run: tidemark deploy",
+            )
         versions = at.of("state")
         top = self.unrolled(plan.top, self.scratch, self.paced(self.spark), versions)
         return self.printer.view(replace(plan, top=top), now, versions)
@@ -145,7 +158,9 @@ class SparkEngine(Upkeep):
         with nullcontext(at) if at is not None else self.pinned() as pin:
             version = (pin.of("mirror") or {}).get(t.mirror)
             text = mirror.at_version(t, self._mirror(t), version)
-            found = self.healing.run(f'reading the mirror of "{t.schema}.{t.name}"', lambda: self.collect(self.sql(text)))
+            found = self.healing.run(
+                f'reading the mirror of "{t.schema}.{t.name}"', lambda: self.collect(self.sql(text))
+            )
         return found if t.key else repeated(found)
 
     def _reading(self, plan: ViewPlan, at: Pin | None, work: Callable[[Pin], T]) -> T:
@@ -174,11 +189,17 @@ class SparkEngine(Upkeep):
     def _export(self, plan: ViewPlan, frame: Any, path: Path, fmt: str) -> None:
         types = [c.type for _, c in plan.outputs]
         if any(str(t) in EXPORTED for t in types):
-            frame = frame.selectExpr(*(EXPORTED.get(str(t), "`{0}`").format(n.replace("`", "``"))
-                                       for (n, _), t in zip(plan.outputs, types, strict=True)))
+            frame = frame.selectExpr(
+                *(
+                    EXPORTED.get(str(t), "`{0}`").format(n.replace("`", "``"))
+                    for (n, _), t in zip(plan.outputs, types, strict=True)
+                )
+            )
         if fmt == "parquet" and any(map(is_json, types)):
             frame = frame.persist()  # read twice
-            typed = self._with_json(frame, {n: known(t) for (n, _), t in zip(plan.outputs, types, strict=True) if is_json(t)})
+            typed = self._with_json(
+                frame, {n: known(t) for (n, _), t in zip(plan.outputs, types, strict=True) if is_json(t)}
+            )
             self._write(plan.view, typed, path, fmt)
             frame.unpersist()
             return
@@ -190,12 +211,24 @@ class SparkEngine(Upkeep):
         from pyspark.sql.pandas.types import from_arrow_type
         from pyspark.sql.types import StructField, StructType
 
-        found = frame.select([column(n) for n in kinds]).mapInArrow(lambda batches: map(packed_shapes, batches), "kinds binary").collect()
+        found = (
+            frame.select([column(n) for n in kinds])
+            .mapInArrow(lambda batches: map(packed_shapes, batches), "kinds binary")
+            .collect()
+        )
         seen = zip(list(kinds.items()), unpacked_shapes([r.kinds for r in found], len(kinds)), strict=True)
         kinds = {n: k if fits(k, of) else of for (n, k), of in seen}
-        fields = [StructField(f.name, from_arrow_type(settled(kinds[f.name])) if f.name in kinds else f.dataType) for f in frame.schema.fields]
+        fields = [
+            StructField(f.name, from_arrow_type(settled(kinds[f.name])) if f.name in kinds else f.dataType)
+            for f in frame.schema.fields
+        ]
         frame = frame.mapInArrow(lambda batches: (export_batch(b, kinds) for b in batches), StructType(fields))
-        return frame.select([parse_json(column(f.name)).alias(f.name) if kinds.get(f.name, NOTHING) is None else column(f.name) for f in fields])
+        return frame.select(
+            [
+                parse_json(column(f.name)).alias(f.name) if kinds.get(f.name, NOTHING) is None else column(f.name)
+                for f in fields
+            ]
+        )
 
     def _write(self, view: str, frame: Any, path: Path, fmt: str) -> None:
         writer = frame.coalesce(1).write.mode("overwrite")

@@ -12,15 +12,38 @@ from connectors.engine import EngineFailure
 
 # by SQLSTATE: cardinality, data, constraints, syntax and names, limits of a program, raised by the query itself
 OF_DATA = ("21", "22", "23", "42", "54", "P0")
-DATA = ("ArithmeticException", "DateTimeException", "NumberFormatException", "SparkRuntimeException",
-        "AnalysisException", "ParseException", "DeltaInvariantViolationException")
+DATA = (
+    "ArithmeticException",
+    "DateTimeException",
+    "NumberFormatException",
+    "SparkRuntimeException",
+    "AnalysisException",
+    "ParseException",
+    "DeltaInvariantViolationException",
+)
 # of Java: the same again if it is tried again
-FIXED = ("IllegalArgumentException", "UnsupportedOperationException", "ClassCastException", "NullPointerException",
-         "MatchError", "NoSuchMethodError", "NoClassDefFoundError", "ClassNotFoundException", "AccessControlException",
-         "AccessDeniedException")
-PASSING = ("ConcurrentModificationException", "ConcurrentWriteException", "MetadataChangedException",
-           "ProtocolChangedException", "ConcurrentAppendException", "ConcurrentDeleteReadException",
-           "ConcurrentDeleteDeleteException", "ConcurrentTransactionException")  # Delta's, of two commits at once
+FIXED = (
+    "IllegalArgumentException",
+    "UnsupportedOperationException",
+    "ClassCastException",
+    "NullPointerException",
+    "MatchError",
+    "NoSuchMethodError",
+    "NoClassDefFoundError",
+    "ClassNotFoundException",
+    "AccessControlException",
+    "AccessDeniedException",
+)
+PASSING = (
+    "ConcurrentModificationException",
+    "ConcurrentWriteException",
+    "MetadataChangedException",
+    "ProtocolChangedException",
+    "ConcurrentAppendException",
+    "ConcurrentDeleteReadException",
+    "ConcurrentDeleteDeleteException",
+    "ConcurrentTransactionException",
+)  # Delta's, of two commits at once
 
 
 class SparkFailure(EngineFailure):
@@ -45,9 +68,13 @@ def failure(what: str, e: BaseException, state: str = "") -> SparkFailure:
         return e
     blamed = of_data(e)
     lines = [x for x in reason(e).split("\n") if x.strip()]
-    return SparkFailure(f"{what} failed on Spark", detail=lines[0][:300] if lines else type(e).__name__,
-                        hint="scripts/inspect prints the statement.", state=state if blamed else "",
-                        heals=not blamed and passes(e))
+    return SparkFailure(
+        f"{what} failed on Spark",
+        detail=lines[0][:300] if lines else type(e).__name__,
+        hint="scripts/inspect prints the statement.",
+        state=state if blamed else "",
+        heals=not blamed and passes(e),
+    )
 
 
 def reason(e: BaseException) -> str:

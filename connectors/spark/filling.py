@@ -28,8 +28,10 @@ class Filling(Recursion):
         rounds = self.path / "loading" / s.name
         s = s.mapped(lambda r: self.unrolled(r, rounds, session))
         casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in s.columns)
-        self.sql(f"CREATE {'' if new else 'OR REPLACE '}TABLE {mirror.path_name(path)} USING delta AS SELECT {casts} "
-                 f"FROM ({self.printer.contents(s)})")
+        self.sql(
+            f"CREATE {'' if new else 'OR REPLACE '}TABLE {mirror.path_name(path)} USING delta AS SELECT {casts} "
+            f"FROM ({self.printer.contents(s)})"
+        )
         shutil.rmtree(rounds, ignore_errors=True)
 
     def drop_state(self, name: str) -> None:

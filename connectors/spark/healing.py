@@ -38,8 +38,13 @@ class Healing:
                     raise
                 raise failure(what, e) from e
 
-        return Retrying(retry=retry_if_exception(self._worth), stop=stop_after_attempt(TRIES), reraise=True,
-                        wait=wait_exponential(multiplier=FIRST, max=LONGEST), before_sleep=self._before)(once)
+        return Retrying(
+            retry=retry_if_exception(self._worth),
+            stop=stop_after_attempt(TRIES),
+            reraise=True,
+            wait=wait_exponential(multiplier=FIRST, max=LONGEST),
+            before_sleep=self._before,
+        )(once)
 
     def _worth(self, e: BaseException) -> bool:
         return isinstance(e, SparkFailure) and e.heals and not self.closed

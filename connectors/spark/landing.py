@@ -50,8 +50,10 @@ def _struct(e: str) -> str:
     """The struct that Spark keeps for DuckDB's interval."""
     months = f"CAST(datepart('year', {e}) * 12 + datepart('month', {e}) AS INTEGER)"
     micros = f"datepart('hour', {e}) * 3600000000 + datepart('minute', {e}) * 60000000 + datepart('microsecond', {e})"
-    return (f"CASE WHEN {e} IS NOT NULL THEN {{'months': {months}, 'days': CAST(datepart('day', {e}) AS INTEGER), "
-            f"'micros': CAST({micros} AS BIGINT)}} END")
+    return (
+        f"CASE WHEN {e} IS NOT NULL THEN {{'months': {months}, 'days': CAST(datepart('day', {e}) AS INTEGER), "
+        f"'micros': CAST({micros} AS BIGINT)}} END"
+    )
 
 
 def _held(con: duckdb.DuckDBPyConnection, query: str) -> str:
@@ -85,6 +87,9 @@ def typed_events(s: Staged, path: Path) -> int:
     keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS _key_{i}" for i, c in enumerate(key))
     kept = "".join(f", u{i} AS _u{i}" for i in s.unchanged)
     origin = "".join(f", {from_text(f'f{i}', c.type)} AS _from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
-    query = (f"WITH events AS (FROM staged) SELECT {keys}, {landing.values(t)}, _present, _lsn, _seq{kept}{origin} FROM events "
-             f"WHERE {landing.last(s)}")
+    query = (
+        f"WITH events AS (FROM staged) SELECT {keys}, {landing.values(t)}, _present, _lsn, _seq{kept}{origin} FROM "
+        f"events "
+        f"WHERE {landing.last(s)}"
+    )
     return _write(t, s.rows, query, path)

@@ -9,7 +9,9 @@ from compiler.catalog import Table
 from compiler.spelling import ident
 from compiler.spelling.spark import type_name
 
-BROADCAST = 32 << 20  # logs up to this many bytes of files are sent to every worker; Spark guesses the size of what is made of them
+BROADCAST = (
+    32 << 20
+)  # logs up to this many bytes of files are sent to every worker; Spark guesses the size of what is made of them
 
 
 def q(name: str) -> str:
@@ -28,7 +30,10 @@ def stored(name: str) -> str:
 def at_version(t: Table, path: Path, version: int | None) -> str:
     """The rows that a mirror has at a version, by default the last; of a table without a key with their weights."""
     of = "" if version is None else f" VERSION AS OF {version}"
-    table = f"(SELECT {', '.join(f'{stored(c.name)} AS {q(c.name)}' for c in t.columns)}, _weight, _log FROM {path_name(path)}{of})"
+    table = (
+        f"(SELECT {', '.join(f'{stored(c.name)} AS {q(c.name)}' for c in t.columns)}, _weight, _log FROM "
+        f"{path_name(path)}{of})"
+    )
     return rows(t, table, f"SELECT {columns(t)}, _weight FROM {table} WHERE _log", small=False)
 
 
@@ -47,8 +52,10 @@ def path_name(path: Path | str) -> str:
 def create(t: Table, path: Path) -> str:
     """Compaction replaces the table in one commit, so that base and log always belong together."""
     body = ", ".join(f"{stored(c.name)} {type_name(c.type)}" for c in t.columns)
-    return (f"CREATE TABLE {path_name(path)} ({body}, _weight BIGINT, _lsn BIGINT, _log BOOLEAN) USING delta "
-            "PARTITIONED BY (_log)")
+    return (
+        f"CREATE TABLE {path_name(path)} ({body}, _weight BIGINT, _lsn BIGINT, _log BOOLEAN) USING delta "
+        "PARTITIONED BY (_log)"
+    )
 
 
 def size(file: Path) -> int:
@@ -71,8 +78,12 @@ def views(t: Table, path: Path, batch: str | None) -> dict[str, str]:
     added = f" UNION ALL SELECT {cols}, CAST(_weight AS BIGINT) AS _weight FROM {q(batch)}" if batch else ""
     log = f"SELECT {cols}, _weight FROM {table} WHERE _log"
     small = log_size(path) < BROADCAST
-    return {"before": before, "after": before + added, "before_rows": rows(t, table, log, small),
-            "after_rows": rows(t, table, log + added, small)}
+    return {
+        "before": before,
+        "after": before + added,
+        "before_rows": rows(t, table, log, small),
+        "after_rows": rows(t, table, log + added, small),
+    }
 
 
 def rows(t: Table, table: str, log: str, small: bool) -> str:
@@ -82,15 +93,23 @@ def rows(t: Table, table: str, log: str, small: bool) -> str:
     keys = t.key or tuple(c.name for c in t.columns)
     on = " AND ".join(f"b.{q(k)} <=> n.{q(k)}" for k in keys)
     if t.key:
-        return (f"SELECT {hint}{columns(t, 'b.')} FROM {table} b LEFT ANTI JOIN (SELECT * FROM {net} WHERE _weight < 0) n ON {on} "
-                f"WHERE NOT b._log UNION ALL SELECT {cols} FROM {net} WHERE _weight > 0")
-    return (f"SELECT {hint}{columns(t, 'b.')}, b._weight + COALESCE(n._weight, 0) AS _weight FROM {table} b LEFT JOIN "
-            f"(SELECT * FROM {net} WHERE _weight < 0) n ON {on} WHERE NOT b._log AND b._weight + COALESCE(n._weight, 0) > 0 "
-            f"UNION ALL SELECT {cols}, _weight FROM {net} WHERE _weight > 0")
+        return (
+            f"SELECT {hint}{columns(t, 'b.')} FROM {table} b LEFT ANTI JOIN (SELECT * FROM {net} WHERE _weight < 0) n "
+            f"ON {on} "
+            f"WHERE NOT b._log UNION ALL SELECT {cols} FROM {net} WHERE _weight > 0"
+        )
+    return (
+        f"SELECT {hint}{columns(t, 'b.')}, b._weight + COALESCE(n._weight, 0) AS _weight FROM {table} b LEFT JOIN "
+        f"(SELECT * FROM {net} WHERE _weight < 0) n ON {on} WHERE NOT b._log AND b._weight + COALESCE(n._weight, 0) > "
+        f"0 "
+        f"UNION ALL SELECT {cols}, _weight FROM {net} WHERE _weight > 0"
+    )
 
 
 def compacted(t: Table, path: Path, lsn: int) -> str:
     """The mirror folded into base rows alone."""
     cols = ", ".join(stored(c.name) for c in t.columns)
-    return (f"SELECT {cols}, SUM(_weight) AS _weight, CAST({lsn} AS BIGINT) AS _lsn, FALSE AS _log FROM {path_name(path)} "
-            f"GROUP BY {cols} HAVING SUM(_weight) <> 0")
+    return (
+        f"SELECT {cols}, SUM(_weight) AS _weight, CAST({lsn} AS BIGINT) AS _lsn, FALSE AS _log FROM {path_name(path)} "
+        f"GROUP BY {cols} HAVING SUM(_weight) <> 0"
+    )

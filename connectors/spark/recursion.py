@@ -1,4 +1,5 @@
-"""Recursion round by round, where Spark's own WITH RECURSIVE does not go: UNION, and rounds that aggregate the round before."""
+"""Recursion round by round, where Spark's own WITH RECURSIVE does not go: UNION, and rounds that aggregate the round
+before."""
 
 from __future__ import annotations
 
@@ -8,7 +9,20 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from compiler.ir.relation import Aggregate, Fixpoint, LeftJoin, Project, Recur, Relation, Semi, Temp, TopK, Window, transform, walk
+from compiler.ir.relation import (
+    Aggregate,
+    Fixpoint,
+    LeftJoin,
+    Project,
+    Recur,
+    Relation,
+    Semi,
+    Temp,
+    TopK,
+    Window,
+    transform,
+    walk,
+)
 from compiler.ir.scalar import Col, conj, same
 from compiler.spelling.spark import type_name
 from connectors.spark import mirror
@@ -18,18 +32,22 @@ NUMBERS = count(1)
 
 
 def _by_rounds(n: Relation) -> TypeGuard[Fixpoint]:
-    """A recursion with UNION, or whose step reads the round before in an aggregate, a window, a limit or an outer side."""
+    """A recursion with UNION, or whose step reads the round before in an aggregate, a window, a limit or an outer
+    side."""
     if not isinstance(n, Fixpoint):
         return False
     read: set[Relation] = {x for x in walk(n.step) if any(isinstance(y, Recur) and y.name == n.name for y in walk(x))}
-    return n.distinct or any(isinstance(x, Aggregate | Window | TopK) or isinstance(x, LeftJoin | Semi) and x.right in read for x in read)
+    return n.distinct or any(
+        isinstance(x, Aggregate | Window | TopK) or isinstance(x, LeftJoin | Semi) and x.right in read for x in read
+    )
 
 
 class Recursion(Store):
     """Finds the rows of recursive relations and stores them, so that what reads them reads a table."""
 
     def unrolled(self, r: Relation, folder: Path, session: Any, versions: Mapping[str, int] | None = None) -> Relation:
-        """`r` with each recursion that Spark has no words for replaced by its rows, stored as Parquet under `folder`."""
+        """`r` with each recursion that Spark has no words for replaced by its rows, stored as Parquet under
+        `folder`."""
         if not any(map(_by_rounds, walk(r))):
             return r
         found: dict[Relation, Relation] = {}
@@ -44,7 +62,8 @@ class Recursion(Store):
         return transform(r, rows)
 
     def _rounds(self, q: Fixpoint, folder: Path, session: Any, versions: Mapping[str, int] | None) -> Temp:
-        """Rows of the base, then of the step over the rows last found, for UNION less those known, until there are none."""
+        """Rows of the base, then of the step over the rows last found, for UNION less those known, until there are
+        none."""
         folder.mkdir(parents=True, exist_ok=True)
         own = Path(tempfile.mkdtemp(prefix="rounds", dir=folder))
         name = f"rounds_{next(NUMBERS)}"

@@ -33,7 +33,8 @@ SETTINGS = {
     "spark.databricks.delta.merge.repartitionBeforeWrite.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.parquet.compression.codec": "snappy",
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",  # tasks of a VACUUM; 10,000 by default, also for one file
+    # tasks of a VACUUM; 10,000 by default, also for one file
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
     "spark.sql.cteRecursionLevelLimit": "100000",
     "spark.sql.cteRecursionRowLimit": "-1",
     "spark.hadoop.fs.permissions.umask-mode": "077",  # Hadoop sets modes by itself, whatever the mask of the process is
@@ -44,7 +45,8 @@ SETTINGS = {
     "spark.driver.memory": "4g",
     "spark.log.level": "ERROR",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -Dlog4j2.level=ERROR",
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m "
+    "-Dlog4j2.level=ERROR",
     "spark.sql.codegen.wholeStage": "true",
 }
 
@@ -65,8 +67,9 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
         from delta import configure_spark_with_delta_pip
         from pyspark.sql import SparkSession
     except ImportError as e:
-        raise TidemarkError("views on Spark need pyspark and delta-spark", code="no_spark",
-                            hint="pip install 'tidemark[spark]'") from e
+        raise TidemarkError(
+            "views on Spark need pyspark and delta-spark", code="no_spark", hint="pip install 'tidemark[spark]'"
+        ) from e
     home = java_home()
     if home is not None:
         os.environ["JAVA_HOME"] = home
@@ -82,9 +85,13 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
         builder = builder.config("spark.jars", found) if found else configure_spark_with_delta_pip(builder)
         session = builder.getOrCreate()
     except Exception as e:
-        raise TidemarkError("Spark did not start", detail=str(e).strip().split("\n")[0], code="spark_failed",
-                            hint="The Delta jars come from Maven Central; scripts/fetch-delta fetches them once. "
-                            "[spark] jars in tidemark.toml names them directly.") from e
+        raise TidemarkError(
+            "Spark did not start",
+            detail=str(e).strip().split("\n")[0],
+            code="spark_failed",
+            hint="The Delta jars come from Maven Central; scripts/fetch-delta fetches them once. "
+            "[spark] jars in tidemark.toml names them directly.",
+        ) from e
     finally:
         if asked is not None:
             signal.signal(signal.SIGINT, asked)

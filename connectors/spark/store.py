@@ -29,14 +29,18 @@ from connectors.spark.published import Published
 from connectors.spark.recent import Recent
 
 LIGHT = 16 << 20  # bytes of mirrors up to which it takes longer to compile a plan to Java than to interpret it
-CODEGEN = {"spark.sql.codegen.wholeStage": ("true", "false"), "spark.sql.codegen.factoryMode": ("FALLBACK", "NO_CODEGEN")}
+CODEGEN = {
+    "spark.sql.codegen.wholeStage": ("true", "false"),
+    "spark.sql.codegen.factoryMode": ("FALLBACK", "NO_CODEGEN"),
+}
 
 
 class Printer(engine.Printer, Protocol):
     """One that reads states at the versions it is given, and where it is given none, as they are."""
 
-    def query(self, r: Relation, weight: bool, small: bool = False,
-              versions: Mapping[str, int] | None = None) -> str: ...
+    def query(
+        self, r: Relation, weight: bool, small: bool = False, versions: Mapping[str, int] | None = None
+    ) -> str: ...
 
     def merge(self, c: Change, stored: Path) -> str:
         """MERGE of a change that is stored as Parquet."""
@@ -48,8 +52,15 @@ class Printer(engine.Printer, Protocol):
 class Store:
     """A session and its folder. `read_only`: what another process left half done is that process's to finish."""
 
-    def __init__(self, path: Path, printer: Printer, master: str = "local[*]", jars: str = "",
-                 settings: dict[str, str] | None = None, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        printer: Printer,
+        master: str = "local[*]",
+        jars: str = "",
+        settings: dict[str, str] | None = None,
+        read_only: bool = False,
+    ) -> None:
         self.path, self.printer, self.read_only = path.absolute(), printer, read_only
         self.path.mkdir(parents=True, exist_ok=True)
         self.settings = settings or {}

@@ -1,4 +1,5 @@
-"""What keeps Delta tables small: mirrors are rewritten when their log is in many files, files of earlier versions deleted."""
+"""What keeps Delta tables small: mirrors are rewritten when their log is in many files, files of earlier versions
+deleted."""
 
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ class Upkeep(Batches):
         done.append(t.mirror)
 
     def _log_files(self, path: Path) -> int:
-        """Files of the log in the table's present version; those of earlier ones lie beside them until they are deleted."""
+        """Files of the log in the table's present version; those of earlier ones lie beside them until they are
+        deleted."""
         if sum(1 for _ in (path / "_log=true").glob("*.parquet")) < COMPACT_FILES:
             return 0
         return sum("/_log=true/" in f for f in self.spark.read.format("delta").load(str(path)).inputFiles())

@@ -13,11 +13,11 @@ __all__ = ["DUCKDB", "storage", "type_name"]
 UNNEST = {
     "unnest": "SELECT UNNEST($1) AS x, GENERATE_SUBSCRIPTS($1, 1) AS o",
     "series": "SELECT x, (x - CAST($1 AS BIGINT)) // CAST($3 AS BIGINT) + 1 AS o "
-              "FROM GENERATE_SERIES(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT)) AS s(x)",
-    "series_time": "SELECT UNNEST(GENERATE_SERIES($1, $2, $3)) AS x, UNNEST(RANGE(1, LEN(GENERATE_SERIES($1, $2, $3)) + 1)) AS o",
+    "FROM GENERATE_SERIES(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT)) AS s(x)",
+    "series_time": "SELECT UNNEST(GENERATE_SERIES($1, $2, $3)) AS x, UNNEST(RANGE(1, LEN(GENERATE_SERIES($1, $2, $3)) "
+    "+ 1)) AS o",
     **jsons.UNNEST,
 }
-
 
 
 def has_frame(c: WindowCall) -> bool:
@@ -31,20 +31,36 @@ DUCKDB = Dialect(
     sqlglot="duckdb",
     types=type_name,
     storage=storage,
-    sort_keys={"interval": "pg.span($1)", "interval[]": "LIST_TRANSFORM($1, lambda v: pg.span(v))", "blanks": "RTRIM($1, ' ')"},
-    forms={"interval": ("pg.months_of($1)", "DATEPART('day', $1)"),
-           "interval[]": ("LIST_TRANSFORM($1, lambda v: [pg.months_of(v), DATEPART('day', v)])",)},
+    sort_keys={
+        "interval": "pg.span($1)",
+        "interval[]": "LIST_TRANSFORM($1, lambda v: pg.span(v))",
+        "blanks": "RTRIM($1, ' ')",
+    },
+    forms={
+        "interval": ("pg.months_of($1)", "DATEPART('day', $1)"),
+        "interval[]": ("LIST_TRANSFORM($1, lambda v: [pg.months_of(v), DATEPART('day', v)])",),
+    },
     frames=has_frame,
     filters_below_limits=True,
     hashes_comparisons=True,
     joins_unequal=True,
     setup=lambda: macros.created("duckdb"),
-    functions={**numbers.FUNCTIONS, **casts.FUNCTIONS, **times.FUNCTIONS, **texts.FUNCTIONS, **arrays.FUNCTIONS,
-               **jsons.FUNCTIONS, **aggregates.FUNCTIONS},
+    functions={
+        **numbers.FUNCTIONS,
+        **casts.FUNCTIONS,
+        **times.FUNCTIONS,
+        **texts.FUNCTIONS,
+        **arrays.FUNCTIONS,
+        **jsons.FUNCTIONS,
+        **aggregates.FUNCTIONS,
+    },
     atomic_tables=True,
     copies="UNNEST(RANGE($1))",
     unnest=UNNEST,
-    mirrors={("after", True): ("base", False), ("after", False): ("base", False), ("before", True): ("before_rows", False),
-             ("before", False): ("before", True)},
+    mirrors={
+        ("after", True): ("base", False),
+        ("after", False): ("base", False),
+        ("before", True): ("before_rows", False),
+        ("before", False): ("before", True),
+    },
 )
-

@@ -13,7 +13,9 @@ from dialects.dialect import Dialect, Emit, tree, typed, varies
 def _ordered(name: str) -> Emit:
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         distinct = any(isinstance(x, exp.Distinct) for x in a)
-        order = [x for x in a if isinstance(x, exp.Ordered) and varies(x)]  # a constant orders nothing, and is an error here
+        order = [
+            x for x in a if isinstance(x, exp.Ordered) and varies(x)
+        ]  # a constant orders nothing, and is an error here
         args = [x for x in a if not isinstance(x, (exp.Ordered, exp.Distinct))]
         if distinct:
             args[0] = exp.Distinct(expressions=[args[0]])
@@ -74,8 +76,11 @@ def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _sum(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    return d.cast(tree(d, "SUM($1)", *[x for x in a if not isinstance(x, exp.Distinct)]), e.type) if not any(
-        isinstance(x, exp.Distinct) for x in a) else d.cast(exp.Sum(this=exp.Distinct(expressions=[a[0]])), e.type)
+    return (
+        d.cast(tree(d, "SUM($1)", *[x for x in a if not isinstance(x, exp.Distinct)]), e.type)
+        if not any(isinstance(x, exp.Distinct) for x in a)
+        else d.cast(exp.Sum(this=exp.Distinct(expressions=[a[0]])), e.type)
+    )
 
 
 def _avg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -93,6 +98,7 @@ def _avg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 def _regression(name: str) -> Emit:
     """Where the spread of an argument is 0 DuckDB says NaN, Postgres NULL; NaN and infinities among the values stay."""
+
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         args = [d.cast(x, types.FLOAT8) for x in a]
         call = exp.Anonymous(this=name, expressions=args)
@@ -109,14 +115,43 @@ def _regression(name: str) -> Emit:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
-    "agg:min": _extremum("min"), "agg:max": _extremum("max"), "agg:bool_and": "BOOL_AND($1)", "agg:bool_or": "BOOL_OR($1)",
-    "agg:bit_and": "BIT_AND($1)", "agg:bit_or": "BIT_OR($1)", "agg:bit_xor": "BIT_XOR($1)", "agg:sum": _sum,
-    "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _ordered("list"),
-    "agg:stddev_samp": typed("STDDEV_SAMP(CAST($1 AS DOUBLE))"), "agg:stddev_pop": typed("STDDEV_POP(CAST($1 AS DOUBLE))"),
-    "agg:var_samp": typed("VAR_SAMP(CAST($1 AS DOUBLE))"), "agg:var_pop": typed("VAR_POP(CAST($1 AS DOUBLE))"),
-    "agg:percentile_cont": _percentile_cont, "agg:percentile_disc": _percentile_disc,
-    "agg:mode": _mode, "agg:first_by": "ARG_MIN_NULL($1, $2)", "agg:last_by": "ARG_MAX_NULL($1, $2)",
+    "agg:min": _extremum("min"),
+    "agg:max": _extremum("max"),
+    "agg:bool_and": "BOOL_AND($1)",
+    "agg:bool_or": "BOOL_OR($1)",
+    "agg:bit_and": "BIT_AND($1)",
+    "agg:bit_or": "BIT_OR($1)",
+    "agg:bit_xor": "BIT_XOR($1)",
+    "agg:sum": _sum,
+    "agg:avg": _avg,
+    "agg:any_value": "MIN($1)",
+    "agg:string_agg": _string_agg,
+    "agg:array_agg": _ordered("list"),
+    "agg:stddev_samp": typed("STDDEV_SAMP(CAST($1 AS DOUBLE))"),
+    "agg:stddev_pop": typed("STDDEV_POP(CAST($1 AS DOUBLE))"),
+    "agg:var_samp": typed("VAR_SAMP(CAST($1 AS DOUBLE))"),
+    "agg:var_pop": typed("VAR_POP(CAST($1 AS DOUBLE))"),
+    "agg:percentile_cont": _percentile_cont,
+    "agg:percentile_disc": _percentile_disc,
+    "agg:mode": _mode,
+    "agg:first_by": "ARG_MIN_NULL($1, $2)",
+    "agg:last_by": "ARG_MAX_NULL($1, $2)",
     "window:nth_by": "NTH_VALUE($1, $2 ORDER BY $3)",
-    **{f"agg:{n}": _regression(n) for n in ("corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count",
-                                            "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")},
+    **{
+        f"agg:{n}": _regression(n)
+        for n in (
+            "corr",
+            "covar_pop",
+            "covar_samp",
+            "regr_avgx",
+            "regr_avgy",
+            "regr_count",
+            "regr_intercept",
+            "regr_r2",
+            "regr_slope",
+            "regr_sxx",
+            "regr_sxy",
+            "regr_syy",
+        )
+    },
 }

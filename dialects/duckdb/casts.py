@@ -22,7 +22,11 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if types.is_float(s) and types.is_exact(t):
         if types.is_integer(t):
             return d.cast(tree(d, "ROUND_EVEN($1, 0)", x), t)
-        return d.cast(tree(d, "pg.exact_real($1)" if s.name == "float4" else "pg.exact($1)", x), t) if (t.scale or 0) > 0 else d.cast(x, t)
+        return (
+            d.cast(tree(d, "pg.exact_real($1)" if s.name == "float4" else "pg.exact($1)", x), t)
+            if (t.scale or 0) > 0
+            else d.cast(x, t)
+        )
     if types.is_numeric(s) and (t.name == "float4" or t.name == "float8" and (s.precision or 38) > 15):
         return d.cast(d.cast(x, types.TEXT), t)  # DuckDB's own cast rounds twice
     if types.is_numeric(s) and types.is_integer(t):
@@ -75,9 +79,14 @@ def _elements(d: Dialect, x: exp.Expr, of: types.Type, t: types.Type) -> exp.Exp
 
 
 SHOWN = {
-    "bool": "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END", "float4": "pg.real_text($1)", "float8": "pg.float_text($1)",
-    "timestamptz": "pg.timestamptz_text($1 AT TIME ZONE 'UTC')", "timestamp": "pg.timestamp_text($1)",
-    "interval": "pg.interval_text($1)", "bytea": "'\\x' || LOWER(HEX($1))", "bpchar trimmed": "RTRIM($1, ' ')",
+    "bool": "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END",
+    "float4": "pg.real_text($1)",
+    "float8": "pg.float_text($1)",
+    "timestamptz": "pg.timestamptz_text($1 AT TIME ZONE 'UTC')",
+    "timestamp": "pg.timestamp_text($1)",
+    "interval": "pg.interval_text($1)",
+    "bytea": "'\\x' || LOWER(HEX($1))",
+    "bpchar trimmed": "RTRIM($1, ' ')",
 }
 
 
@@ -91,8 +100,11 @@ def _literal_interval(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     lit = e.args[0]
     assert isinstance(lit, Lit)
     months, days, micros = parse_interval(str(lit.value))
-    parts = [f"TO_MONTHS({months})" if months else "", f"TO_DAYS({days})" if days else "",
-             f"TO_MICROSECONDS({micros})" if micros else ""]
+    parts = [
+        f"TO_MONTHS({months})" if months else "",
+        f"TO_DAYS({days})" if days else "",
+        f"TO_MICROSECONDS({micros})" if micros else "",
+    ]
     text = " + ".join(p for p in parts if p) or "TO_DAYS(0)"
     return exp.Paren(this=tree(d, text)) if "+" in text else tree(d, text)
 
@@ -112,7 +124,9 @@ def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """Elements of letters and digits are left to the engine; others it reads by rules of its own."""
     items = items_of(e)
-    if all(i is not None and re.fullmatch(r"[\w.+-]+", i) and i.lower() != "null" for i in items) and " " not in str(a[0].this):
+    if all(i is not None and re.fullmatch(r"[\w.+-]+", i) and i.lower() != "null" for i in items) and " " not in str(
+        a[0].this
+    ):
         return _read(d, a[0], e.type)
     element = e.type.element or types.TEXT
     made = [exp.Null() if i is None else _literal(d, i, element) for i in items]
@@ -127,7 +141,13 @@ def _literal(d: Dialect, text: str, t: types.Type) -> exp.Expr:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
-    "cast": _cast, "literal:interval": _literal_interval, "literal:timestamptz": _literal_tz, "literal:timestamp": _literal_ts,
-    "literal:date": _literal_ts, "literal:array": _literal_array, "literal:json": literal_json,
-    "literal:jsonb": literal_json, "literal:bytea": literal_bytea,
+    "cast": _cast,
+    "literal:interval": _literal_interval,
+    "literal:timestamptz": _literal_tz,
+    "literal:timestamp": _literal_ts,
+    "literal:date": _literal_ts,
+    "literal:array": _literal_array,
+    "literal:json": literal_json,
+    "literal:jsonb": literal_json,
+    "literal:bytea": literal_bytea,
 }

@@ -12,14 +12,17 @@ from dialects.dialect import Dialect, Emit, extreme, tree, typed
 
 
 def _divide(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    """Integer division truncates; numeric is exact to the scale of its type, by one correction of the double quotient."""
+    """Integer division truncates; numeric is exact to the scale of its type, by one correction of the double
+    quotient."""
     if types.is_integer(e.type):
         return d.cast(tree(d, "$1 // $2", *a), e.type)
     if e.type.name == "interval":
         return tree(d, "pg.interval_over($1, CAST($2 AS DOUBLE))", *a)
     if types.is_float(e.type):
         return tree(d, "$1 / NULLIF($2, 0)", *a)
-    whole = [d.cast(x, types.as_numeric(y.type)) if types.is_integer(y.type) else x for x, y in zip(a, e.args, strict=True)]
+    whole = [
+        d.cast(x, types.as_numeric(y.type)) if types.is_integer(y.type) else x for x, y in zip(a, e.args, strict=True)
+    ]
     macro = "divide" if types.digits(e.args[1].type)[1] <= 8 else "divide_deep"
     return d.cast(tree(d, f"pg.{macro}($1, $2)", *whole), e.type)
 
@@ -69,7 +72,10 @@ def widened(d: Dialect, e: Call, a: list[exp.Expr]) -> list[exp.Expr]:
     """Operands narrower than the result are cast to it: DuckDB computes SMALLINT with a small constant in 2 bytes."""
     if not types.is_integer(e.type):
         return a
-    return [d.cast(x, e.type) if types.is_integer(y.type) and y.type != e.type else x for x, y in zip(a, e.args, strict=True)]
+    return [
+        d.cast(x, e.type) if types.is_integer(y.type) and y.type != e.type else x
+        for x, y in zip(a, e.args, strict=True)
+    ]
 
 
 def as_decimal(d: Dialect, x: exp.Expr, e) -> exp.Expr:  # type: ignore[no-untyped-def]
@@ -104,7 +110,11 @@ def _shift_left(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 def _shift_right(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """By the number's last five bits, of a bigint six; smaller integers are shifted as integers."""
-    if isinstance(n := e.args[1], Lit) and isinstance(n.value, int | str) and 0 <= int(n.value) < types.WIDTHS[e.type.name]:
+    if (
+        isinstance(n := e.args[1], Lit)
+        and isinstance(n.value, int | str)
+        and 0 <= int(n.value) < types.WIDTHS[e.type.name]
+    ):
         return tree(d, "$1 >> $2", *a)
     if e.type.name == "int8":
         return tree(d, "$1 >> ($2 & 63)", *a)
@@ -116,16 +126,62 @@ def _many(name: str) -> Emit:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
-    "next_round": f"CASE WHEN $1 < {ROUNDS} THEN $1 + 1 ELSE ERROR('the recursion has not ended after {ROUNDS} rounds') END",
-    "/": _divide, "%": _modulo, "+": _plus, "-": _plus, "*": _times, "round": _round, "trunc": _trunc,
-    "quotient_text": quotient_text("pg.quotient_text"), "average_text": quotient_text("pg.quotient_text"),
-    "float_digits": "pg.float_digits($1)", "float_digits:float4": "pg.real_digits($1)",
-    "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "floor": typed("FLOOR($1)"), "ceil": typed("CEIL($1)"),
-    "power": "POW($1, $2)", "logb": "LN($2) / LN($1)", "atan2": "ATAN2($1, $2)", "pi": "PI()",
-    **{f: f"{f.upper()}($1)" for f in ("sqrt", "cbrt", "exp", "ln", "log10", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "sinh", "cosh",
-                                      "tanh", "asinh", "acosh", "atanh", "degrees", "radians")},
-    "gcd": typed("GCD($1, $2)"), "lcm": typed("LCM($1, $2)"), "to_hex": "LOWER(TO_HEX($1))",
-    "greatest": _many("greatest"), "least": _many("least"),
-    "greatest:interval": extreme(">", "pg.span($1)"), "least:interval": extreme("<", "pg.span($1)"),
-    "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "XOR($1, $2)", "shift_left": _shift_left, "shift_right": _shift_right,
+    "next_round": f"CASE WHEN $1 < {ROUNDS} THEN $1 + 1 ELSE ERROR('the recursion has not ended after {ROUNDS} "
+    f"rounds') END",
+    "/": _divide,
+    "%": _modulo,
+    "+": _plus,
+    "-": _plus,
+    "*": _times,
+    "round": _round,
+    "trunc": _trunc,
+    "quotient_text": quotient_text("pg.quotient_text"),
+    "average_text": quotient_text("pg.quotient_text"),
+    "float_digits": "pg.float_digits($1)",
+    "float_digits:float4": "pg.real_digits($1)",
+    "abs": typed("ABS($1)"),
+    "sign": typed("SIGN($1)"),
+    "floor": typed("FLOOR($1)"),
+    "ceil": typed("CEIL($1)"),
+    "power": "POW($1, $2)",
+    "logb": "LN($2) / LN($1)",
+    "atan2": "ATAN2($1, $2)",
+    "pi": "PI()",
+    **{
+        f: f"{f.upper()}($1)"
+        for f in (
+            "sqrt",
+            "cbrt",
+            "exp",
+            "ln",
+            "log10",
+            "sin",
+            "cos",
+            "tan",
+            "cot",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "degrees",
+            "radians",
+        )
+    },
+    "gcd": typed("GCD($1, $2)"),
+    "lcm": typed("LCM($1, $2)"),
+    "to_hex": "LOWER(TO_HEX($1))",
+    "greatest": _many("greatest"),
+    "least": _many("least"),
+    "greatest:interval": extreme(">", "pg.span($1)"),
+    "least:interval": extreme("<", "pg.span($1)"),
+    "bit_and": "$1 & $2",
+    "bit_or": "$1 | $2",
+    "bit_xor": "XOR($1, $2)",
+    "shift_left": _shift_left,
+    "shift_right": _shift_right,
 }

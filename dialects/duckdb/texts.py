@@ -12,6 +12,7 @@ from dialects.dialect import Dialect, Emit, tree, typed
 
 def _regex(flags: str) -> Emit:
     """A dot matches a line's end too, as in Postgres."""
+
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         return exp.Anonymous(this="regexp_matches", expressions=[a[0], _pattern(a[1]), exp.Literal.string(flags)])
 
@@ -25,7 +26,9 @@ def _pattern(p: exp.Expr) -> exp.Expr:
 def _regexp_substr(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """What the first group matched, or the whole match where the pattern has none."""
     if not isinstance(a[1], exp.Literal):
-        raise UnsupportedSql("substring with a pattern that is not a constant is not supported", code="unsupported_function")
+        raise UnsupportedSql(
+            "substring with a pattern that is not a constant is not supported", code="unsupported_function"
+        )
     p = _pattern(a[1])
     group = exp.Literal.number(1 if patterns.groups(p.this) else 0)
     return tree(d, "CASE WHEN REGEXP_MATCHES($1, $2, 's') THEN REGEXP_EXTRACT($1, $2, $3, 's') END", a[0], p, group)
@@ -87,28 +90,65 @@ def _count_nulls(d: Dialect, a: list[exp.Expr], nulls: bool) -> exp.Expr:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
-    "||": "$1 || $2", "like": _like, "ilike": _like, "regex": _regex("s"), "iregex": _regex("is"),
-    "regexp_replace": _regexp_replace, "regexp_substr": _regexp_substr, "regexp_whole": _regexp_whole, "regexp_match": _regexp_match,
-    "regexp_count": _regexp_count, "regexp_all": _regexp_all, "regexp_split": _regexp_split,
-    "upper": "pg.upper($1)", "lower": "LOWER($1)", "reverse": "pg.reverse($1)", "length": typed("LENGTH($1)"),
-    "octet_length": typed("STRLEN($1)"), "bytes_length": typed("OCTET_LENGTH($1)"), "initcap": "pg.initcap($1)",
-    "substring": lambda d, e, a: tree(d, "pg.substring_from($1, $2)", *a) if len(a) == 2
-    else tree(d, "pg.substring_for($1, $2, $3)", *a),
-    "bytes_substring": lambda d, e, a: tree(d, "pg.bytes_from($1, $2)", *a) if len(a) == 2
-    else tree(d, "pg.bytes_for($1, $2, $3)", *a),
-    "left": "LEFT($1, $2)", "right": "RIGHT($1, $2)",
-    "repeat": "pg.repeated($1, $2)", "replace": "CASE WHEN $2 = '' AND $3 IS NOT NULL THEN $1 ELSE REPLACE($1, $2, $3) END",
-    "translate": "TRANSLATE($1, $2, $3)", "btrim": "TRIM($1, $2)", "ltrim": "LTRIM($1, $2)", "rtrim": "RTRIM($1, $2)",
-    "with_blanks": "$1", "same:blanks": "RTRIM($1, ' ') IS NOT DISTINCT FROM RTRIM($2, ' ')",
-    "lpad": "pg.pad_left($1, $2, $3)", "rpad": "pg.pad_right($1, $2, $3)",
-    "strpos": typed("INSTR($1, $2)"), "split_part": "SPLIT_PART($1, $2, $3)", "starts_with": "STARTS_WITH($1, $2)",
-    "ascii": "CASE WHEN $1 = '' THEN 0 ELSE ORD($1) END", "chr": "CHR($1)", "md5": "MD5($1)",
+    "||": "$1 || $2",
+    "like": _like,
+    "ilike": _like,
+    "regex": _regex("s"),
+    "iregex": _regex("is"),
+    "regexp_replace": _regexp_replace,
+    "regexp_substr": _regexp_substr,
+    "regexp_whole": _regexp_whole,
+    "regexp_match": _regexp_match,
+    "regexp_count": _regexp_count,
+    "regexp_all": _regexp_all,
+    "regexp_split": _regexp_split,
+    "upper": "pg.upper($1)",
+    "lower": "LOWER($1)",
+    "reverse": "pg.reverse($1)",
+    "length": typed("LENGTH($1)"),
+    "octet_length": typed("STRLEN($1)"),
+    "bytes_length": typed("OCTET_LENGTH($1)"),
+    "initcap": "pg.initcap($1)",
+    "substring": lambda d, e, a: (
+        tree(d, "pg.substring_from($1, $2)", *a) if len(a) == 2 else tree(d, "pg.substring_for($1, $2, $3)", *a)
+    ),
+    "bytes_substring": lambda d, e, a: (
+        tree(d, "pg.bytes_from($1, $2)", *a) if len(a) == 2 else tree(d, "pg.bytes_for($1, $2, $3)", *a)
+    ),
+    "left": "LEFT($1, $2)",
+    "right": "RIGHT($1, $2)",
+    "repeat": "pg.repeated($1, $2)",
+    "replace": "CASE WHEN $2 = '' AND $3 IS NOT NULL THEN $1 ELSE REPLACE($1, $2, $3) END",
+    "translate": "TRANSLATE($1, $2, $3)",
+    "btrim": "TRIM($1, $2)",
+    "ltrim": "LTRIM($1, $2)",
+    "rtrim": "RTRIM($1, $2)",
+    "with_blanks": "$1",
+    "same:blanks": "RTRIM($1, ' ') IS NOT DISTINCT FROM RTRIM($2, ' ')",
+    "lpad": "pg.pad_left($1, $2, $3)",
+    "rpad": "pg.pad_right($1, $2, $3)",
+    "strpos": typed("INSTR($1, $2)"),
+    "split_part": "SPLIT_PART($1, $2, $3)",
+    "starts_with": "STARTS_WITH($1, $2)",
+    "ascii": "CASE WHEN $1 = '' THEN 0 ELSE ORD($1) END",
+    "chr": "CHR($1)",
+    "md5": "MD5($1)",
     "concat": lambda d, e, a: exp.Anonymous(this="concat", expressions=a),
     "concat_ws": lambda d, e, a: exp.Anonymous(this="concat_ws", expressions=a),
-    "num_nulls": lambda d, e, a: _count_nulls(d, a, True), "num_nonnulls": lambda d, e, a: _count_nulls(d, a, False),
-    "enum_ordinals": lambda d, e, a: tree(d, "LIST_TRANSFORM($2, lambda v: CASE WHEN v IS NOT NULL THEN LIST_POSITION($1, v) END)",
-                                          exp.Array(expressions=a[1:]), a[0]),
+    "num_nulls": lambda d, e, a: _count_nulls(d, a, True),
+    "num_nonnulls": lambda d, e, a: _count_nulls(d, a, False),
+    "enum_ordinals": lambda d, e, a: tree(
+        d,
+        "LIST_TRANSFORM($2, lambda v: CASE WHEN v IS NOT NULL THEN LIST_POSITION($1, v) END)",
+        exp.Array(expressions=a[1:]),
+        a[0],
+    ),
     "enum_ordinal": lambda d, e, a: tree(d, "LIST_POSITION($1, $2)", exp.Array(expressions=a[1:]), a[0]),
-    "encode_hex": "LOWER(HEX($1))", "encode_base64": "pg.base64($1)", "decode_hex": "UNHEX($1)", "decode_base64": "FROM_BASE64($1)",
-    "sha256": "UNHEX(SHA256($1))", "utf8_bytes": "ENCODE($1)", "utf8_text": "DECODE($1)",
+    "encode_hex": "LOWER(HEX($1))",
+    "encode_base64": "pg.base64($1)",
+    "decode_hex": "UNHEX($1)",
+    "decode_base64": "FROM_BASE64($1)",
+    "sha256": "UNHEX(SHA256($1))",
+    "utf8_bytes": "ENCODE($1)",
+    "utf8_text": "DECODE($1)",
 }

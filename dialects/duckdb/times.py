@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from compiler.ir import types
-from compiler.ir.scalar import Call
+from compiler.ir.scalar import Call, Lit
 from dialects.dialect import Dialect, Emit, tree
 
 
@@ -60,18 +60,38 @@ def _in_lengths(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 # by length, as Postgres: DuckDB takes 1 day -15:00:00 for more than 20:00:00
 LENGTHS: dict[str, str | Emit] = {
     **{f"{op}:interval": f"pg.span($1) {op} pg.span($2)" for op in ("=", "<>", "<", "<=", ">", ">=")},
-    "same:interval": "pg.span($1) IS NOT DISTINCT FROM pg.span($2)", "in:interval": _in_lengths,
+    "same:interval": "pg.span($1) IS NOT DISTINCT FROM pg.span($2)",
+    "in:interval": _in_lengths,
 }
+PARTS = {"months": "pg.months_of($1)", "days": "DATEPART('day', $1)", "micros": "pg.micros_of($1)"}
+
+
+def _interval_part(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    part = e.args[0]
+    assert isinstance(part, Lit)
+    return d.cast(tree(d, PARTS[str(part.value)], a[1]), e.type)
+
+
 FUNCTIONS: dict[str, str | Emit] = {
     **LENGTHS,
-    "extract": _extract, "date_trunc": _date_trunc, "at_zone": _at_zone, "now": "pg.now()", "age": "pg.age($1, $2)",
-    "make_date": "MAKE_DATE($1, $2, $3)", "make_time": "MAKE_TIME($1, $2, CAST($3 AS DOUBLE))",
-    "make_timestamp": "MAKE_TIMESTAMP($1, $2, $3, $4, $5, CAST($6 AS DOUBLE))", "to_timestamp": "TO_TIMESTAMP($1)",
-    "isfinite": "ISFINITE($1)", "isfinite:interval": "CASE WHEN $1 IS NOT NULL THEN TRUE END", "date_bin": "pg.date_bin($1, $2, $3)",
-    "justify_hours": "pg.justify_hours($1)", "justify_days": "pg.justify_days($1)", "round_time": _round_time,
+    "extract": _extract,
+    "date_trunc": _date_trunc,
+    "at_zone": _at_zone,
+    "now": "pg.now()",
+    "age": "pg.age($1, $2)",
+    "make_date": "MAKE_DATE($1, $2, $3)",
+    "make_time": "MAKE_TIME($1, $2, CAST($3 AS DOUBLE))",
+    "make_timestamp": "MAKE_TIMESTAMP($1, $2, $3, $4, $5, CAST($6 AS DOUBLE))",
+    "to_timestamp": "TO_TIMESTAMP($1)",
+    "isfinite": "ISFINITE($1)",
+    "isfinite:interval": "CASE WHEN $1 IS NOT NULL THEN TRUE END",
+    "date_bin": "pg.date_bin($1, $2, $3)",
+    "justify_hours": "pg.justify_hours($1)",
+    "justify_days": "pg.justify_days($1)",
+    "round_time": _round_time,
     "interval_make": "pg.justify($1, $2, $3)",
-    "intervals_form": "LIST_TRANSFORM($1, lambda v: [CAST(pg.months_of(v) AS BIGINT), DATEPART('day', v), pg.micros_of(v)])",
+    "intervals_form": "LIST_TRANSFORM($1, lambda v: [CAST(pg.months_of(v) AS BIGINT), DATEPART('day', v), "
+    "pg.micros_of(v)])",
     "intervals_of": "LIST_TRANSFORM($1, lambda v: pg.justify(v[1], v[2], v[3]))",
-    "interval_part": lambda d, e, a: d.cast(tree(d, {"months": "pg.months_of($1)", "days": "DATEPART('day', $1)", "micros": "pg.micros_of($1)"}[
-        str(e.args[0].value)], a[1]), e.type),  # type: ignore[attr-defined]
+    "interval_part": _interval_part,
 }

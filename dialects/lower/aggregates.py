@@ -26,8 +26,12 @@ class Aggregates(Relations):
         if not fns <= ACCUMULATED or distinct:
             f = self.expanded(f, r.input)
         keys = self.keys(tuple(e for _, e in r.keys), f.cols)
-        items = [self.item(self.scalars.emit(e, f.cols) if self.dialect.sort_key(e.type) is None else self.one_of(e, f.cols), n)
-                 for n, e in r.keys]
+        items = [
+            self.item(
+                self.scalars.emit(e, f.cols) if self.dialect.sort_key(e.type) is None else self.one_of(e, f.cols), n
+            )
+            for n, e in r.keys
+        ]
         items += [exp.alias_(self.aggregate(a, f), ident(n)) for n, a in r.aggs]
         s = self.attach(exp.Select(expressions=items), f)
         if r.keys:
@@ -57,7 +61,11 @@ class Aggregates(Relations):
         elif a.fn == "count" and not f.weights:
             out = exp.Count(this=exp.Distinct(expressions=args) if a.distinct else args[0])
         elif a.fn == "count":
-            one = w if not args else exp.Case(ifs=[exp.If(this=exp.not_(exp.Is(this=paren(args[0]), expression=exp.Null())), true=w)])
+            one = (
+                w
+                if not args
+                else exp.Case(ifs=[exp.If(this=exp.not_(exp.Is(this=paren(args[0]), expression=exp.Null())), true=w)])
+            )
             out = exp.Sum(this=one)
         else:
             x = args[0]
@@ -74,4 +82,7 @@ class Aggregates(Relations):
 
     def orders(self, orders: tuple[Order, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
         keys = self.keys(tuple(o.expr for o in orders), cols)
-        return [exp.Ordered(this=k, desc=o.desc or None, nulls_first=o.nulls_first) for k, o in zip(keys, orders, strict=True)]
+        return [
+            exp.Ordered(this=k, desc=o.desc or None, nulls_first=o.nulls_first)
+            for k, o in zip(keys, orders, strict=True)
+        ]

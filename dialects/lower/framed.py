@@ -1,4 +1,5 @@
-"""Window functions over frames that an engine has no words for: each row joined with the rows of its frame, and aggregated."""
+"""Window functions over frames that an engine has no words for: each row joined with the rows of its frame, and
+aggregated."""
 
 from __future__ import annotations
 
@@ -35,8 +36,15 @@ def _one(base: Relation, partition: tuple[Scalar, ...], name: str, c: WindowCall
     if c.order:
         ranked.append((peers.name, WindowCall("dense_rank", (), INT8, c.order)))
     parts = [(f"{name}_part_{i}", p) for i, p in enumerate(partition)]
-    rows: Relation = Project(Window(base, partition, tuple(ranked)), (
-        *((x.name, x) for x in base.schema), (place.name, place), (peers.name, peers if c.order else Lit(1, INT8)), *parts))
+    rows: Relation = Project(
+        Window(base, partition, tuple(ranked)),
+        (
+            *((x.name, x) for x in base.schema),
+            (place.name, place),
+            (peers.name, peers if c.order else Lit(1, INT8)),
+            *parts,
+        ),
+    )
     right: dict[str, Scalar] = {x.name: Col(f"{x.name}_framed", x.type) for x in rows.schema}
     framed = Project(rows, tuple((f"{x.name}_framed", x) for x in rows.schema))
 
@@ -47,7 +55,9 @@ def _one(base: Relation, partition: tuple[Scalar, ...], name: str, c: WindowCall
     cut = [_distant(c, place, there(place))] if c.fn in ("lag", "lead") else _within(c, place, peers, there)
     pairs = Join(rows, framed, conj([*(same(k, there(k)) for k in keys), *cut]))
     of = {k.name: Col(f"{k.name}_of", k.type) for k in (*keys, place)}
-    grouped = Aggregate(pairs, tuple((of[k.name].name, k) for k in (*keys, place)), ((f"{name}_got", _aggregate(c, there, place)),))
+    grouped = Aggregate(
+        pairs, tuple((of[k.name].name, k) for k in (*keys, place)), ((f"{name}_got", _aggregate(c, there, place)),)
+    )
     joined = LeftJoin(rows, grouped, conj([same(k, of[k.name]) for k in (*keys, place)]))
     value = _value(c, joined.col(f"{name}_got"), of[place.name])
     return Project(joined, (*((x.name, x) for x in base.schema), (name, value)))
@@ -58,7 +68,9 @@ def _aggregate(c: WindowCall, there: There, place: Col) -> Agg:
     if c.fn in PICKED:
         return Agg("array_agg", (there(c.args[0]),), types.array(c.args[0].type), None, False, (by,))
     args = tuple(map(there, c.args))
-    return Agg(c.fn, args, c.type, there(c.filter) if c.filter is not None else None, False, (by,) if c.fn in ORDERED else ())
+    return Agg(
+        c.fn, args, c.type, there(c.filter) if c.filter is not None else None, False, (by,) if c.fn in ORDERED else ()
+    )
 
 
 def _value(c: WindowCall, got: Col, met: Col) -> Scalar:
@@ -108,12 +120,20 @@ def _bound(b: tuple[str, Scalar | None], after: bool, unit: str, by: Col, c: Win
     if order.desc:
         op, sign = "<=" if after else ">=", "-" if sign == "+" else "+"
     if order.expr.type.name == "time":
-        raise UnsupportedSql("a RANGE frame at a distance of times of day is not supported here", code="unsupported_syntax")
+        raise UnsupportedSql(
+            "a RANGE frame at a distance of times of day is not supported here", code="unsupported_syntax"
+        )
     key = _room(order.expr)
     far = Call(sign, (key, offset), key.type)
     strictly = Call(">" if after else "<", (there(by), by), BOOL)
-    return case([(is_null(order.expr), Call(">=" if after else "<=", (there(by), by), BOOL)), (is_null(there(order.expr)), strictly)],
-                Call(op, (there(key), far), BOOL), BOOL)
+    return case(
+        [
+            (is_null(order.expr), Call(">=" if after else "<=", (there(by), by), BOOL)),
+            (is_null(there(order.expr)), strictly),
+        ],
+        Call(op, (there(key), far), BOOL),
+        BOOL,
+    )
 
 
 def _room(key: Scalar) -> Scalar:
@@ -130,24 +150,43 @@ def _room(key: Scalar) -> Scalar:
 
 def widened(c: WindowCall) -> WindowCall:
     """RANGE over integers, in a type that a key and its distance fit together."""
-    if c.frame is None or c.frame[0] != "range" or not any(b for _, b in c.frame[1:3]) or not types.is_integer(c.order[0].expr.type):
+    if (
+        c.frame is None
+        or c.frame[0] != "range"
+        or not any(b for _, b in c.frame[1:3])
+        or not types.is_integer(c.order[0].expr.type)
+    ):
         return c
     unit, start, end, exclude = c.frame
-    bounds = [(k, Lit(b.value, INT8) if isinstance(b, Lit) and types.is_integer(b.type) else b if b is None else cast(b, INT8))
-              for k, b in (start, end)]
+    bounds = [
+        (
+            k,
+            Lit(b.value, INT8)
+            if isinstance(b, Lit) and types.is_integer(b.type)
+            else b
+            if b is None
+            else cast(b, INT8),
+        )
+        for k, b in (start, end)
+    ]
     wide = types.numeric(20, 0) if c.order[0].expr.type == INT8 else INT8
-    return replace(c, order=(replace(c.order[0], expr=cast(c.order[0].expr, wide)),), frame=(unit, bounds[0], bounds[1], exclude))
+    return replace(
+        c, order=(replace(c.order[0], expr=cast(c.order[0].expr, wide)),), frame=(unit, bounds[0], bounds[1], exclude)
+    )
 
 
 def forward(r: Window) -> Window:
-    """Frames of Postgres only move forward: where a month less is an earlier time of day (March 28, 17:00 and March 29, 3:00 both go to
-    February 28), the bound stays at the farthest so far."""
+    """Frames of Postgres only move forward: where a month less is an earlier time of day (March 28, 17:00 and March
+    29, 3:00 both go to February 28), the bound stays at the farthest so far."""
     bounds: list[tuple[str, WindowCall]] = []
     calls = []
     for name, c in r.calls:
         if c.frame is not None and c.frame[0] == "range" and any(_by_months(c, b) for b in c.frame[1:3]):
             unit, start, end, exclude = c.frame
-            kept = [_kept(f"{name}_{side}", c, b, bounds) if _by_months(c, b) else b for side, b in (("from", start), ("to", end))]
+            kept = [
+                _kept(f"{name}_{side}", c, b, bounds) if _by_months(c, b) else b
+                for side, b in (("from", start), ("to", end))
+            ]
             c = replace(c, frame=(unit, kept[0], kept[1], exclude))
         calls.append((name, c))
     return replace(r, input=Window(r.input, r.partition, tuple(bounds)), calls=tuple(calls)) if bounds else r
@@ -161,7 +200,8 @@ def _by_months(c: WindowCall, bound: Bound) -> bool:
 
 
 def _kept(name: str, c: WindowCall, bound: Bound, bounds: list[tuple[str, WindowCall]]) -> Bound:
-    """The bound at a distance of its own for each row, from the farthest bound of the rows before it, which joins `bounds`."""
+    """The bound at a distance of its own for each row, from the farthest bound of the rows before it, which joins
+    `bounds`."""
     (side, by), (key, desc) = bound, (c.order[0].expr, c.order[0].desc)
     assert by is not None
     back = (side == "preceding") is not desc

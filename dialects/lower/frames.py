@@ -24,7 +24,19 @@ from dialects.lower.trees import all_of, label_of, leaf, ordinal_safe, paren, si
 from dialects.scalars import Scalars
 
 WEIGHT = "_weight"
-ACCUMULATED = {"min_in", "min_out", "max_in", "max_out", "count", "sum0", "min", "max", "bool_and", "bool_or", "any_value"}
+ACCUMULATED = {
+    "min_in",
+    "min_out",
+    "max_in",
+    "max_out",
+    "count",
+    "sum0",
+    "min",
+    "max",
+    "bool_and",
+    "bool_or",
+    "any_value",
+}
 SIGNED_SAFE = {"count", "sum0", "min_in", "min_out", "max_in", "max_out"}
 UNNESTED = {"o", "x", "key", "value"}  # columns of what is unnested, which no alias has for a name
 
@@ -43,8 +55,13 @@ class Frame:
     def bare(self) -> bool:
         """Only a table: no joins, no condition, no computed columns, no weight but its own."""
         own = not self.weights or (len(self.weights) == 1 and isinstance(self.weights[0], exp.Column))
-        return own and not self.joins and not self.where and self.source is not None and all(
-            isinstance(c, exp.Column) for c in self.cols.values())
+        return (
+            own
+            and not self.joins
+            and not self.where
+            and self.source is not None
+            and all(isinstance(c, exp.Column) for c in self.cols.values())
+        )
 
 
 class Frames:
@@ -75,7 +92,12 @@ class Frames:
         if not self.ctes or not f.bare or not isinstance(f.source, exp.Table) or f.source.name != self.ctes[-1][0]:
             return None
         body = self.ctes[-1][1]
-        if self.ctes[-1][2] is not None or not isinstance(body, exp.Select) or bool(f.weights) != weight or body.meta.get("kept"):
+        if (
+            self.ctes[-1][2] is not None
+            or not isinstance(body, exp.Select)
+            or bool(f.weights) != weight
+            or body.meta.get("kept")
+        ):
             return None
         want = (*names, WEIGHT) if weight else names
         if tuple(i.alias_or_name for i in body.expressions) != want or [f.cols[n].name for n in names] != list(names):
@@ -120,7 +142,11 @@ class Frames:
     def attach(self, s: exp.Select, f: Frame) -> exp.Select:
         if f.source is not None:
             s.set("from_", exp.From(this=f.source))
-        joins, where = (f.joins, f.where) if not self.dialect.joins_unequal else ([unjoined(j) for j in f.joins], filtering(f.where))
+        joins, where = (
+            (f.joins, f.where)
+            if not self.dialect.joins_unequal
+            else ([unjoined(j) for j in f.joins], filtering(f.where))
+        )
         if joins:
             s.set("joins", list(joins))
         if where:
@@ -141,7 +167,9 @@ class Frames:
         return out
 
     def alias(self, base: str) -> str:
-        base = re.sub(r"[^a-z0-9_]", "_", base.lower()).lstrip("_") or "t"  # those that begin with _ are variables of lambdas
+        base = (
+            re.sub(r"[^a-z0-9_]", "_", base.lower()).lstrip("_") or "t"
+        )  # those that begin with _ are variables of lambdas
         base = f"{base}_" if base in UNNESTED else base
         while True:
             self.aliases[base] += 1
@@ -180,8 +208,13 @@ class Frames:
         apart = positive and signed(r) and not of_a_round(r)  # within a recursion rows are added up outside the rounds
         f = self.consolidated(r) if apart else self.build(r, positive)
         if self.refs[r] > 1 and not self.inline and not leaf(r):
-            if not (f.bare and isinstance(f.source, exp.Table) and f.source.args.get("db") is None
-                    and f.source.args.get("alias") is None and all(f.cols[n].name == n for n in r.names)):
+            if not (
+                f.bare
+                and isinstance(f.source, exp.Table)
+                and f.source.args.get("db") is None
+                and f.source.args.get("alias") is None
+                and all(f.cols[n].name == n for n in r.names)
+            ):
                 f = self.step(label_of(r), self.select(f, r.names, bool(f.weights)), r.names, bool(f.weights))
             assert f.source is not None
             self.memo[(r, positive)] = (f.source.name, bool(f.weights))
@@ -201,8 +234,11 @@ class Frames:
         return self.step("net", s, r.names, True)
 
     def told_apart(self, r: Relation, f: Frame) -> list[exp.Expr]:
-        """What rows are added up by: all columns, and what tells values apart that are equal for the engine, as 1 day and 24 hours."""
-        forms = [self.dialect.template(t, [f.cols[c.name].copy()]) for c in r.schema for t in self.dialect.forms_of(c.type)]
+        """What rows are added up by: all columns, and what tells values apart that are equal for the engine, as 1
+        day and 24 hours."""
+        forms = [
+            self.dialect.template(t, [f.cols[c.name].copy()]) for c in r.schema for t in self.dialect.forms_of(c.type)
+        ]
         return [*(ordinal_safe(f.cols[n].copy(), i) for i, n in enumerate(r.names)), *forms]
 
     def build(self, r: Relation, positive: bool) -> Frame:
@@ -231,7 +267,8 @@ class Frames:
         return self.step("net", s, r.names, True)
 
     def logged(self, r: Relation) -> bool:
-        """Whether it is a mirror, perhaps projected and filtered, kept as a log: cut down to keys, that is cheap to add up."""
+        """Whether it is a mirror, perhaps projected and filtered, kept as a log: cut down to keys, that is cheap to
+        add up."""
         while isinstance(r, Project | Filter):
             r = r.input
         return isinstance(r, Scan) and r.at != "delta" and self.dialect.mirrors[(r.at, False)][1]

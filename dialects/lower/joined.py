@@ -16,7 +16,8 @@ def tables_of(*sources: exp.Expr) -> set[str]:
 
 
 def placed(joins: list[exp.Expr], on: list[exp.Expr], seen: set[str]) -> tuple[list[exp.Expr], list[exp.Expr]]:
-    """The joins with those of the conditions `on` that inner joins of tables can take, and the conditions that are left.
+    """The joins with those of the conditions `on` that inner joins of tables can take, and the conditions that are
+    left.
 
     `seen`: the tables before them. Semi, anti and left joins keep their own conditions: they find the same rows after
     an inner join as before it. An engine that does not look for conditions behind them would take the product.
@@ -40,12 +41,15 @@ def _told(condition: exp.Expr, seen: set[str]) -> bool:
 
 
 def unjoined(j: exp.Expr) -> exp.Expr:
-    """An inner join whose ON has <> or compares what it computes, beside other conditions, with it as a filter of what these leave."""
+    """An inner join whose ON has <> or compares what it computes, beside other conditions, with it as a filter of
+    what these leave."""
     on = j.args.get("on") if isinstance(j, exp.Join) and not j.side and j.kind in ("", "INNER") else None
     if not isinstance(on, exp.And) or not isinstance(j, exp.Join):
         return j
     parts = list(on.flatten())
-    if any(isinstance(c, EQUALITIES) and _tables(c) > 1 for c in parts):  # or it computes them for every row of the larger side
+    if any(
+        isinstance(c, EQUALITIES) and _tables(c) > 1 for c in parts
+    ):  # or it computes them for every row of the larger side
         parts = [_filter(c) if isinstance(c, COMPARISONS) and _tables(c) > 1 and not _plain(c) else c for c in parts]
     return exp.Join(this=j.this, kind=j.kind or None, on=all_of(filtering(parts)))
 

@@ -25,7 +25,9 @@ class Ordered(Aggregates):
     """What depends on an order of rows."""
 
     def _window(self, r: Window, positive: bool) -> Frame:
-        r = replace(r, calls=tuple((n, widened(c if self.dialect.window_filters else unfiltered(c))) for n, c in r.calls))
+        r = replace(
+            r, calls=tuple((n, widened(c if self.dialect.window_filters else unfiltered(c))) for n, c in r.calls)
+        )
         onward = forward(r)
         if onward is not r:
             whole = Project(onward, tuple((c.name, c) for c in r.schema))
@@ -48,7 +50,9 @@ class Ordered(Aggregates):
     def window_call(self, r: Window, c: WindowCall, f: Frame) -> exp.Expr:
         args = [self.scalars.emit(x, f.cols) for x in c.args]
         order, apart = c.order, list[exp.Expr]()
-        by_row = c.fn in ("row_number", "ntile", "lag", "lead", "first_value") and (c.frame is None or c.frame[0] == "rows")
+        by_row = c.fn in ("row_number", "ntile", "lag", "lead", "first_value") and (
+            c.frame is None or c.frame[0] == "rows"
+        )
         peers = c.frame is not None and c.frame[3] in ("ties", "group")  # more columns to order by would leave no peers
         if (by_row or (c.frame and c.frame[0] == "rows")) and not peers:
             order, apart = self.in_full(order, r.input, f)
@@ -62,10 +66,13 @@ class Ordered(Aggregates):
         return self.scalars.over(c, call, w)
 
     def in_full(self, order: tuple[Order, ...], rows: Relation, f: Frame) -> tuple[tuple[Order, ...], list[exp.Expr]]:
-        """The order lengthened by all columns, so that rows that still tie are equal; and what tells apart values of several forms."""
+        """The order lengthened by all columns, so that rows that still tie are equal; and what tells apart values of
+        several forms."""
         known = {o.expr for o in order}
         forms = [t for c in rows.schema if self.dialect.sort_key(c.type) is not None for t in self.told_by(c, f)]
-        return (*order, *(Order(c) for c in rows.schema if c not in known)), [exp.Ordered(this=t, nulls_first=False) for t in forms]
+        return (*order, *(Order(c) for c in rows.schema if c not in known)), [
+            exp.Ordered(this=t, nulls_first=False) for t in forms
+        ]
 
     def told_by(self, c: Col, f: Frame) -> list[exp.Expr]:
         """What differs between values of a column that are ordered as equals."""
@@ -90,8 +97,14 @@ class Ordered(Aggregates):
             return self.scalars.emit(value, f.cols), kind.upper()
 
         (s, ss), (e, es) = bound(start), bound(end)
-        return exp.WindowSpec(kind=unit.upper(), start=s, start_side=ss, end=e, end_side=es,
-                              exclude=exp.var(exclude.upper()) if exclude else None)
+        return exp.WindowSpec(
+            kind=unit.upper(),
+            start=s,
+            start_side=ss,
+            end=e,
+            end_side=es,
+            exclude=exp.var(exclude.upper()) if exclude else None,
+        )
 
     def _topk(self, r: TopK, positive: bool) -> Frame:
         f = self.expanded(self.frame(r.input, True), r.input)
@@ -99,7 +112,9 @@ class Ordered(Aggregates):
         order = self.orders(r.order, f.cols) if r.with_ties else [*self.orders(full, f.cols), *apart]
         if not r.partition and not r.with_ties and not (self.inline and self.dialect.filters_below_limits):
             s = self.select(f, r.names, False)
-            if varying := [o for o in order if varies(o)]:  # an engine takes a constant for a column's place, or for a mistake
+            if varying := [
+                o for o in order if varies(o)
+            ]:  # an engine takes a constant for a column's place, or for a mistake
                 s.set("order", exp.Order(expressions=varying))
             if r.limit is not None:
                 s.set("limit", exp.Limit(expression=exp.Literal.number(r.limit)))
@@ -108,13 +123,17 @@ class Ordered(Aggregates):
             if self.dialect.filters_below_limits:
                 s.meta["kept"] = True
             return self.step("limited", s, r.names, False)
-        rank = exp.Window(this=exp.Anonymous(this="rank" if r.with_ties else "row_number"),
-                          partition_by=self.keys(r.partition, f.cols),
-                          order=exp.Order(expressions=order) if order else None)
+        rank = exp.Window(
+            this=exp.Anonymous(this="rank" if r.with_ties else "row_number"),
+            partition_by=self.keys(r.partition, f.cols),
+            order=exp.Order(expressions=order) if order else None,
+        )
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(rank, ident("_rank"))]
         place = rank.copy()
         place.set("this", exp.Anonymous(this="row_number"))
-        place.set("order", exp.Order(expressions=[*self.orders(full, f.cols), *apart]))  # the same rows are skipped each time
+        place.set(
+            "order", exp.Order(expressions=[*self.orders(full, f.cols), *apart])
+        )  # the same rows are skipped each time
         tied = bool(r.with_ties and r.skip)  # rows to skip are counted, ties belong to the end alone
         items += [exp.alias_(place, ident("_place"))] if tied else []
         names = (*r.names, "_rank", *(["_place"] if tied else []))

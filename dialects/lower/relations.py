@@ -57,16 +57,20 @@ class Relations(Frames):
 
     def _values(self, r: Values, positive: bool) -> Frame:
         if not r.rows:
-            nothing: dict[str, exp.Expr] = {
-                c.name: self.dialect.cast(exp.Null(), c.type) for c in r.schema}
+            nothing: dict[str, exp.Expr] = {c.name: self.dialect.cast(exp.Null(), c.type) for c in r.schema}
             return Frame(None, nothing, [], [], [exp.false()])
         if not r.cols:
             return Frame(None, {})
         if len(r.rows) == 1 and self.inline == 0:
             return Frame(None, {c.name: self.typed(x, c.type) for c, x in zip(r.cols, r.rows[0], strict=True)})
-        selects: list[exp.Expr] = [exp.Select(expressions=[
-            exp.Alias(this=self.typed(x, c.type), alias=ident(c.name)) for c, x in zip(r.cols, row, strict=True)])
-            for row in r.rows]
+        selects: list[exp.Expr] = [
+            exp.Select(
+                expressions=[
+                    exp.Alias(this=self.typed(x, c.type), alias=ident(c.name)) for c, x in zip(r.cols, row, strict=True)
+                ]
+            )
+            for row in r.rows
+        ]
         return self.step("constants", union_all(selects), r.names, False)
 
     def typed(self, x: Scalar, t: Type) -> exp.Expr:
@@ -82,10 +86,14 @@ class Relations(Frames):
     def unduplicated(self, f: Frame, r: Project) -> Frame:
         """Make a step of the input when this projection would repeat large expressions of it."""
         uses = Counter(x.name for _, e in r.exprs for x in walk(e) if isinstance(x, Col))
-        big = any(c > 1 and not isinstance(f.cols[n], (exp.Column, exp.Literal, exp.Cast, exp.Null)) for n, c in uses.items())
+        big = any(
+            c > 1 and not isinstance(f.cols[n], (exp.Column, exp.Literal, exp.Cast, exp.Null)) for n, c in uses.items()
+        )
         if not big or f.source is None:
             return f
-        return self.step(label_of(r.input), self.select(f, r.input.names, bool(f.weights)), r.input.names, bool(f.weights))
+        return self.step(
+            label_of(r.input), self.select(f, r.input.names, bool(f.weights)), r.input.names, bool(f.weights)
+        )
 
     def _filter(self, r: Filter, positive: bool) -> Frame:
         f = self.frame(r.input, positive)
@@ -95,8 +103,9 @@ class Relations(Frames):
     def _weigh(self, r: Weigh, positive: bool) -> Frame:
         f = self.frame(r.input, positive)
         if isinstance(r.by, Lit):
-            by: exp.Expr = exp.Neg(this=exp.Literal.number(1)) if str(r.by.value) == "-1" else exp.Literal.number(
-                str(r.by.value))
+            by: exp.Expr = (
+                exp.Neg(this=exp.Literal.number(1)) if str(r.by.value) == "-1" else exp.Literal.number(str(r.by.value))
+            )
             if not f.weights:
                 return Frame(f.source, f.cols, [by], f.joins, f.where)
             return Frame(f.source, f.cols, [*f.weights, by], f.joins, f.where)
@@ -131,7 +140,11 @@ class Relations(Frames):
         """ON. Where an engine hashes comparisons of both sides alone, a condition of the left side is made one."""
         if r.on == TRUE:
             return exp.true()
-        pairs = equalities(r.on, r.left, r.right) if self.dialect.hashes_comparisons and not (isinstance(r, Semi) and not r.anti) else []
+        pairs = (
+            equalities(r.on, r.left, r.right)
+            if self.dialect.hashes_comparisons and not (isinstance(r, Semi) and not r.anti)
+            else []
+        )
         out = []
         for p in conjuncts(r.on):
             e = self.scalars.predicate(p, cols)
@@ -178,17 +191,29 @@ class Relations(Frames):
     def _keys(self, r: Keys, positive: bool) -> Frame:
         f = self.frame(r.input, False)
         forms = any(self.dialect.sort_key(e.type) is not None for _, e in r.exprs)
-        items: list[exp.Expr] = [exp.Alias(this=self.scalars.emit(e, f.cols) if self.dialect.sort_key(e.type) is None else self.one_of(e, f.cols),
-                                           alias=ident(n)) for n, e in r.exprs]
+        items: list[exp.Expr] = [
+            exp.Alias(
+                this=self.scalars.emit(e, f.cols) if self.dialect.sort_key(e.type) is None else self.one_of(e, f.cols),
+                alias=ident(n),
+            )
+            for n, e in r.exprs
+        ]
         items = items or [exp.alias_(exp.Literal.number(1), ident("one"))]
         s = self.attach(exp.Select(expressions=items, distinct=None if forms else exp.Distinct()), f)
         if forms:
-            s.set("group", exp.Group(expressions=[
-                ordinal_safe(k, i) for i, k in enumerate(self.keys(tuple(e for _, e in r.exprs), f.cols))]))
+            s.set(
+                "group",
+                exp.Group(
+                    expressions=[
+                        ordinal_safe(k, i) for i, k in enumerate(self.keys(tuple(e for _, e in r.exprs), f.cols))
+                    ]
+                ),
+            )
         return self.step("keys", s, r.names, False)
 
     def keys(self, exprs: tuple[Scalar, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:
         """What rows are grouped or ordered by: of a value that has several forms, what these have in common."""
+
         def key(e: Scalar) -> exp.Expr:
             by = self.dialect.sort_key(e.type)
             out = self.scalars.emit(e, cols)

@@ -42,13 +42,17 @@ class Sets(Ordered):
         return Frame(f.source, cols, f.weights, [*f.joins, join], f.where)
 
     def told_to(self, r: Unnest, f: Frame) -> tuple[Frame, list[exp.Expr]]:
-        """The rows that a function is called for, and columns that tell values apart which are equal for the engine: it makes one call for
-        rows whose columns are equal. A filter on rows that are kept without items is a step of its own."""
+        """The rows that a function is called for, and columns that tell values apart which are equal for the engine:
+        it makes one call for rows whose columns are equal. A filter on rows that are kept without items is a step of
+        its own."""
         if f.source is None:
             return f, []
         read = [r.input.col(n) for n in r.input.names if n in columns(*r.args)] if self.dialect.forms else []
-        forms = [self.item(self.dialect.template(t, [f.cols[c.name].copy()]), self.alias("form"))
-                 for c in read for t in self.dialect.forms_of(c.type)]
+        forms = [
+            self.item(self.dialect.template(t, [f.cols[c.name].copy()]), self.alias("form"))
+            for c in read
+            for t in self.dialect.forms_of(c.type)
+        ]
         if not forms and not (f.where and r.outer) and all(isinstance(f.cols[c.name], exp.Column) for c in read):
             return f, []
         rows = self.select(f, r.input.names, bool(f.weights))
@@ -71,8 +75,8 @@ class Sets(Ordered):
         return self.reuse(name, names, False)
 
     def counted(self, r: Fixpoint) -> Fixpoint:
-        """The recursion with the number of each row's round, where nothing makes sure that it ends. (Under UNION, rows that are found
-        again would be others.)"""
+        """The recursion with the number of each row's round, where nothing makes sure that it ends. (Under UNION,
+        rows that are found again would be others.)"""
         if r.distinct or r.ends or "next_round" not in self.dialect.functions:
             return r
         number = Col(fresh("_round", [x for n in walk(r) for x in n.names]), INT4)
@@ -81,7 +85,9 @@ class Sets(Ordered):
             return r
         base = Project(r.base, (*((c.name, c) for c in r.schema), (number.name, Lit(0, INT4))))
         following = Call("next_round", (number,), INT4)
-        after = Project(step, (*((a.name, b) for a, b in zip(r.schema, r.step.schema, strict=True)), (number.name, following)))
+        after = Project(
+            step, (*((a.name, b) for a, b in zip(r.schema, r.step.schema, strict=True)), (number.name, following))
+        )
         out = replace(r, base=base, step=after)
         self.count(out)
         return out

@@ -49,8 +49,17 @@ def signed(r: Relation) -> bool:
 
 
 def label_of(r: Relation) -> str:
-    names = {Join: "joined", LeftJoin: "outer_joined", Semi: "matching", Union: "both", Aggregate: "grouped",
-             Project: "picked", Filter: "kept", Window: "windows", TopK: "limited"}
+    names = {
+        Join: "joined",
+        LeftJoin: "outer_joined",
+        Semi: "matching",
+        Union: "both",
+        Aggregate: "grouped",
+        Project: "picked",
+        Filter: "kept",
+        Window: "windows",
+        TopK: "limited",
+    }
     return names.get(type(r), "step")
 
 

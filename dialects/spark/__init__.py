@@ -12,9 +12,10 @@ __all__ = ["SPARK", "type_name"]
 UNNEST = {
     "unnest": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE($1) AS (p, x))",
     "series": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(CASE WHEN ($3 > 0 AND $1 <= $2) "
-              "OR ($3 < 0 AND $1 >= $2) THEN SEQUENCE($1, $2, $3) ELSE ARRAY() END) AS (p, x))",
-    "series_time": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(CASE WHEN pg_length($3) > 0 AND $1 <= $2 OR pg_length($3) < 0 AND $1 >= $2 "
-                   "THEN pg_series($1, $2, $3) ELSE ARRAY() END) AS (p, x))",
+    "OR ($3 < 0 AND $1 >= $2) THEN SEQUENCE($1, $2, $3) ELSE ARRAY() END) AS (p, x))",
+    "series_time": "SELECT p + 1 AS o, x FROM (SELECT POSEXPLODE(CASE WHEN pg_length($3) > 0 AND $1 <= $2 OR "
+    "pg_length($3) < 0 AND $1 >= $2 "
+    "THEN pg_series($1, $2, $3) ELSE ARRAY() END) AS (p, x))",
     **jsons.UNNEST,
 }
 
@@ -22,8 +23,16 @@ SPARK = Dialect(
     name="spark",
     sqlglot="spark",
     types=type_name,
-    functions={**numbers.FUNCTIONS, **casts.FUNCTIONS, **times.FUNCTIONS, **texts.FUNCTIONS, **arrays.FUNCTIONS,
-               **jsons.FUNCTIONS, **aggregates.FUNCTIONS, **windows.FUNCTIONS},
+    functions={
+        **numbers.FUNCTIONS,
+        **casts.FUNCTIONS,
+        **times.FUNCTIONS,
+        **texts.FUNCTIONS,
+        **arrays.FUNCTIONS,
+        **jsons.FUNCTIONS,
+        **aggregates.FUNCTIONS,
+        **windows.FUNCTIONS,
+    },
     atomic_tables=False,
     copies="EXPLODE(SEQUENCE(1, CAST($1 AS INT)))",
     unnest=UNNEST,
@@ -32,7 +41,10 @@ SPARK = Dialect(
     frames=windows.has,
     window_filters=False,
     semi_side="LEFT",
-    mirrors={("after", True): ("after_rows", False), ("after", False): ("after", True), ("before", True): ("before_rows", False),
-             ("before", False): ("before", True)},
+    mirrors={
+        ("after", True): ("after_rows", False),
+        ("after", False): ("after", True),
+        ("before", True): ("before_rows", False),
+        ("before", False): ("before", True),
+    },
 )
-

@@ -20,11 +20,15 @@ def _parts(a: list[exp.Expr]) -> tuple[list[exp.Expr], list[exp.Ordered], bool]:
 def _collected(d: Dialect, value: exp.Expr, order: list[exp.Ordered], distinct: bool) -> exp.Expr:
     """Values of a group as an array, in order: structs of sort keys and value, sorted, the value taken out."""
     if not order:
-        return exp.Anonymous(this="collect_set" if distinct else "collect_list", expressions=[
-            exp.Anonymous(this="struct", expressions=[exp.alias_(value, "v")])])
+        return exp.Anonymous(
+            this="collect_set" if distinct else "collect_list",
+            expressions=[exp.Anonymous(this="struct", expressions=[exp.alias_(value, "v")])],
+        )
     fields = [exp.alias_(o.this, f"k{i}") for i, o in enumerate(order)] + [exp.alias_(value, "v")]
-    return exp.Anonymous(this="collect_set" if distinct else "collect_list",
-                         expressions=[exp.Anonymous(this="struct", expressions=fields)])
+    return exp.Anonymous(
+        this="collect_set" if distinct else "collect_list",
+        expressions=[exp.Anonymous(this="struct", expressions=fields)],
+    )
 
 
 def _sorted(d: Dialect, collected: exp.Expr, order: list[exp.Ordered]) -> exp.Expr:
@@ -33,9 +37,11 @@ def _sorted(d: Dialect, collected: exp.Expr, order: list[exp.Ordered]) -> exp.Ex
     for i, o in reversed(list(enumerate(order))):
         less, more = ("1", "-1") if o.args.get("desc") else ("-1", "1")
         first, last = ("-1", "1") if o.args.get("nulls_first") else ("1", "-1")
-        compare = (f"CASE WHEN l.k{i} IS NULL AND r.k{i} IS NULL THEN {compare} WHEN l.k{i} IS NULL THEN {first} "
-                   f"WHEN r.k{i} IS NULL THEN {last} WHEN l.k{i} < r.k{i} THEN {less} WHEN l.k{i} > r.k{i} THEN {more} "
-                   f"ELSE {compare} END")
+        compare = (
+            f"CASE WHEN l.k{i} IS NULL AND r.k{i} IS NULL THEN {compare} WHEN l.k{i} IS NULL THEN {first} "
+            f"WHEN r.k{i} IS NULL THEN {last} WHEN l.k{i} < r.k{i} THEN {less} WHEN l.k{i} > r.k{i} THEN {more} "
+            f"ELSE {compare} END"
+        )
     inner = tree(d, f"ARRAY_SORT($1, (l, r) -> {compare})", collected) if order else collected
     return exp.Anonymous(this="transform", expressions=[inner, _lambda(d, "x -> x.v")])
 
@@ -68,8 +74,10 @@ def _within(name: str) -> Emit:
         if not isinstance(fraction, Lit):
             raise no(f"{name} of a fraction that is not constant")
         o = exp.Ordered(this=a[1].this, desc=a[1].args.get("desc"))
-        return exp.WithinGroup(this=exp.Anonymous(this=name, expressions=[exp.Literal.number(str(fraction.value))]),
-                               expression=exp.Order(expressions=[o]))
+        return exp.WithinGroup(
+            this=exp.Anonymous(this=name, expressions=[exp.Literal.number(str(fraction.value))]),
+            expression=exp.Order(expressions=[o]),
+        )
 
     return emit
 
@@ -119,7 +127,10 @@ def _avg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 def _statistic(name: str) -> Emit:
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         args: list[exp.Expr] = [d.cast(x, types.FLOAT8) for x in a if not isinstance(x, exp.Distinct)]
-        return d.cast(exp.Anonymous(this=name, expressions=[exp.Distinct(expressions=args)] if len(args) < len(a) else args), e.type)
+        return d.cast(
+            exp.Anonymous(this=name, expressions=[exp.Distinct(expressions=args)] if len(args) < len(a) else args),
+            e.type,
+        )
 
     return emit
 
@@ -127,12 +138,18 @@ def _statistic(name: str) -> Emit:
 def _corr(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """Spark's own divides by zero where one side is constant: here it is NULL, as in Postgres."""
     x, y = (d.cast(v, types.FLOAT8) for v in a)
-    return tree(d, "COVAR_POP($1, $2) / NULLIF(STDDEV_POP(CASE WHEN $2 IS NOT NULL THEN $1 END) "
-                "* STDDEV_POP(CASE WHEN $1 IS NOT NULL THEN $2 END), 0)", x, y)
+    return tree(
+        d,
+        "COVAR_POP($1, $2) / NULLIF(STDDEV_POP(CASE WHEN $2 IS NOT NULL THEN $1 END) "
+        "* STDDEV_POP(CASE WHEN $1 IS NOT NULL THEN $2 END), 0)",
+        x,
+        y,
+    )
 
 
 def _extremum(name: str) -> Emit:
     """Intervals are compared by their length, not field by field."""
+
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         if e.args[0].type.name == "interval":
             return exp.Anonymous(this=f"{name}_by", expressions=[a[0], tree(d, "pg_length($1)", a[0])])
@@ -142,12 +159,42 @@ def _extremum(name: str) -> Emit:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
-    "agg:min": _extremum("min"), "agg:max": _extremum("max"), "agg:bool_and": fn("bool_and"), "agg:bool_or": fn("bool_or"),
-    "agg:bit_and": fn("bit_and"), "agg:bit_or": fn("bit_or"), "agg:bit_xor": _bit_xor, "agg:sum": _sum,
-    "agg:avg": _avg, "agg:any_value": "MIN($1)", "agg:string_agg": _string_agg, "agg:array_agg": _array_agg,
-    "agg:percentile_cont": _within("percentile_cont"), "agg:percentile_disc": _percentile_disc, "agg:mode": _mode, "agg:corr": _corr,
-    "agg:first_by": fn("min_by"), "agg:last_by": fn("max_by"),
-    **{f"agg:{n}": _statistic(n) for n in ("stddev_samp", "stddev_pop", "var_samp", "var_pop", "covar_pop",
-                                          "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept",
-                                          "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")},
+    "agg:min": _extremum("min"),
+    "agg:max": _extremum("max"),
+    "agg:bool_and": fn("bool_and"),
+    "agg:bool_or": fn("bool_or"),
+    "agg:bit_and": fn("bit_and"),
+    "agg:bit_or": fn("bit_or"),
+    "agg:bit_xor": _bit_xor,
+    "agg:sum": _sum,
+    "agg:avg": _avg,
+    "agg:any_value": "MIN($1)",
+    "agg:string_agg": _string_agg,
+    "agg:array_agg": _array_agg,
+    "agg:percentile_cont": _within("percentile_cont"),
+    "agg:percentile_disc": _percentile_disc,
+    "agg:mode": _mode,
+    "agg:corr": _corr,
+    "agg:first_by": fn("min_by"),
+    "agg:last_by": fn("max_by"),
+    **{
+        f"agg:{n}": _statistic(n)
+        for n in (
+            "stddev_samp",
+            "stddev_pop",
+            "var_samp",
+            "var_pop",
+            "covar_pop",
+            "covar_samp",
+            "regr_avgx",
+            "regr_avgy",
+            "regr_count",
+            "regr_intercept",
+            "regr_r2",
+            "regr_slope",
+            "regr_sxx",
+            "regr_sxy",
+            "regr_syy",
+        )
+    },
 }

@@ -65,9 +65,13 @@ def _elements(d: Dialect, x: exp.Expr, of: types.Type, t: types.Type) -> exp.Exp
 
 
 SHOWN = {
-    **dict.fromkeys(("json", "jsonb", "uuid", "time"), "$1"), "timestamptz": "CAST(CAST($1 AS TIMESTAMP_NTZ) AS STRING) || '+00'",
-    "bytea": "'\\\\x' || LOWER(HEX($1))", "float4": "pg_real_text($1)", "float8": "pg_float_text($1)",
-    "interval": "pg_interval_text($1)", "bpchar trimmed": "RTRIM($1)",
+    **dict.fromkeys(("json", "jsonb", "uuid", "time"), "$1"),
+    "timestamptz": "CAST(CAST($1 AS TIMESTAMP_NTZ) AS STRING) || '+00'",
+    "bytea": "'\\\\x' || LOWER(HEX($1))",
+    "float4": "pg_real_text($1)",
+    "float8": "pg_float_text($1)",
+    "interval": "pg_interval_text($1)",
+    "bpchar trimmed": "RTRIM($1)",
 }
 
 
@@ -98,7 +102,9 @@ def _literal_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     text = str(e.args[0].value).strip()  # type: ignore[attr-defined]
     m = re.fullmatch(r"(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,6})?)?", text)
     if m is None:
-        raise UnsupportedSql(f"the time '{text}' is not supported", code="unsupported_literal", hint="Write it as 23:59:59.")
+        raise UnsupportedSql(
+            f"the time '{text}' is not supported", code="unsupported_literal", hint="Write it as 23:59:59."
+        )
     return exp.Literal.string(f"{int(m[1]):02d}:{m[2]}:{m[3] or '00'}{(m[4] or '').rstrip('0').rstrip('.')}")
 
 
@@ -130,7 +136,15 @@ def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
-    "cast": _cast, "literal:interval": _literal_interval, "literal:timestamptz": _literal_ts, "literal:timestamp": _literal_ts,
-    "literal:date": _literal_ts, "literal:time": _literal_time, "literal:array": _literal_array, "literal:json": literal_json,
-    "literal:jsonb": literal_json, "literal:uuid": _literal_uuid, "literal:bytea": literal_bytea,
+    "cast": _cast,
+    "literal:interval": _literal_interval,
+    "literal:timestamptz": _literal_ts,
+    "literal:timestamp": _literal_ts,
+    "literal:date": _literal_ts,
+    "literal:time": _literal_time,
+    "literal:array": _literal_array,
+    "literal:json": literal_json,
+    "literal:jsonb": literal_json,
+    "literal:uuid": _literal_uuid,
+    "literal:bytea": literal_bytea,
 }

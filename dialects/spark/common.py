@@ -10,8 +10,11 @@ from dialects.dialect import Dialect, Emit
 
 
 def no(what: str, hint: str = "") -> UnsupportedSql:
-    return UnsupportedSql(f"{what} has no counterpart in spark", code="unsupported_function",
-                          hint=hint or "Place the view on DuckDB: WITH (engine = 'duckdb').")
+    return UnsupportedSql(
+        f"{what} has no counterpart in spark",
+        code="unsupported_function",
+        hint=hint or "Place the view on DuckDB: WITH (engine = 'duckdb').",
+    )
 
 
 def fn(name: str, cast: bool = False) -> Emit:

@@ -24,14 +24,22 @@ def _divide(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def quotient(d: Dialect, a: exp.Expr, b: exp.Expr, ta: Type, tb: Type) -> exp.Expr:
-    """To some digits from doubles, then the remainder exactly: right to 18 digits. Fewer where the divisor has many after the point."""
+    """To some digits from doubles, then the remainder exactly: right to 18 digits. Fewer where the divisor has many
+    after the point."""
     first = 8 if types.digits(tb)[1] <= 8 else 2
     x = d.cast(a, types.as_numeric(ta)) if types.is_integer(ta) else a
     y = d.cast(b, types.as_numeric(tb)) if types.is_integer(tb) else b
     q = tree(d, f"CAST(CAST($1 AS DOUBLE) / NULLIF(CAST($2 AS DOUBLE), 0) AS DECIMAL(38,{first}))", x, y)
-    return exp.Paren(this=tree(
-        d, "CAST($3 AS DECIMAL(38,18)) + CAST(CAST($1 - $3 * $2 AS DOUBLE) / NULLIF(CAST($2 AS DOUBLE), 0) AS DECIMAL(38,18))",
-        x, y, q))
+    return exp.Paren(
+        this=tree(
+            d,
+            "CAST($3 AS DECIMAL(38,18)) + CAST(CAST($1 - $3 * $2 AS DOUBLE) / NULLIF(CAST($2 AS DOUBLE), 0) AS "
+            "DECIMAL(38,18))",
+            x,
+            y,
+            q,
+        )
+    )
 
 
 def _modulo(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -72,6 +80,7 @@ def unit(digits: Scalar) -> exp.Expr:
 
 def _whole(name: str) -> Emit:
     """FLOOR and CEIL of doubles stay doubles: Spark's are BIGINT, which not every double fits."""
+
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         if types.is_float(e.args[0].type):
             return tree(d, f"pg_{name}($1)", a[0])
@@ -88,15 +97,60 @@ def _shift_left(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
-    "/": _divide, "%": _modulo, "*": _times, "round": _round, "trunc": _trunc, "neg:interval": "pg_interval_times_whole($1, -1)",
-    "quotient_text": quotient_text("pg_quotient_text"), "average_text": quotient_text("pg_quotient_text"),
-    "float_digits": "pg_float_digits($1)", "float_digits:float4": "pg_real_digits($1)",
-    "abs": typed("ABS($1)"), "sign": typed("SIGN($1)"), "sign:float8": "CASE WHEN ISNAN($1) THEN 0 ELSE SIGN($1) END",
-    "floor": _whole("floor"), "ceil": _whole("ceil"),
-    "power": fn("power"), "logb": "LN($2) / LN($1)", "atan2": fn("atan2"), "pi": fn("pi"),
-    **{f: fn(f) for f in ("sqrt", "cbrt", "exp", "ln", "log10", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-                         "asinh", "acosh", "atanh", "degrees", "radians")},
-    "gcd": typed("pg_gcd($1, $2)"), "lcm": typed("pg_lcm($1, $2)"), "to_hex": "LOWER(HEX($1))", "greatest": fn("greatest"), "least": fn("least"),
-    "greatest:interval": extreme(">", "pg_length($1)"), "least:interval": extreme("<", "pg_length($1)"),
-    "bit_and": "$1 & $2", "bit_or": "$1 | $2", "bit_xor": "$1 ^ $2", "shift_left": _shift_left, "shift_right": fn("shiftright"),
+    "/": _divide,
+    "%": _modulo,
+    "*": _times,
+    "round": _round,
+    "trunc": _trunc,
+    "neg:interval": "pg_interval_times_whole($1, -1)",
+    "quotient_text": quotient_text("pg_quotient_text"),
+    "average_text": quotient_text("pg_quotient_text"),
+    "float_digits": "pg_float_digits($1)",
+    "float_digits:float4": "pg_real_digits($1)",
+    "abs": typed("ABS($1)"),
+    "sign": typed("SIGN($1)"),
+    "sign:float8": "CASE WHEN ISNAN($1) THEN 0 ELSE SIGN($1) END",
+    "floor": _whole("floor"),
+    "ceil": _whole("ceil"),
+    "power": fn("power"),
+    "logb": "LN($2) / LN($1)",
+    "atan2": fn("atan2"),
+    "pi": fn("pi"),
+    **{
+        f: fn(f)
+        for f in (
+            "sqrt",
+            "cbrt",
+            "exp",
+            "ln",
+            "log10",
+            "sin",
+            "cos",
+            "tan",
+            "cot",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "degrees",
+            "radians",
+        )
+    },
+    "gcd": typed("pg_gcd($1, $2)"),
+    "lcm": typed("pg_lcm($1, $2)"),
+    "to_hex": "LOWER(HEX($1))",
+    "greatest": fn("greatest"),
+    "least": fn("least"),
+    "greatest:interval": extreme(">", "pg_length($1)"),
+    "least:interval": extreme("<", "pg_length($1)"),
+    "bit_and": "$1 & $2",
+    "bit_or": "$1 | $2",
+    "bit_xor": "$1 ^ $2",
+    "shift_left": _shift_left,
+    "shift_right": fn("shiftright"),
 }

@@ -24,8 +24,8 @@ SMALL = re.compile(r"(keys|batch_)")  # steps that hold keys, and batches
 
 
 def broadcast(tree: exp.Expr) -> exp.Expr:
-    """Hints that key sets and batches are sent to every worker: Spark guesses a join's size as the product of its sides,
-    and would sort a whole mirror to meet a few keys."""
+    """Hints that key sets and batches are sent to every worker: Spark guesses a join's size as the product of its
+    sides, and would sort a whole mirror to meet a few keys."""
     for select in tree.find_all(exp.Select):
         joined = [j.this for j in select.args.get("joins") or []]
         start = select.args.get("from_")
@@ -38,7 +38,8 @@ def broadcast(tree: exp.Expr) -> exp.Expr:
 
 
 class SparkPrinter(Printer):
-    """States are Delta tables under `root`; mirrors and batches views of the session, `after__orders` for `after.orders`.
+    """States are Delta tables under `root`; mirrors and batches views of the session, `after__orders` for
+    `after.orders`.
 
     With `versions`, by state, states are read as they were then; a state that has none is no table that can be read.
     """
@@ -68,7 +69,8 @@ class SparkPrinter(Printer):
         return new
 
     def prepare(self, p: Program) -> Prepared:
-        """Steps are printed when they run: where their inputs are stored, and which recursions went round by round, is known then."""
+        """Steps are printed when they run: where their inputs are stored, and which recursions went round by round,
+        is known then."""
         return Prepared(p, (), p.columns("delta", "before"))
 
     def contents(self, s: Kept) -> str:
@@ -80,7 +82,9 @@ class SparkPrinter(Printer):
 
     def merge(self, c: Change, stored: Path) -> str:
         """MERGE of a change that is stored as Parquet."""
-        return self.placed(merge(SPARK, c, exp.Table(this=exp.to_identifier(str(stored), quoted=True), db=exp.to_identifier(STORED))))
+        return self.placed(
+            merge(SPARK, c, exp.Table(this=exp.to_identifier(str(stored), quoted=True), db=exp.to_identifier(STORED)))
+        )
 
     def view(self, plan: ViewPlan, now: str | None = None, versions: Mapping[str, int] | None = None) -> str:
         tree = maintain.read_tree(SPARK, plan.top, plan.outputs)

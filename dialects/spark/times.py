@@ -24,7 +24,11 @@ def _plus(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         if x.name == "time":
             return tree(d, "pg_interval(0, 0, pg_micros_of_day($1) - pg_micros_of_day($2))", *a)
         if x.name == "interval":
-            return tree(d, "pg_interval_plus($1, $2)" if op == "+" else "pg_interval_plus($1, pg_interval_times_whole($2, -1))", *a)
+            return tree(
+                d,
+                "pg_interval_plus($1, $2)" if op == "+" else "pg_interval_plus($1, pg_interval_times_whole($2, -1))",
+                *a,
+            )
         return tree(d, "pg_between(UNIX_MICROS(CAST($1 AS TIMESTAMP_LTZ)), UNIX_MICROS(CAST($2 AS TIMESTAMP_LTZ)))", *a)
     if x.name == "time":
         if y.name != "interval":
@@ -33,7 +37,11 @@ def _plus(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if y.name == "time":
         return tree(d, f"$1 {op} pg_addable(pg_interval(0, 0, pg_micros_of_day($2)))", *a)
     if y.name == "interval":
-        step = added(d, str(e.args[1].value)) if isinstance(e.args[1], Lit) and e.args[1].value is not None else tree(d, "pg_addable($1)", a[1])
+        step = (
+            added(d, str(e.args[1].value))
+            if isinstance(e.args[1], Lit) and e.args[1].value is not None
+            else tree(d, "pg_addable($1)", a[1])
+        )
         return tree(d, f"$1 {op} $2", a[0], step)
     return tree(d, f"$1 {op} $2", *a)
 
@@ -44,16 +52,32 @@ def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if source.name == "interval":
         return d.cast(tree(d, _OF_INTERVAL[field], x), e.type) if field in _OF_INTERVAL else no_field(field)
     if source.name == "time":
-        return d.cast(tree(d, _OF_TIME[field], tree(d, "pg_micros_of_day($1)", x)), e.type) if field in _OF_TIME else no_field(field)
+        return (
+            d.cast(tree(d, _OF_TIME[field], tree(d, "pg_micros_of_day($1)", x)), e.type)
+            if field in _OF_TIME
+            else no_field(field)
+        )
     if source.name == "date" and field in ("hour", "minute", "second", "milliseconds", "microseconds", "epoch"):
         x = tree(d, "CAST($1 AS TIMESTAMP_NTZ)", x)
     special = {
-        "dow": "DAYOFWEEK($1) - 1", "isodow": "WEEKDAY($1) + 1", "isoyear": "YEAROFWEEK($1)",
+        "dow": "DAYOFWEEK($1) - 1",
+        "isodow": "WEEKDAY($1) + 1",
+        "isoyear": "YEAROFWEEK($1)",
         "epoch": "UNIX_MICROS(CAST($1 AS TIMESTAMP_LTZ)) / CAST(1000000 AS DECIMAL(7,0))",
-        "decade": "FLOOR(YEAR($1) / 10)", "century": "CEIL(YEAR($1) / 100)", "millennium": "CEIL(YEAR($1) / 1000)",
-        "milliseconds": "DATE_PART('SECOND', $1) * 1000", "microseconds": "DATE_PART('SECOND', $1) * 1000000",
-        "isoweek": "WEEKOFYEAR($1)", "year": "YEAR($1)", "month": "MONTH($1)", "day": "DAY($1)", "hour": "HOUR($1)",
-        "minute": "MINUTE($1)", "week": "WEEKOFYEAR($1)", "quarter": "QUARTER($1)", "doy": "DAYOFYEAR($1)",
+        "decade": "FLOOR(YEAR($1) / 10)",
+        "century": "CEIL(YEAR($1) / 100)",
+        "millennium": "CEIL(YEAR($1) / 1000)",
+        "milliseconds": "DATE_PART('SECOND', $1) * 1000",
+        "microseconds": "DATE_PART('SECOND', $1) * 1000000",
+        "isoweek": "WEEKOFYEAR($1)",
+        "year": "YEAR($1)",
+        "month": "MONTH($1)",
+        "day": "DAY($1)",
+        "hour": "HOUR($1)",
+        "minute": "MINUTE($1)",
+        "week": "WEEKOFYEAR($1)",
+        "quarter": "QUARTER($1)",
+        "doy": "DAYOFYEAR($1)",
         "second": "DATE_PART('SECOND', $1)",
     }
     if field == "isoyear":
@@ -71,15 +95,27 @@ def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 SINGULAR = {"microseconds": "microsecond", "milliseconds": "millisecond"}
-_OF_TIME = {"hour": "$1 DIV 3600000000", "minute": "$1 DIV 60000000 % 60", "second": "$1 % 60000000 * CAST(0.000001 AS DECIMAL(6,6))",
-            "epoch": "$1 * CAST(0.000001 AS DECIMAL(6,6))", "milliseconds": "$1 % 60000000 * CAST(0.001 AS DECIMAL(3,3))",
-            "microseconds": "$1 % 60000000"}
+_OF_TIME = {
+    "hour": "$1 DIV 3600000000",
+    "minute": "$1 DIV 60000000 % 60",
+    "second": "$1 % 60000000 * CAST(0.000001 AS DECIMAL(6,6))",
+    "epoch": "$1 * CAST(0.000001 AS DECIMAL(6,6))",
+    "milliseconds": "$1 % 60000000 * CAST(0.001 AS DECIMAL(3,3))",
+    "microseconds": "$1 % 60000000",
+}
 _OF_INTERVAL = {
-    **{k: v.replace("$1", "$1['micros']") for k, v in _OF_TIME.items()}, "day": "$1['days']", "month": "$1['months'] % 12",
-    "year": "$1['months'] DIV 12", "decade": "$1['months'] DIV 120", "century": "$1['months'] DIV 1200",
-    "millennium": "$1['months'] DIV 12000", "quarter": "$1['months'] % 12 DIV 3 + 1",
-    "epoch": "CAST($1['months'] DIV 12 * CAST(31557600 AS BIGINT) + $1['months'] % 12 * CAST(2592000 AS BIGINT) + $1['days'] * "
-             "CAST(86400 AS BIGINT) AS DECIMAL(20,0)) + $1['micros'] * CAST(0.000001 AS DECIMAL(6,6))"}
+    **{k: v.replace("$1", "$1['micros']") for k, v in _OF_TIME.items()},
+    "day": "$1['days']",
+    "month": "$1['months'] % 12",
+    "year": "$1['months'] DIV 12",
+    "decade": "$1['months'] DIV 120",
+    "century": "$1['months'] DIV 1200",
+    "millennium": "$1['months'] DIV 12000",
+    "quarter": "$1['months'] % 12 DIV 3 + 1",
+    "epoch": "CAST($1['months'] DIV 12 * CAST(31557600 AS BIGINT) + $1['months'] % 12 * CAST(2592000 AS BIGINT) + "
+    "$1['days'] * "
+    "CAST(86400 AS BIGINT) AS DECIMAL(20,0)) + $1['micros'] * CAST(0.000001 AS DECIMAL(6,6))",
+}
 
 
 def no_field(field: str) -> exp.Expr:
@@ -90,7 +126,9 @@ def _date_trunc(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     unit = str(e.args[0].value).lower()  # type: ignore[attr-defined]
     if e.type.name == "interval" or unit == "decade":
         raise no(f"date_trunc('{unit}') of {e.type}")
-    return d.cast(exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string(SINGULAR.get(unit, unit)), a[1]]), e.type)
+    return d.cast(
+        exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string(SINGULAR.get(unit, unit)), a[1]]), e.type
+    )
 
 
 def _round_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -98,13 +136,26 @@ def _round_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if e.type.name == "time":
         raise no("time(n)")
     step = 10 ** (6 - int(str(e.args[1].value)))  # type: ignore[attr-defined]
-    at = tree(d, f"TIMESTAMP_MICROS(pg_nearest(UNIX_MICROS(CAST($1 AS TIMESTAMP_LTZ)) - 946684800000000, {step}) + 946684800000000)", a[0])
+    at = tree(
+        d,
+        f"TIMESTAMP_MICROS(pg_nearest(UNIX_MICROS(CAST($1 AS TIMESTAMP_LTZ)) - 946684800000000, {step}) + "
+        f"946684800000000)",
+        a[0],
+    )
     return d.cast(at, e.type)
 
 
 def _date_bin(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     micros = [tree(d, "UNIX_MICROS(CAST($1 AS TIMESTAMP_LTZ))", x) for x in a[1:]]
-    return d.cast(tree(d, "TIMESTAMP_MICROS(pg_bin($1['days'] * CAST(86400000000 AS BIGINT) + $1['micros'], $2, $3))", a[0], *micros), e.type)
+    return d.cast(
+        tree(
+            d,
+            "TIMESTAMP_MICROS(pg_bin($1['days'] * CAST(86400000000 AS BIGINT) + $1['micros'], $2, $3))",
+            a[0],
+            *micros,
+        ),
+        e.type,
+    )
 
 
 def _make_timestamp(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -131,11 +182,25 @@ def _same_arrays(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
-    "+": _plus, "-": _plus, "extract": _extract, "date_trunc": _date_trunc, "at_zone": _at_zone, "now": "CURRENT_TIMESTAMP()",
-    **{f"{op}:interval": _compared(op) for op in ("=", "<>", "<", "<=", ">", ">=")}, "same:interval": _compared("<=>"), "same:array": _same_arrays,
-    "in:interval": lambda d, e, a: exp.In(this=tree(d, "pg_length($1)", a[0]), expressions=[tree(d, "pg_length($1)", x) for x in a[1:]]),
-    "age": "pg_age($1, $2)", "make_date": fn("make_date"), "make_timestamp": _make_timestamp, "to_timestamp": fn("timestamp_seconds"),
-    "isfinite": "CASE WHEN $1 IS NOT NULL THEN TRUE END", "date_bin": _date_bin, "round_time": _round_time,
+    "+": _plus,
+    "-": _plus,
+    "extract": _extract,
+    "date_trunc": _date_trunc,
+    "at_zone": _at_zone,
+    "now": "CURRENT_TIMESTAMP()",
+    **{f"{op}:interval": _compared(op) for op in ("=", "<>", "<", "<=", ">", ">=")},
+    "same:interval": _compared("<=>"),
+    "same:array": _same_arrays,
+    "in:interval": lambda d, e, a: exp.In(
+        this=tree(d, "pg_length($1)", a[0]), expressions=[tree(d, "pg_length($1)", x) for x in a[1:]]
+    ),
+    "age": "pg_age($1, $2)",
+    "make_date": fn("make_date"),
+    "make_timestamp": _make_timestamp,
+    "to_timestamp": fn("timestamp_seconds"),
+    "isfinite": "CASE WHEN $1 IS NOT NULL THEN TRUE END",
+    "date_bin": _date_bin,
+    "round_time": _round_time,
     "interval_make": "pg_interval(CAST($1 AS INT), CAST($2 AS INT), CAST($3 AS BIGINT))",
     "intervals_form": "TRANSFORM($1, v -> ARRAY(CAST(v['months'] AS BIGINT), CAST(v['days'] AS BIGINT), v['micros']))",
     "intervals_of": "TRANSFORM($1, v -> pg_interval(CAST(v[0] AS INT), CAST(v[1] AS INT), v[2]))",

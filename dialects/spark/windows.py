@@ -17,7 +17,8 @@ STAMPS = ("timestamp", "timestamptz")
 
 
 def has(c: WindowCall) -> bool:
-    """Whether Spark has the frame: no GROUPS, no EXCLUDE, distances that are constant and of a type it can add, an end after the start."""
+    """Whether Spark has the frame: no GROUPS, no EXCLUDE, distances that are constant and of a type it can add, an
+    end after the start."""
     if c.filter is not None or c.fn == "nth_by":
         return False
     if c.fn in ("lag", "lead", "nth_value") and len(c.args) > 1 and not isinstance(c.args[1], Lit):
@@ -27,7 +28,9 @@ def has(c: WindowCall) -> bool:
     unit, start, end, exclude = c.frame
     if unit == "groups" or exclude:
         return False
-    return all(b is None or isinstance(b, Lit) and (unit == "rows" or _added(c, b)) for _, b in (start, end)) and not _crossed(start, end)
+    return all(
+        b is None or isinstance(b, Lit) and (unit == "rows" or _added(c, b)) for _, b in (start, end)
+    ) and not _crossed(start, end)
 
 
 def _crossed(start: tuple[str, Scalar | None], end: tuple[str, Scalar | None]) -> bool:
@@ -64,7 +67,9 @@ def _distance(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if not rest and not fraction:
         return exp.Interval(this=exp.Literal.string(str(total // DAY)), unit=exp.var("DAY"))
     clock = f"{total // DAY} {rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}.{fraction:06d}"
-    return exp.Interval(this=exp.Literal.string(clock), unit=exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND")))
+    return exp.Interval(
+        this=exp.Literal.string(clock), unit=exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
+    )
 
 
 FUNCTIONS: dict[str, str | Emit] = {"distance:interval": _distance}

@@ -1,7 +1,7 @@
 """The loop that keeps a warehouse fresh: receive whole transactions, decode, apply to each engine, acknowledge.
 
-What was taken off the stream stays at hand until every engine has it: a batch that failed is applied again before anything
-else is received. `Ledger` is asked before any frontier moves.
+What was taken off the stream stays at hand until every engine has it: a batch that failed is applied again before
+anything else is received. `Ledger` is asked before any frontier moves.
 """
 
 from __future__ import annotations
@@ -59,11 +59,15 @@ class Capture:
         self.ledger = Ledger({e: warehouse.frontier(e) for e in self.engines})
         self.freshness = Freshness({e: warehouse.fresh_at(e) for e in self.engines})
         last = [self.warehouse.engine(e).last_commit() for e in self.engines]
-        self.recent = deque([c.xid for c in last if c is not None and c.xid], maxlen=RECENT)  # ids of applied transactions
+        self.recent = deque(
+            [c.xid for c in last if c is not None and c.xid], maxlen=RECENT
+        )  # ids of applied transactions
         self.batch: Received | None = None  # taken off the stream, and not yet with every engine
         self.ceiling = 1 << 63  # no frontier is moved past it without a batch
         self.wanted = 0  # an LSN that somebody waits for
-        self.took = 10.0 if self.engines == ["spark"] else 0.0  # seconds of the last batch; a new session's first takes that at least
+        self.took = (
+            10.0 if self.engines == ["spark"] else 0.0
+        )  # seconds of the last batch; a new session's first takes that at least
         self.acknowledged = 0
         self.landed: Callable[[BatchDone], None] = lambda b: None
         self.open()
@@ -107,7 +111,9 @@ class Capture:
         """One batch; None when nothing arrived within `wait` seconds. One that failed before is applied again first."""
         if self.batch is None:
             self.stream.wanted = self.freshness.source_lsn
-            got = self.stream.receive(replace(self.limits, collect=min(COLLECT * self.took, COLLECT_AT_MOST)), wait, until, admit)
+            got = self.stream.receive(
+                replace(self.limits, collect=min(COLLECT * self.took, COLLECT_AT_MOST)), wait, until, admit
+            )
             if not got.frames:
                 self._idle(got)
                 return None
@@ -144,7 +150,8 @@ class Capture:
         return BatchDone(got.changes, rows, self.took, got.end, len(got.xids), sum(map(len, got.frames)))
 
     def _apply(self, engine: str, decoder: ChangeDecoder, decoded: Decoded, end: int, last: LastCommit | None) -> int:
-        """Rows landed. Views that fail on this batch, or read a value that is refused, are set aside, and it is tried without them."""
+        """Rows landed. Views that fail on this batch, or read a value that is refused, are set aside, and it is
+        tried without them."""
         target = self.warehouse.engine(engine)
         while True:
             tables = self.warehouse.tables(engine)
@@ -178,7 +185,8 @@ class Capture:
         self.acknowledged = self.frontier
 
     def _idle(self, got: Received) -> None:
-        """Nothing for us up to `got.end`: say so, so that the server can let go of WAL, and whoever waits hears of it."""
+        """Nothing for us up to `got.end`: say so, so that the server can let go of WAL, and whoever waits hears of
+        it."""
         for w in self.workers.values():
             w.check()
         resting = not any(self.ledger.outstanding(e) for e in self.engines) and not self.stream.held
@@ -193,8 +201,12 @@ class Capture:
 
     def _held(self) -> None:
         """What each engine holds by now, as far as the server has told."""
-        reached = {e: self.ledger.durable[e] if self.ledger.outstanding(e) else max(self.ledger.durable[e], self.stream.complete)
-                   for e in self.engines}
+        reached = {
+            e: self.ledger.durable[e]
+            if self.ledger.outstanding(e)
+            else max(self.ledger.durable[e], self.stream.complete)
+            for e in self.engines
+        }
         self.freshness.holds(reached)
 
     def advance(self, lsn: int) -> None:
@@ -210,7 +222,9 @@ class Capture:
         """The LSN that somebody waits for, while the source has not said that it was reached."""
         return self.wanted if self.wanted > max(self.frontier, self.stream.server_end) else None
 
-    def catch_up(self, target: int, before: int | None = None, watch: Callable[[BatchDone], None] = lambda b: None) -> None:
+    def catch_up(
+        self, target: int, before: int | None = None, watch: Callable[[BatchDone], None] = lambda b: None
+    ) -> None:
         """Apply everything up to `target`; with `before`, nothing that commits at or after it."""
         self.ceiling = before if before is not None else self.ceiling
         self._until(target, None if before is None else lambda t: t.lsn < before, watch)
@@ -219,8 +233,8 @@ class Capture:
     def align(self, snapshot: SharedSnapshot) -> None:
         """Take the snapshot, and apply what it sees and nothing else.
 
-        Where that is not the first part of the commit order, it is taken again: a commit is in the stream a moment before
-        others see it. Raises TidemarkError where that moment does not end.
+        Where that is not the first part of the commit order, it is taken again: a commit is in the stream a moment
+        before others see it. Raises TidemarkError where that moment does not end.
         """
         for _ in range(TRIES):
             snapshot.take()
@@ -228,9 +242,12 @@ class Capture:
             if all(map(snapshot.sees, self.recent)) and not any(snapshot.sees(t.xid) for t in self.stream.held):
                 return
             time.sleep(PAUSE)
-        raise TidemarkError("the views could not be brought to one snapshot of the source", code="not_aligned",
-                            detail="A transaction is in the stream that the source's snapshots do not see yet.",
-                            hint="It may wait for a synchronous standby. Try again.")
+        raise TidemarkError(
+            "the views could not be brought to one snapshot of the source",
+            code="not_aligned",
+            detail="A transaction is in the stream that the source's snapshots do not see yet.",
+            hint="It may wait for a synchronous standby. Try again.",
+        )
 
     def _until(self, target: int, admit: Admit | None, watch: Callable[[BatchDone], None] = lambda b: None) -> None:
         while True:

@@ -36,9 +36,14 @@ def catch_up(config: Config, warehouse: Warehouse) -> None:
 
 
 def persist(capture: Capture, work: Callable[[], T]) -> T:
-    """Do the work, over a source that is gone for a moment: a few attempts with a stream opened anew, and then its error."""
-    attempts = tenacity.Retrying(retry=tenacity.retry_if_exception_type(HEALS), stop=tenacity.stop_after_attempt(TRIES),
-                                 wait=tenacity.wait_exponential_jitter(multiplier=0.2, max=3.0, jitter=0.2), reraise=True)
+    """Do the work, over a source that is gone for a moment: a few attempts with a stream opened anew, and then its
+    error."""
+    attempts = tenacity.Retrying(
+        retry=tenacity.retry_if_exception_type(HEALS),
+        stop=tenacity.stop_after_attempt(TRIES),
+        wait=tenacity.wait_exponential_jitter(multiplier=0.2, max=3.0, jitter=0.2),
+        reraise=True,
+    )
     broken = False
     for attempt in attempts:
         with attempt:

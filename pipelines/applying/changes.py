@@ -35,7 +35,9 @@ class ChangeStream(Protocol):
     @property
     def complete(self) -> int: ...
 
-    def receive(self, limits: Limits, wait: float, until: int | None = None, admit: Admit | None = None) -> Received: ...
+    def receive(
+        self, limits: Limits, wait: float, until: int | None = None, admit: Admit | None = None
+    ) -> Received: ...
 
     def acknowledge(self, lsn: int) -> None: ...
 
@@ -54,7 +56,8 @@ LEAVE = "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE
 
 
 def open_changes(warehouse: Warehouse, leaving: int = 0) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
-    """The stream from every engine's frontier on, and what makes decoders for it. Raises SourceReplaced and TableChanged.
+    """The stream from every engine's frontier on, and what makes decoders for it. Raises SourceReplaced and
+    TableChanged.
 
     `leaving`: the backend of a stream of ours that broke, which may not have noticed and holds the slot.
     """
@@ -100,4 +103,8 @@ def _debezium(warehouse: Warehouse, frontier: int | None) -> tuple[ChangeStream,
 def _last(warehouse: Warehouse) -> LastCommit | None:
     """The last transaction that any engine has applied; None where one does not know."""
     found = [warehouse.engine(e).last_commit() for e in warehouse.used_engines()]
-    return None if any(c is None for c in found) else max((c for c in found if c is not None), key=lambda c: c.lsn, default=None)
+    return (
+        None
+        if any(c is None for c in found)
+        else max((c for c in found if c is not None), key=lambda c: c.lsn, default=None)
+    )

@@ -1,4 +1,5 @@
-"""How fresh an engine is: what the server said of itself, against what the engine holds. That nothing arrived says nothing."""
+"""How fresh an engine is: what the server said of itself, against what the engine holds. That nothing arrived says
+nothing."""
 
 from __future__ import annotations
 
@@ -10,11 +11,14 @@ KEPT = 4096  # positions of the server that no engine has reached yet; older one
 
 
 class Freshness:
-    """Per engine, the last moment (seconds since the epoch) at which it is known to have held all that the server had."""
+    """Per engine, the last moment (seconds since the epoch) at which it is known to have held all that the server
+    had."""
 
     def __init__(self, known: Mapping[str, float]) -> None:
         self.at = dict(known)
-        self.told: deque[tuple[float, int]] = deque()  # (moment, LSN of the server then), as not every engine is there yet
+        self.told: deque[tuple[float, int]] = (
+            deque()
+        )  # (moment, LSN of the server then), as not every engine is there yet
         self.source_lsn = 0
         self.source_at = 0.0
         self.lock = threading.Lock()

@@ -1,8 +1,8 @@
 """How far each engine is, and what is on its way: the one place where a frontier or an acknowledgement moves.
 
-A transaction is *taken* off the stream, *given* to each engine, and *durable* in it. A frontier passes only what is durable,
-nothing is taken while something taken was not given to every engine, and the source is told only of what every engine holds.
-Each of these is checked here, and none is set anywhere else.
+A transaction is *taken* off the stream, *given* to each engine, and *durable* in it. A frontier passes only what is
+durable, nothing is taken while something taken was not given to every engine, and the source is told only of what
+every engine holds. Each of these is checked here, and none is set anywhere else.
 """
 
 from __future__ import annotations
@@ -14,15 +14,21 @@ from connectors.postgres.connection import format_lsn
 
 
 class FrontierUnsafe(TidemarkError):
-    """A frontier was about to pass changes that are not in the engine: a bug, and the run ends rather than lose them."""
+    """A frontier was about to pass changes that are not in the engine: a bug, and the run ends rather than lose
+    them."""
 
     def __init__(self, what: str) -> None:
-        super().__init__("a frontier was about to pass changes that are not stored", detail=what, code="frontier_unsafe",
-                         hint="Run tidemark again: nothing was acknowledged. Please report this; it is a bug of Tidemark.")
+        super().__init__(
+            "a frontier was about to pass changes that are not stored",
+            detail=what,
+            code="frontier_unsafe",
+            hint="Run tidemark again: nothing was acknowledged. Please report this; it is a bug of Tidemark.",
+        )
 
 
 class Ledger:
-    """LSNs by engine. `taken`: the end of the last transaction that was received; `given` and `durable`: of each engine's last."""
+    """LSNs by engine. `taken`: the end of the last transaction that was received; `given` and `durable`: of each
+    engine's last."""
 
     def __init__(self, durable: dict[str, int]) -> None:
         self.durable = dict(durable)
@@ -39,7 +45,9 @@ class Ledger:
         """Transactions up to `end` were received."""
         if behind := {e: g for e, g in self.given.items() if g < self.taken}:
             e, g = min(behind.items())
-            raise FrontierUnsafe(f"{e} was given changes up to {format_lsn(g)}, and {format_lsn(self.taken)} were received.")
+            raise FrontierUnsafe(
+                f"{e} was given changes up to {format_lsn(g)}, and {format_lsn(self.taken)} were received."
+            )
         self.taken = max(self.taken, end)
 
     def give(self, engine: str, end: int) -> None:
@@ -64,7 +72,9 @@ class Ledger:
         Raises FrontierUnsafe where something that was received is not stored.
         """
         if self.outstanding(engine):
-            raise FrontierUnsafe(f"{engine} stands at {format_lsn(self.durable[engine])}, of {format_lsn(self.taken)} received.")
+            raise FrontierUnsafe(
+                f"{engine} stands at {format_lsn(self.durable[engine])}, of {format_lsn(self.taken)} received."
+            )
         return self.durable[engine] < lsn
 
     def passed(self, engine: str, lsn: int) -> None:

@@ -11,7 +11,8 @@ from pipelines.deployment import Deployment
 
 
 def check_source(dsn: str, d: Deployment, frontier: int | None = None) -> None:
-    """Raises TableChanged for tables, enums and the publication, and SourceReplaced for a slot that is not where the views are.
+    """Raises TableChanged for tables, enums and the publication, and SourceReplaced for a slot that is not where the
+    views are.
 
     `frontier`: what every engine holds; where it is not given, the slot's place is not compared.
     """

@@ -52,7 +52,9 @@ def render(t: pa.Table, fmt: str) -> str:
     names = t.column_names
     rows = [[_text(v) for v in r.values()] for r in t.to_pylist()] if names else []
     if fmt == "json":
-        return "\n".join(json.dumps({k: _plain(v) for k, v in r.items()}, default=str, ensure_ascii=False) for r in t.to_pylist())
+        return "\n".join(
+            json.dumps({k: _plain(v) for k, v in r.items()}, default=str, ensure_ascii=False) for r in t.to_pylist()
+        )
     if fmt == "csv":
         out = io.StringIO()
         w = csv.writer(out, lineterminator="\n")

@@ -28,7 +28,8 @@ def send(sock: socket.socket, head: dict[str, Any], body: bytes = b"") -> None:
 
 
 def receive(sock: socket.socket, small: bool = False, answer: bool = False) -> tuple[dict[str, Any], bytes]:
-    """One message; raises ConnectionError when the other side is gone, TooLarge before anything is kept of one too large."""
+    """One message; raises ConnectionError when the other side is gone, TooLarge before anything is kept of one too
+    large."""
     n, m = struct.unpack("!QQ", _exactly(sock, 16))
     if n > (SMALL if small else ASKED) or m > (ANSWER if answer else 0):
         raise TooLarge

@@ -45,8 +45,9 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
     by_name = {v.name: v for v in views}
     for n in names:
         if n not in by_name:
-            raise TidemarkError(f'there is no view "{n}" in views/', code="undefined_view",
-                                hint=f"Views: {', '.join(sorted(by_name))}")
+            raise TidemarkError(
+                f'there is no view "{n}" in views/', code="undefined_view", hint=f"Views: {', '.join(sorted(by_name))}"
+            )
     chosen = [by_name[n] for n in names] if names else views
     refuse(chosen)
     for v in chosen:
@@ -103,19 +104,42 @@ def sizes(project: Path, view: str) -> dict[str, tuple[int, int]]:
 
 
 def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict[str, Any]:
-    """Algebra, rules, states and the why of a view; `held` are the sizes of its states, none where it is not deployed."""
+    """Algebra, rules, states and the why of a view; `held` are the sizes of its states, none where it is not
+    deployed."""
     assert v.plan is not None
     sizes_known, held = held is not None, held or {}
     p = program([v.plan], v.plan.tables)
     return {
-        "view": v.name, "engine": v.engine, "maintenance": v.maintenance, "strategy": v.strategy, "reason": v.reason, "notes": v.notes,
-        "sizes_known": sizes_known, "tables": sorted(v.plan.tables), "rules": sorted(rules_of(v.plan)),
-        "states": [{"name": s.name, "kind": kept.word(s), "key": [] if isinstance(s, Bag) else list(s.key),
-                    "rows": held[s.name][0] if s.name in held else None, "bytes": held[s.name][1] if s.name in held else None,
-                    "columns": [f"{c.name} {c.type}" for c in s.columns], "definition": notation.tree(s.definition)}
-                   for s in v.plan.states],
+        "view": v.name,
+        "engine": v.engine,
+        "maintenance": v.maintenance,
+        "strategy": v.strategy,
+        "reason": v.reason,
+        "notes": v.notes,
+        "sizes_known": sizes_known,
+        "tables": sorted(v.plan.tables),
+        "rules": sorted(rules_of(v.plan)),
+        "states": [
+            {
+                "name": s.name,
+                "kind": kept.word(s),
+                "key": [] if isinstance(s, Bag) else list(s.key),
+                "rows": held[s.name][0] if s.name in held else None,
+                "bytes": held[s.name][1] if s.name in held else None,
+                "columns": [f"{c.name} {c.type}" for c in s.columns],
+                "definition": notation.tree(s.definition),
+            }
+            for s in v.plan.states
+        ],
         "steps": [{"name": s.name, "rule": s.rule, "algebra": notation.tree(s.relation)} for s in p.steps]
-        + [{"name": c.state.name, "rule": c.rule, "algebra": f"merge {change.word(c)}\n" + notation.tree(c.source, "  ")} for c in p.changes],
+        + [
+            {
+                "name": c.state.name,
+                "rule": c.rule,
+                "algebra": f"merge {change.word(c)}\n" + notation.tree(c.source, "  "),
+            }
+            for c in p.changes
+        ],
         "top": notation.tree(v.plan.top),
         "read_time": read_time(v.plan.top),
     }
@@ -126,8 +150,10 @@ def read_time(top: Relation) -> list[str]:
     out = []
     for n in walk(top):
         if isinstance(n, Window):
-            out.append("a window over all rows is evaluated when the view is read, over the kept rows: any change could "
-                       "move every row, and reading is the only time all are needed")
+            out.append(
+                "a window over all rows is evaluated when the view is read, over the kept rows: any change could "
+                "move every row, and reading is the only time all are needed"
+            )
         if isinstance(n, TopK):
             out.append("ORDER BY … LIMIT is evaluated when the view is read, over the kept rows")
     return out
@@ -141,10 +167,17 @@ def as_text(e: dict[str, Any]) -> str:
     lines.append(f"reads: {', '.join(e['tables']) or 'no table'}; rules: {', '.join(e['rules']) or 'none'}")
     for s in e["states"]:
         key = f" by ({', '.join(s['key'])})" if s["key"] else ""
-        size = f"{s['rows']:,} rows, {s['bytes']:,} bytes" if s["rows"] is not None else (
-            "not deployed" if e["sizes_known"] else "size not known")
-        lines += ["", f"state {s['name']}: {s['kind']}{key}, {size}", f"  columns: {', '.join(s['columns'])}",
-                  _indent(s["definition"])]
+        size = (
+            f"{s['rows']:,} rows, {s['bytes']:,} bytes"
+            if s["rows"] is not None
+            else ("not deployed" if e["sizes_known"] else "size not known")
+        )
+        lines += [
+            "",
+            f"state {s['name']}: {s['kind']}{key}, {size}",
+            f"  columns: {', '.join(s['columns'])}",
+            _indent(s["definition"]),
+        ]
     for s in e["steps"]:
         lines += ["", f"step {s['name']}: {s['rule']}", _indent(s["algebra"])]
     lines += ["", "read:", _indent(e["top"])]
@@ -178,4 +211,10 @@ def _id(name: str) -> str:
 
 def render(v: Compiled, fmt: str, kept: dict[str, tuple[int, int]] | None = None) -> str:
     e = explain(v, kept)
-    return json.dumps(e, indent=1, ensure_ascii=False) if fmt == "json" else as_mermaid(e, v) if fmt == "mermaid" else as_text(e)
+    return (
+        json.dumps(e, indent=1, ensure_ascii=False)
+        if fmt == "json"
+        else as_mermaid(e, v)
+        if fmt == "mermaid"
+        else as_text(e)
+    )

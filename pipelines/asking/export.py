@@ -36,6 +36,9 @@ def export(config: Config, views: list[str], target: Path, fmt: str) -> None:
     if len(failed) == 1 and len(views) == 1:
         raise next(iter(failed.values()))
     if failed:
-        raise TidemarkError(f"{len(failed)} of the views could not be exported; the others were", code="export_failed",
-                            detail="\n".join(f'"{n}": {e.message} {e.detail}'.rstrip() for n, e in failed.items()),
-                            hint=next(iter(failed.values())).hint)
+        raise TidemarkError(
+            f"{len(failed)} of the views could not be exported; the others were",
+            code="export_failed",
+            detail="\n".join(f'"{n}": {e.message} {e.detail}'.rstrip() for n, e in failed.items()),
+            hint=next(iter(failed.values())).hint,
+        )

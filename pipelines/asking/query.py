@@ -31,7 +31,9 @@ def answer(warehouse: Warehouse, sql: str, internal: bool = False) -> pa.Table:
         return con.execute(sql).to_arrow_table()
     except duckdb.Error as e:
         lines = str(e).split("\n")
-        raise InvalidSql("the query failed", detail=lines[0], hint="tidemark query reads DuckDB's SQL.", code="query_failed") from e
+        raise InvalidSql(
+            "the query failed", detail=lines[0], hint="tidemark query reads DuckDB's SQL.", code="query_failed"
+        ) from e
     finally:
         with suppress(duckdb.Error):
             con.execute("ROLLBACK")

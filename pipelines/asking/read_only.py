@@ -1,7 +1,8 @@
-"""What a query may do: read views, and nothing else. A warehouse is written by its pipeline alone, and files are not its business.
+"""What a query may do: read views, and nothing else. A warehouse is written by its pipeline alone, and files are not
+its business.
 
-Three walls: one statement that is a SELECT, or an EXPLAIN of one; tables and table functions by name, in DuckDB's own syntax
-tree; and a transaction that cannot write.
+Three walls: one statement that is a SELECT, or an EXPLAIN of one; tables and table functions by name, in DuckDB's
+own syntax tree; and a transaction that cannot write.
 """
 
 from __future__ import annotations
@@ -18,14 +19,23 @@ from connectors.duckdb.session import scratch
 
 EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?(\([\w\s,]*\)\s*)?", re.I)
 FUNCTIONS = {"range", "generate_series", "unnest", "json_each", "json_tree", "repeat", "repeat_row"}
-INTERNAL_FUNCTIONS = {"duckdb_tables", "duckdb_columns", "duckdb_views", "duckdb_schemas", "duckdb_functions", "pragma_table_info",
-                      "pragma_storage_info", "pragma_database_size"}
+INTERNAL_FUNCTIONS = {
+    "duckdb_tables",
+    "duckdb_columns",
+    "duckdb_views",
+    "duckdb_schemas",
+    "duckdb_functions",
+    "pragma_table_info",
+    "pragma_storage_info",
+    "pragma_database_size",
+}
 INTERNAL_SCHEMAS = {"main", "base", "before", "before_rows", "state", "meta", "information_schema"}
 WRITING = {"nextval", "write_log"}
 
 
 def checked(sql: str, views: set[str], internal: bool) -> set[str]:
-    """The names of the views that the query reads, in lower case. Raises InvalidSql for anything but a query over `views`.
+    """The names of the views that the query reads, in lower case. Raises InvalidSql for anything but a query over
+    `views`.
 
     `internal`: mirrors, states and the catalog may be read too.
     """
@@ -34,7 +44,9 @@ def checked(sql: str, views: set[str], internal: bool) -> set[str]:
         function = name[-1].lower()
         if kind == "table":
             read.add(_view(name, views, internal))
-        elif kind == "table function" and function not in FUNCTIONS and not (internal and function in INTERNAL_FUNCTIONS):
+        elif (
+            kind == "table function" and function not in FUNCTIONS and not (internal and function in INTERNAL_FUNCTIONS)
+        ):
             raise _refused(f"the query calls {function}()", "A query reads views, not files or settings.")
         elif function in WRITING:
             raise _refused(f"the query calls {function}()", "A warehouse is written by its pipeline alone.")
@@ -102,6 +114,9 @@ def _view(name: tuple[str, ...], views: set[str], internal: bool) -> str:
         return table
     if internal and not catalog and schema in INTERNAL_SCHEMAS:
         return ""
-    raise InvalidSql(f'"{name[-1]}" is not a view', code="undefined_view",
-                     detail=f"Views: {', '.join(sorted(views)) or 'none'}.",
-                     hint="" if internal else "tidemark query --internal reads mirrors (base.…) and states (state.…), too.")
+    raise InvalidSql(
+        f'"{name[-1]}" is not a view',
+        code="undefined_view",
+        detail=f"Views: {', '.join(sorted(views)) or 'none'}.",
+        hint="" if internal else "tidemark query --internal reads mirrors (base.…) and states (state.…), too.",
+    )

@@ -1,4 +1,5 @@
-"""status: per view, how far it is; and what the slot keeps at the source. Nothing is evaluated, and no source is needed.
+"""status: per view, how far it is; and what the slot keeps at the source. Nothing is evaluated, and no source is
+needed.
 
 Of a running pipeline its own word is taken, which it has from the server. What nobody can know now is null, not 0.
 """
@@ -41,7 +42,8 @@ class ViewStatus:
 
 @dataclass
 class Status:
-    """`source_lsn`: where the source's WAL is; `retained_bytes`: WAL that the slot makes it keep. `source`: why it is not known."""
+    """`source_lsn`: where the source's WAL is; `retained_bytes`: WAL that the slot makes it keep. `source`: why it
+    is not known."""
 
     views: list[ViewStatus]
     slot: str
@@ -104,13 +106,19 @@ def plain(s: Status) -> str:
         kept = "–" if v.rows is None else f"{v.rows:,}"
         behind = "unknown" if v.stale_bytes is None else f"{v.stale_bytes:,} bytes"
         age = "not known" if v.stale_seconds is None else f"{v.stale_seconds:.1f} s"
-        lines.append(f"{v.view:{width}}  {v.engine:6}  {v.maintenance:11}  {kept:>10} rows  frontier {v.frontier}  stale {behind} {age}")
+        lines.append(
+            f"{v.view:{width}}  {v.engine:6}  {v.maintenance:11}  {kept:>10} rows  frontier {v.frontier}  stale "
+            f"{behind} {age}"
+        )
         if v.error:
             lines.append(f"{'':{width}}  {v.error}")
     for engine, tables in s.refused.items():
         for table, columns in tables.items():
             for column, why in columns.items():
-                lines.append(f"{table}{f'.{column}' if column else ''} is not kept on {engine}: {why} (tidemark deploy copies it again)")
+                lines.append(
+                    f"{table}{f'.{column}' if column else ''} is not kept on {engine}: {why} (tidemark deploy copies "
+                    f"it again)"
+                )
     lines.append(f"slot {s.slot}: {_slot(s)}; pipeline {'running' if s.running else 'not running'}")
     if s.slot_error:
         lines.append(s.slot_error)
@@ -127,4 +135,7 @@ def _slot(s: Status) -> str:
         return "not known, the source does not answer"
     if s.retained_bytes is None:
         return f"gone; source at {s.source_lsn}"
-    return f"{'active' if s.slot_active else 'not active'}, {s.retained_bytes:,} bytes of WAL retained; source at {s.source_lsn}"
+    return (
+        f"{'active' if s.slot_active else 'not active'}, {s.retained_bytes:,} bytes of WAL retained; source at "
+        f"{s.source_lsn}"
+    )

@@ -46,8 +46,12 @@ def _create(v: Compiled) -> str:
 def check_copied(snapshot: ExportedSnapshot) -> None:
     """Raises where a table was truncated or rewritten while it was copied."""
     if tables := snapshot.rewritten():
-        raise TidemarkError(f"{min(tables)} was truncated or rewritten while it was copied", code="table_changed",
-                            detail="Postgres shows such a change to snapshots taken before it.", hint="Run tidemark deploy again.")
+        raise TidemarkError(
+            f"{min(tables)} was truncated or rewritten while it was copied",
+            code="table_changed",
+            detail="Postgres shows such a change to snapshots taken before it.",
+            hint="Run tidemark deploy again.",
+        )
 
 
 def build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compiled]) -> None:
@@ -64,9 +68,16 @@ def build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compi
                     raise broken[0]
                 engine.create_view(p)
             except Exception as found:
-                error = found if isinstance(found, TidemarkError) else TidemarkError(
-                    f'view "{p.view}" could not be built', detail=f"{type(found).__name__}: {found}"[:300], code="compiler_bug",
-                    hint="This is a bug of Tidemark; please report it.")
+                error = (
+                    found
+                    if isinstance(found, TidemarkError)
+                    else TidemarkError(
+                        f'view "{p.view}" could not be built',
+                        detail=f"{type(found).__name__}: {found}"[:300],
+                        code="compiler_bug",
+                        hint="This is a bug of Tidemark; please report it.",
+                    )
+                )
                 failed = next((v for v in may_fail if v.name == p.view), None)
                 if failed is None:
                     raise error from found
@@ -75,7 +86,8 @@ def build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compi
 
 
 def without_refused(warehouse: Warehouse, engine: str, refusals: Refusals, views: list[Compiled], strict: bool) -> None:
-    """Leave out the engine's views that read a column with a value which does not fit: they carry the error, or, if `strict`, it is raised."""
+    """Leave out the engine's views that read a column with a value which does not fit: they carry the error, or, if
+    `strict`, it is raised."""
     for (table, column), error in refusals.items():
         for v in views:
             if v.plan is None or v.error is not None or v.engine != engine or not reads(v.plan, table, column):

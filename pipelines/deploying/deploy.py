@@ -29,15 +29,23 @@ class Deployed:
     warnings: list[str] = field(default_factory=list)
 
 
-def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda *_: None,
-           say: Callable[[str], None] = lambda _: None, resync: bool = False) -> Deployed:
+def deploy(
+    config: Config,
+    keep_going: bool = False,
+    progress: Progress = lambda *_: None,
+    say: Callable[[str], None] = lambda _: None,
+    resync: bool = False,
+) -> Deployed:
     """Bring the warehouse in line with views/; raises the errors of all that are refused unless `keep_going`.
 
-    With `resync` the tables whose changes were lost are copied again: those that the publication left out for a while, or all.
+    With `resync` the tables whose changes were lost are copied again: those that the publication left out for a
+    while, or all.
     """
     with connect(config.source.dsn) as conn:
         catalog = load_catalog(conn)
-        views = compile_project(read_views(config.views_path), catalog, config.defaults.engine, config.defaults.strategy)
+        views = compile_project(
+            read_views(config.views_path), catalog, config.defaults.engine, config.defaults.strategy
+        )
         check_tables(views, catalog)
         check_capture(views, catalog, config.source.capture)
         place(conn, [v for v in views if v.error is None], config)
@@ -66,7 +74,14 @@ def deploy(config: Config, keep_going: bool = False, progress: Progress = lambda
 def _orphans(config: Config) -> list[str]:
     with connect(config.source.dsn) as conn:
         found = orphans(conn, store.load(config.warehouse_path))
-    return [f"the source has slots or publications of another deployment; if nothing uses them any more: {' '.join(found)}"] if found else []
+    return (
+        [
+            f"the source has slots or publications of another deployment; if nothing uses them any more: "
+            f"{' '.join(found)}"
+        ]
+        if found
+        else []
+    )
 
 
 def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
@@ -75,11 +90,14 @@ def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
     for t in catalog.tables.values():
         if f"{t.schema}.{t.name}" in used:
             if t.form == "partitions":
-                out.append(f"{t.schema}.{t.name} is partitioned: TRUNCATE of one partition, and attaching, detaching or dropping one, are not "
-                           "sent by Postgres; after these, run tidemark deploy --resync")
+                out.append(
+                    f"{t.schema}.{t.name} is partitioned: TRUNCATE of one partition, and attaching, detaching or "
+                    f"dropping one, are not "
+                    "sent by Postgres; after these, run tidemark deploy --resync"
+                )
             for c in t.columns:
                 if c.type.name == "opaque":
-                    out.append(f'{t.schema}.{t.name}.{c.name} has type {c.source_type}, which is carried as text')
+                    out.append(f"{t.schema}.{t.name}.{c.name} has type {c.source_type}, which is carried as text")
     return out + [f'view "{v.name}" may differ from Postgres: {w}' for v in views if v.plan for w in v.plan.warnings]
 
 

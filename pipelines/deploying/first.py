@@ -1,4 +1,5 @@
-"""The first deploy: publication, slot with its snapshot, copies, states. What fails leaves neither slot nor warehouse."""
+"""The first deploy: publication, slot with its snapshot, copies, states. What fails leaves neither slot nor
+warehouse."""
 
 from __future__ import annotations
 
@@ -14,7 +15,16 @@ from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines import deployment as store
 from pipelines.config import Config
-from pipelines.deploying.building import build, catalog_tables, check_copied, drop_others, needed, plans, records, without_refused
+from pipelines.deploying.building import (
+    build,
+    catalog_tables,
+    check_copied,
+    drop_others,
+    needed,
+    plans,
+    records,
+    without_refused,
+)
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.source_objects import drop_source_objects, marked, publish
 from pipelines.project import Compiled
@@ -24,8 +34,14 @@ BESIDE = "resync"  # the folder in the warehouse in which another one is filled 
 DATA = (DUCKDB_FILE, f"{DUCKDB_FILE}.wal", "delta")
 
 
-def first(config: Config, views: list[Compiled], catalog: Catalog, progress: Progress, say: Callable[[str], None],
-          keep_going: bool) -> None:
+def first(
+    config: Config,
+    views: list[Compiled],
+    catalog: Catalog,
+    progress: Progress,
+    say: Callable[[str], None],
+    keep_going: bool,
+) -> None:
     """Fill the warehouse that `config` names, where nothing is yet."""
     d = store.new_deployment()
     d.tables = needed(views)
@@ -79,9 +95,13 @@ def leftovers(config: Config) -> list[str]:
 
 def check_leftovers(config: Config) -> None:
     if found := leftovers(config):
-        raise TidemarkError(f"there is data in {config.warehouse_path}, and no deployment.json", code="stranger",
-                            detail=f"{', '.join(found)}: what it was filled with, and how far, is not known.",
-                            hint="Put deployment.json back; or run tidemark teardown --yes, which removes the data, and tidemark deploy.")
+        raise TidemarkError(
+            f"there is data in {config.warehouse_path}, and no deployment.json",
+            code="stranger",
+            detail=f"{', '.join(found)}: what it was filled with, and how far, is not known.",
+            hint="Put deployment.json back; or run tidemark teardown --yes, which removes the data, and tidemark "
+            "deploy.",
+        )
 
 
 def remove_warehouse(config: Config) -> None:

@@ -17,8 +17,14 @@ Progress = Callable[[str, int, int, int], None]  # table, rows, bytes, rows expe
 Refusals = dict[tuple[str, str], ValueOutOfRange]  # (table, column), with the first value that does not fit
 
 
-def copy_tables(config: Config, warehouse: Warehouse, engine: str, tables: list[Table], snapshot: str,
-                progress: Progress = lambda *_: None) -> Refusals:
+def copy_tables(
+    config: Config,
+    warehouse: Warehouse,
+    engine: str,
+    tables: list[Table],
+    snapshot: str,
+    progress: Progress = lambda *_: None,
+) -> Refusals:
     """Fill the mirrors of `tables` on an engine; each COPY reports as it goes.
 
     A column with a value that no type of the engine holds is not kept: the table is copied without it. Gives those.
@@ -68,7 +74,8 @@ def _estimates(dsn: str, tables: list[Table]) -> dict[Table, int]:
     with connect(dsn) as c:
         out = {}
         for t in tables:
-            row = c.execute("SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = %s::regclass",
-                            (t.quoted,)).fetchone()
+            row = c.execute(
+                "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = %s::regclass", (t.quoted,)
+            ).fetchone()
             out[t] = row[0] if row else 0
         return out

@@ -37,8 +37,11 @@ def _sizes(conn: psycopg.Connection, views: list[Compiled]) -> dict[str, int]:
     out: dict[str, int] = {}
     for name in sorted({t for v in views if v.plan for t in v.plan.tables}):
         schema, _, table = name.partition(".")
-        row = conn.execute("SELECT greatest(reltuples, 0)::bigint, pg_relation_size(c.oid) FROM pg_class c JOIN pg_namespace n "
-                           "ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s", (schema, table)).fetchone()
+        row = conn.execute(
+            "SELECT greatest(reltuples, 0)::bigint, pg_relation_size(c.oid) FROM pg_class c JOIN pg_namespace n "
+            "ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s",
+            (schema, table),
+        ).fetchone()
         rows, size = row if row else (0, 0)
         out[name] = max(int(rows), int(size) // 200)
     return out
@@ -50,9 +53,11 @@ def _by_size(v: Compiled, sizes: dict[str, int], config: Config) -> None:
     rows, table = max(((sizes[t], t) for t in v.plan.tables), default=(0, "none"))
     big = rows > limit
     v.engine = "spark" if big and _can_run(v, "spark") else "duckdb"
-    v.notes.append(f"engine auto: {v.engine}, since its largest table, {table}, has about {rows} rows, "
-                   f"{'above' if big else 'within'} the threshold of {limit}"
-                   + ("; but Spark cannot run it" if big and v.engine == "duckdb" else ""))
+    v.notes.append(
+        f"engine auto: {v.engine}, since its largest table, {table}, has about {rows} rows, "
+        f"{'above' if big else 'within'} the threshold of {limit}"
+        + ("; but Spark cannot run it" if big and v.engine == "duckdb" else "")
+    )
 
 
 def _relieve(movable: list[Compiled], total: int, sizes: dict[str, int]) -> None:
@@ -67,8 +72,11 @@ def _relieve(movable: list[Compiled], total: int, sizes: dict[str, int]) -> None
     for v in sorted(movable, key=lambda v: (-weight(v), v.name)):
         if left and _can_run(v, "spark"):
             v.engine = "spark"
-            v.notes.append(f"engine auto: spark, since it reads the most (about {weight(v)} rows) of {total} views that would share "
-                           "DuckDB's one writer")
+            v.notes.append(
+                f"engine auto: spark, since it reads the most (about {weight(v)} rows) of {total} views that would "
+                f"share "
+                "DuckDB's one writer"
+            )
             left -= 1
 
 
@@ -90,5 +98,9 @@ def _check(v: Compiled) -> None:
     except TidemarkError as e:
         v.error = e
     except Exception as e:
-        v.error = TidemarkError(f'view "{v.name}" could not be compiled', code="compiler_bug", detail=f"{type(e).__name__}: {e}"[:300],
-                                hint="This is a bug of Tidemark; please report it.")
+        v.error = TidemarkError(
+            f'view "{v.name}" could not be compiled',
+            code="compiler_bug",
+            detail=f"{type(e).__name__}: {e}"[:300],
+            hint="This is a bug of Tidemark; please report it.",
+        )

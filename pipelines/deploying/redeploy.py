@@ -22,7 +22,16 @@ from pipelines.applying.capture import Capture, current_lsn
 from pipelines.applying.catching_up import catch_up, limits
 from pipelines.applying.unaltered import check_source
 from pipelines.config import Config
-from pipelines.deploying.building import build, catalog_tables, check_copied, drop_others, needed, plans, records, without_refused
+from pipelines.deploying.building import (
+    build,
+    catalog_tables,
+    check_copied,
+    drop_others,
+    needed,
+    plans,
+    records,
+    without_refused,
+)
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.source_objects import marked, publish
 from pipelines.deployment import Deployment
@@ -31,15 +40,25 @@ from pipelines.refused import qualified
 from pipelines.warehouse import DUCKDB_FILE, UNFINISHED, Warehouse
 
 
-def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Catalog, progress: Progress,
-             say: Callable[[str], None], keep_going: bool, again: AbstractSet[str] = frozenset()) -> None:
+def redeploy(
+    config: Config,
+    old: Deployment,
+    views: list[Compiled],
+    catalog: Catalog,
+    progress: Progress,
+    say: Callable[[str], None],
+    keep_going: bool,
+    again: AbstractSet[str] = frozenset(),
+) -> None:
     """Bring what is deployed in line with the views; where that fails, it is as it was.
 
-    Tables of which a column was refused are copied again, and so are those of `again`, whose changes were lost: the states
-    that read these are filled again, too.
+    Tables of which a column was refused are copied again, and so are those of `again`, whose changes were lost: the
+    states that read these are filled again, too.
     """
     if "duckdb" in old.tables and not (config.warehouse_path / DUCKDB_FILE).exists():
-        raise TidemarkError(f"the DuckDB file of the warehouse {config.warehouse_path} is gone", code="warehouse_gone", hint=RESYNC)
+        raise TidemarkError(
+            f"the DuckDB file of the warehouse {config.warehouse_path} is gone", code="warehouse_gone", hint=RESYNC
+        )
     _check_columns(old, views, catalog)
     if not keep_going:
         refuse(views)
@@ -47,10 +66,16 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
     wanted = needed(views)
     stay = {t for ts in wanted.values() for t in ts}
     origin = replace(old.origin, tables=tuple((t, m) for t, m in old.origin.tables if t not in again))
-    check_source(config.source.dsn, replace(old, origin=origin, catalog=[t for t in old.catalog if qualified(t) in stay]), _frontier(config, old))
+    check_source(
+        config.source.dsn,
+        replace(old, origin=origin, catalog=[t for t in old.catalog if qualified(t) in stay]),
+        _frontier(config, old),
+    )
     d = replace(old, origin=origin, tables=dict(old.tables), catalog=list(old.catalog), refused=deepcopy(old.refused))
-    new: dict[str, list[str]] = {e: [t for t in ts if t not in old.tables.get(e, []) or t in {*again, *old.refused.get(e, {})}]
-                                 for e, ts in wanted.items()}
+    new: dict[str, list[str]] = {
+        e: [t for t in ts if t not in old.tables.get(e, []) or t in {*again, *old.refused.get(e, {})}]
+        for e, ts in wanted.items()
+    }
     new = {e: ts for e, ts in new.items() if ts}
     maintained = _maintained(config, old)
     if new:
@@ -72,7 +97,9 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
     warehouse = Warehouse(config, d)
     unfinished = config.warehouse_path / UNFINISHED
     try:
-        drop_others(warehouse, maintained)  # of views set aside, or left by a deploy that was killed: nothing has maintained them
+        drop_others(
+            warehouse, maintained
+        )  # of views set aside, or left by a deploy that was killed: nothing has maintained them
         unfinished.touch()
         try:
             build(warehouse, say, views if keep_going else [])
@@ -92,7 +119,9 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
         reach("redeploy.saved")
         unfinished.unlink(missing_ok=True)
         for name, engine in previous.items():
-            if not any(v.name.lower() == name.lower() and v.engine == engine for v in d.views):  # which engines take for one name
+            if not any(
+                v.name.lower() == name.lower() and v.engine == engine for v in d.views
+            ):  # which engines take for one name
                 warehouse.engine(engine).drop_view(name)
         drop_others(warehouse, plans(warehouse))
         for e, ts in gone.items():
@@ -110,25 +139,34 @@ def redeploy(config: Config, old: Deployment, views: list[Compiled], catalog: Ca
 def _check_columns(old: Deployment, views: list[Compiled], catalog: Catalog) -> None:
     """Give views an error that read columns which their tables had not when they were copied."""
     copied = {(t.schema, t.name): t for t in old.catalog}
-    grown = {f"{t.schema}.{t.name}" for k, t in catalog.tables.items()
-             if k in copied and {c.name for c in t.columns} - {c.name for c in copied[k].columns}}
+    grown = {
+        f"{t.schema}.{t.name}"
+        for k, t in catalog.tables.items()
+        if k in copied and {c.name for c in t.columns} - {c.name for c in copied[k].columns}
+    }
     before = replace(catalog, tables={**catalog.tables, **copied})
     queries = {v.name: v.text.query for v in views if v.text is not None}
     for v in views:
         if v.plan is None or not v.plan.tables & grown:
             continue
         try:
-            same = [n for n, _ in compile_view(v.name, queries[v.name], before, queries).outputs] == [n for n, _ in v.plan.outputs]
+            same = [n for n, _ in compile_view(v.name, queries[v.name], before, queries).outputs] == [
+                n for n, _ in v.plan.outputs
+            ]
         except TidemarkError:
             same = False
         if not same:
-            v.error = TidemarkError(f"it reads a column of {min(v.plan.tables & grown)} that was added after the table was copied",
-                                    code="column_added", hint=AGAIN)
+            v.error = TidemarkError(
+                f"it reads a column of {min(v.plan.tables & grown)} that was added after the table was copied",
+                code="column_added",
+                hint=AGAIN,
+            )
 
 
 @dataclass(frozen=True)
 class Lost:
-    """What is copied beside new tables: those whose changes were lost, `tables`. `strict`: a value that does not fit ends it."""
+    """What is copied beside new tables: those whose changes were lost, `tables`. `strict`: a value that does not fit
+    ends it."""
 
     old: Deployment
     tables: AbstractSet[str]
@@ -136,8 +174,9 @@ class Lost:
     strict: bool
 
 
-def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress,
-                lost: Lost) -> None:
+def _add_tables(
+    config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress, lost: Lost
+) -> None:
     """Bring tables in at one LSN: everything else is first moved exactly there."""
     fresh = {t for ts in new.values() for t in ts} - {qualified(t) for t in d.catalog}
     every = d.catalog + catalog_tables(fresh, catalog)
@@ -145,8 +184,12 @@ def _add_tables(config: Config, d: Deployment, new: dict[str, list[str]], catalo
     reach("redeploy.published")
     with connect(config.source.dsn) as conn:
         d.origin = marked(conn, d)
-    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in every], temporary=True)
-    d.origin = replace(d.origin, system=d.origin.system or snapshot.system, timeline=d.origin.timeline or snapshot.timeline)
+    snapshot = ExportedSnapshot(
+        config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in every], temporary=True
+    )
+    d.origin = replace(
+        d.origin, system=d.origin.system or snapshot.system, timeline=d.origin.timeline or snapshot.timeline
+    )
     try:
         warehouse = Warehouse(config, d)
         try:

@@ -1,8 +1,8 @@
 """deploy --resync: what to do where changes were lost. The tables concerned are copied again, no others.
 
-Where the publication left tables out for a while, these are copied again at one LSN, as new tables are. Where the slot, the
-server or its history is another one, nothing of the stream can be believed: a new warehouse is filled beside the old one,
-which can be read meanwhile, and takes its place.
+Where the publication left tables out for a while, these are copied again at one LSN, as new tables are. Where the
+slot, the server or its history is another one, nothing of the stream can be believed: a new warehouse is filled
+beside the old one, which can be read meanwhile, and takes its place.
 """
 
 from __future__ import annotations
@@ -33,8 +33,15 @@ from pipelines.project import Compiled
 from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
 
 
-def again(config: Config, old: Deployment, views: list[Compiled], catalog: Catalog, progress: Progress, say: Callable[[str], None],
-          keep_going: bool) -> None:
+def again(
+    config: Config,
+    old: Deployment,
+    views: list[Compiled],
+    catalog: Catalog,
+    progress: Progress,
+    say: Callable[[str], None],
+    keep_going: bool,
+) -> None:
     """Copy again what has to be."""
     tables = _left_out(config, old)
     if tables is None:
@@ -46,7 +53,8 @@ def again(config: Config, old: Deployment, views: list[Compiled], catalog: Catal
 
 
 def _left_out(config: Config, d: Deployment) -> set[str] | None:
-    """The tables whose changes may be missing from the stream; None where that is every table, or was asked for without need."""
+    """The tables whose changes may be missing from the stream; None where that is every table, or was asked for
+    without need."""
     if d.status != "live":
         return None
     try:
@@ -70,12 +78,22 @@ def _left_out(config: Config, d: Deployment) -> set[str] | None:
     return found or None
 
 
-def _all(config: Config, old: Deployment, views: list[Compiled], catalog: Catalog, progress: Progress, say: Callable[[str], None],
-         keep_going: bool) -> None:
-    """A new warehouse in a folder beside the data; then its files take their place. The deployment's mark tells halves apart."""
+def _all(
+    config: Config,
+    old: Deployment,
+    views: list[Compiled],
+    catalog: Catalog,
+    progress: Progress,
+    say: Callable[[str], None],
+    keep_going: bool,
+) -> None:
+    """A new warehouse in a folder beside the data; then its files take their place. The deployment's mark tells
+    halves apart."""
     path = config.warehouse_path
     folder = path / BESIDE
-    beside = config.model_copy(update={"warehouse": config.warehouse.model_copy(update={"path": str(folder.absolute())})})
+    beside = config.model_copy(
+        update={"warehouse": config.warehouse.model_copy(update={"path": str(folder.absolute())})}
+    )
     _forget_unfinished(beside)
     say("copying all tables again, beside what is there")
     reach("resync.marked")

@@ -14,30 +14,45 @@ from connectors.postgres.connection import connect
 from connectors.postgres.origin import Origin
 from pipelines.deployment import Deployment
 
-SLOTS = "SELECT slot_name::text, active FROM pg_replication_slots WHERE database = current_database() AND slot_name ~ %s"
+SLOTS = (
+    "SELECT slot_name::text, active FROM pg_replication_slots WHERE database = current_database() AND slot_name ~ %s"
+)
 PUBLICATIONS = "SELECT pubname::text FROM pg_publication WHERE pubname ~ %s"
 OURS = "^tidemark_[0-9a-f]{10}$"
 
 
 def orphans(conn: psycopg.Connection, d: Deployment | None) -> list[str]:
-    """SQL that drops slots and publications of Tidemark's making that are not this deployment's; they may be another's."""
+    """SQL that drops slots and publications of Tidemark's making that are not this deployment's; they may be
+    another's."""
     slot, publication = (d.slot, d.publication) if d is not None else ("", "")
-    out = [f"SELECT pg_drop_replication_slot('{name}');{'  -- it is in use' if active else ''}"
-           for name, active in conn.execute(SLOTS, (OURS,)).fetchall() if name != slot]
-    return out + [f'DROP PUBLICATION "{name}";' for (name,) in conn.execute(PUBLICATIONS, (OURS,)).fetchall() if name != publication]
+    out = [
+        f"SELECT pg_drop_replication_slot('{name}');{'  -- it is in use' if active else ''}"
+        for name, active in conn.execute(SLOTS, (OURS,)).fetchall()
+        if name != slot
+    ]
+    return out + [
+        f'DROP PUBLICATION "{name}";'
+        for (name,) in conn.execute(PUBLICATIONS, (OURS,)).fetchall()
+        if name != publication
+    ]
 
 
 def marked(conn: psycopg.Connection, d: Deployment) -> Origin:
-    """The deployment's origin with the publication as it is now; what was known of tables that were in it before stays."""
+    """The deployment's origin with the publication as it is now; what was known of tables that were in it before
+    stays."""
     own, tables = marks(conn, d.publication)
     kept = {f"{t.schema}.{t.name}" for t in d.catalog}
     before = {t: mark for t, mark in d.origin.tables if t in kept}
-    return replace(d.origin, publication=d.origin.publication or own, tables=tuple(sorted({**tables, **before}.items())))
+    return replace(
+        d.origin, publication=d.origin.publication or own, tables=tuple(sorted({**tables, **before}.items()))
+    )
 
 
 def publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> None:
     """Create the publication of just these tables, or make it so."""
-    listed = sql.SQL(", ").join(sql.Identifier(t.schema, t.name) for t in sorted(tables, key=lambda t: (t.schema, t.name)))
+    listed = sql.SQL(", ").join(
+        sql.Identifier(t.schema, t.name) for t in sorted(tables, key=lambda t: (t.schema, t.name))
+    )
     with connect(dsn, patience=None) as c:
         try:
             if alter and tables:
@@ -45,22 +60,33 @@ def publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> No
             elif not alter:
                 c.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(name)))
                 body = sql.SQL(" FOR TABLE {}").format(listed) if tables else sql.SQL("")
-                c.execute(sql.SQL("CREATE PUBLICATION {}{} WITH (publish_via_partition_root = true)").format(
-                    sql.Identifier(name), body))
+                c.execute(
+                    sql.SQL("CREATE PUBLICATION {}{} WITH (publish_via_partition_root = true)").format(
+                        sql.Identifier(name), body
+                    )
+                )
         except psycopg.Error as e:
-            raise TidemarkError("cannot publish the tables that the views read", detail=str(e).split("\n")[0],
-                                code="publication_failed",
-                                hint="The user must own the tables and have CREATE on the database.") from e
+            raise TidemarkError(
+                "cannot publish the tables that the views read",
+                detail=str(e).split("\n")[0],
+                code="publication_failed",
+                hint="The user must own the tables and have CREATE on the database.",
+            ) from e
 
 
 def drop_source_objects(dsn: str, d: Deployment) -> None:
     """Slot and publication, if they are there."""
     with connect(dsn) as c:
-        c.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s AND active", (d.slot,))
+        c.execute(
+            "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s AND active",
+            (d.slot,),
+        )
         for _ in range(50):
             row = c.execute("SELECT active FROM pg_replication_slots WHERE slot_name = %s", (d.slot,)).fetchone()
             if row is None or not row[0]:
                 break
             c.execute("SELECT pg_sleep(0.1)")
-        c.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s", (d.slot,))
+        c.execute(
+            "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s", (d.slot,)
+        )
         c.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(d.publication)))

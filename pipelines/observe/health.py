@@ -37,8 +37,9 @@ def unready(s: Snapshot, limits: HealthLimits) -> list[Reason]:
         found.append({"code": "starting", "message": "the pipeline has not started yet"})
     elif s["source"]["state"] == "away":
         away = s["source"]
-        found.append({"code": "source_away", "message": f"the source is away {away['seconds']:.0f} s: "
-                                                            f"{away['reason']}"})
+        found.append(
+            {"code": "source_away", "message": f"the source is away {away['seconds']:.0f} s: {away['reason']}"}
+        )
     for v in s["views"]:
         if v["set_aside"]:
             found.append({"code": "set_aside", "message": f'view "{v["view"]}" is set aside: {v["set_aside"]}'})

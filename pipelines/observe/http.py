@@ -51,8 +51,12 @@ def start(state: RunState, address: str, limits: HealthLimits | None = None) -> 
         return Server(_Listener(parse_address(address), state, limits or HealthLimits()))
     except (OSError, ValueError) as e:
         what = e.strerror if isinstance(e, OSError) and e.strerror else str(e)
-        error = TidemarkError(f"cannot listen on {address}", detail=what, code="metrics_address",
-                              hint='Give [metrics] listen another host:port, or "" for none.')
+        error = TidemarkError(
+            f"cannot listen on {address}",
+            detail=what,
+            code="metrics_address",
+            hint='Give [metrics] listen another host:port, or "" for none.',
+        )
         error.exit_code = 2
         raise error from e
 

@@ -32,12 +32,30 @@ class Log:
         aside = sum(bool(v.set_aside) for v in views)
         self._say("info", "started", slot=slot, views=len(views), set_aside=aside, **engines, **extra)
 
-    def batches(self, batches: int, transactions: int, changes: int, rows: int, rows_per_second: float, seconds: float,
-                frontier: int, stale_seconds: float) -> None:
+    def batches(
+        self,
+        batches: int,
+        transactions: int,
+        changes: int,
+        rows: int,
+        rows_per_second: float,
+        seconds: float,
+        frontier: int,
+        stale_seconds: float,
+    ) -> None:
         """What `Summary` gathered."""
-        self._say("info", "batches", batches=batches, transactions=transactions, changes=changes, rows=rows,
-                  rows_per_second=round(rows_per_second, 1), seconds=round(seconds, 3), frontier=format_lsn(frontier),
-                  stale_seconds=round(stale_seconds, 1))
+        self._say(
+            "info",
+            "batches",
+            batches=batches,
+            transactions=transactions,
+            changes=changes,
+            rows=rows,
+            rows_per_second=round(rows_per_second, 1),
+            seconds=round(seconds, 3),
+            frontier=format_lsn(frontier),
+            stale_seconds=round(stale_seconds, 1),
+        )
 
     def source_away(self, reason: str, attempt: int, retry_in: float | None) -> None:
         extra = {} if retry_in is None else {"retry_in": round(retry_in, 1)}
@@ -70,8 +88,13 @@ def configure(format: Format, stream: TextIO | None = None) -> Log:
     global _libraries
     show = structlog.processors.JSONRenderer(ensure_ascii=False) if format == "json" else _text
     stamp = structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts")
-    log = Log(structlog.wrap_logger(structlog.PrintLogger(stream or sys.stderr), wrapper_class=structlog.BoundLogger,
-                                    processors=[structlog.processors.add_log_level, stamp, _ordered, show]))
+    log = Log(
+        structlog.wrap_logger(
+            structlog.PrintLogger(stream or sys.stderr),
+            wrapper_class=structlog.BoundLogger,
+            processors=[structlog.processors.add_log_level, stamp, _ordered, show],
+        )
+    )
     if _libraries is not None:
         logging.getLogger().removeHandler(_libraries)
     _libraries = _Libraries(log)

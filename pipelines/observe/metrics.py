@@ -39,8 +39,9 @@ class StateCollector(Collector):
         yield from _run(s)
 
 
-def _gauge(name: str, text: str, values: Mapping[tuple[str, ...], float | None],
-           labels: tuple[str, ...] = ()) -> GaugeMetricFamily:
+def _gauge(
+    name: str, text: str, values: Mapping[tuple[str, ...], float | None], labels: tuple[str, ...] = ()
+) -> GaugeMetricFamily:
     """A gauge; values that are not known are left out."""
     g = GaugeMetricFamily(f"tidemark_{name}", text, labels=labels)
     for key, value in values.items():
@@ -52,21 +53,45 @@ def _gauge(name: str, text: str, values: Mapping[tuple[str, ...], float | None],
 def _engines(engines: dict[str, EngineShot]) -> Iterator[Metric]:
     label = ("engine",)
     shots = {(name,): e for name, e in engines.items()}
-    yield _gauge("frontier_lsn_bytes", "LSN up to which the views are complete.",
-                 {k: e["frontier"] for k, e in shots.items()}, label)
-    yield _gauge("stale_seconds", "Now less the last moment at which the server said that all it had was ours.",
-                 {k: e["stale_seconds"] for k, e in shots.items()}, label)
-    yield _gauge("stale_bytes", "WAL between the frontier and where the source was when it last told.",
-                 {k: e["stale_bytes"] for k, e in shots.items()}, label)
-    yield _gauge("engine_failed", "1 from a failure until the frontier moves again.",
-                 {k: float(bool(e["error"])) for k, e in shots.items()}, label)
+    yield _gauge(
+        "frontier_lsn_bytes",
+        "LSN up to which the views are complete.",
+        {k: e["frontier"] for k, e in shots.items()},
+        label,
+    )
+    yield _gauge(
+        "stale_seconds",
+        "Now less the last moment at which the server said that all it had was ours.",
+        {k: e["stale_seconds"] for k, e in shots.items()},
+        label,
+    )
+    yield _gauge(
+        "stale_bytes",
+        "WAL between the frontier and where the source was when it last told.",
+        {k: e["stale_bytes"] for k, e in shots.items()},
+        label,
+    )
+    yield _gauge(
+        "engine_failed",
+        "1 from a failure until the frontier moves again.",
+        {k: float(bool(e["error"])) for k, e in shots.items()},
+        label,
+    )
 
 
 def _views(views: list[ViewShot]) -> Iterator[Metric]:
-    yield _gauge("view_set_aside", "1 where a view failed and is not maintained.",
-                 {(v["view"],): float(bool(v["set_aside"])) for v in views}, ("view",))
-    yield _gauge("view_refresh_seconds", "Time that the last batch spent on a view's states.",
-                 {(v["view"], v["engine"]): v["refresh_seconds"] for v in views}, ("view", "engine"))
+    yield _gauge(
+        "view_set_aside",
+        "1 where a view failed and is not maintained.",
+        {(v["view"],): float(bool(v["set_aside"])) for v in views},
+        ("view",),
+    )
+    yield _gauge(
+        "view_refresh_seconds",
+        "Time that the last batch spent on a view's states.",
+        {(v["view"], v["engine"]): v["refresh_seconds"] for v in views},
+        ("view", "engine"),
+    )
 
 
 def _source(s: SourceShot) -> Iterator[Metric]:

@@ -33,14 +33,25 @@ def refresh_seconds(warehouse: Warehouse) -> dict[str, float]:
 class Observer:
     """A `RunState` and, where there is one, a `Log`. What is worth no line is told to `state` itself."""
 
-    def __init__(self, state: RunState | None = None, log: Log | None = None, every: float = EVERY,
-                 clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        state: RunState | None = None,
+        log: Log | None = None,
+        every: float = EVERY,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.state = state or RunState()
         self._log, self._clock, self._measured = log, clock, float("-inf")
         self._summary = Summary(log, every, clock) if log else None
 
-    def started(self, slot: str, views: Iterable[ViewInfo], frontiers: Mapping[str, int],
-                fresh_at: Mapping[str, float] | None = None, listen: str = "") -> None:
+    def started(
+        self,
+        slot: str,
+        views: Iterable[ViewInfo],
+        frontiers: Mapping[str, int],
+        fresh_at: Mapping[str, float] | None = None,
+        listen: str = "",
+    ) -> None:
         views = list(views)
         self.state.started(slot, views, frontiers, fresh_at)
         if self._log:

@@ -33,8 +33,12 @@ class Pace:
         return sum(n for _, n in self.recent) / min(max(now - self.since, 1.0), WINDOW)
 
     def shot(self) -> BatchSeconds:
-        return {"buckets": list(zip(BUCKETS, accumulate(self.counts))), "count": sum(self.counts), "sum": self.spent,
-                "last": self.last}
+        return {
+            "buckets": list(zip(BUCKETS, accumulate(self.counts))),
+            "count": sum(self.counts),
+            "sum": self.spent,
+            "last": self.last,
+        }
 
     def _forget(self, now: float) -> None:
         while self.recent and self.recent[0][0] <= now - WINDOW:

@@ -41,6 +41,15 @@ class SourceState:
 
     def shot(self, now: float) -> SourceShot:
         retry_in = None if self.retry_at is None else max(self.retry_at - now, 0.0)
-        return {"state": self.state, "since": self.since, "seconds": max(now - self.since, 0.0), "reason": self.reason,
-                "attempts": self.attempts, "retry_in": retry_in, "reconnects": self.reconnects,
-                "lsn": self.lsn, "retained_bytes": self.retained, "told_at": self.told_at}
+        return {
+            "state": self.state,
+            "since": self.since,
+            "seconds": max(now - self.since, 0.0),
+            "reason": self.reason,
+            "attempts": self.attempts,
+            "retry_in": retry_in,
+            "reconnects": self.reconnects,
+            "lsn": self.lsn,
+            "retained_bytes": self.retained,
+            "told_at": self.told_at,
+        }

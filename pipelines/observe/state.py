@@ -45,8 +45,13 @@ class RunState:
         self._pace = Pace(self._moved)
         self._resident: int | None = None
 
-    def started(self, slot: str, views: Iterable[ViewInfo], frontiers: Mapping[str, int],
-                fresh_at: Mapping[str, float] | None = None) -> None:
+    def started(
+        self,
+        slot: str,
+        views: Iterable[ViewInfo],
+        frontiers: Mapping[str, int],
+        fresh_at: Mapping[str, float] | None = None,
+    ) -> None:
         """The stream is open. `fresh_at` only where it is known from before; else an engine is stale since now."""
         with self._lock:
             self._phase, self._slot, self._started_at = "running", slot, self._clock()
@@ -61,8 +66,15 @@ class RunState:
         with self._lock:
             self._moved = self._monotonic()
 
-    def batch(self, changes: int, rows: int, seconds: float, frontiers: Mapping[str, int], transactions: int = 0,
-              received_bytes: int = 0) -> None:
+    def batch(
+        self,
+        changes: int,
+        rows: int,
+        seconds: float,
+        frontiers: Mapping[str, int],
+        transactions: int = 0,
+        received_bytes: int = 0,
+    ) -> None:
         """The loop took a batch; `rows` are those it landed itself, not what workers will (`landed`)."""
         with self._lock:
             self._moved = self._monotonic()
@@ -141,8 +153,12 @@ class RunState:
         with self._lock:
             now, moved = self._clock(), self._monotonic()
             return {
-                "at": now, "phase": self._phase, "reason": self._reason, "slot": self._slot,
-                "started_at": self._started_at, "heartbeat_seconds": max(moved - self._moved, 0.0),
+                "at": now,
+                "phase": self._phase,
+                "reason": self._reason,
+                "slot": self._slot,
+                "started_at": self._started_at,
+                "heartbeat_seconds": max(moved - self._moved, 0.0),
                 "engines": {n: self._engine(e, now) for n, e in self._engines.items()},
                 "views": [self._view(v) for v in self._views.values()],
                 "source": self._source.shot(now),
@@ -159,9 +175,19 @@ class RunState:
 
     def _engine(self, e: _Engine, now: float) -> EngineShot:
         lsn, since = self._source.lsn, self._started_at if e.fresh_at is None else e.fresh_at
-        return {"frontier": e.frontier, "fresh_at": e.fresh_at, "stale_seconds": max(now - since, 0.0),
-                "stale_bytes": None if lsn is None else max(lsn - e.frontier, 0), "error": e.error}
+        return {
+            "frontier": e.frontier,
+            "fresh_at": e.fresh_at,
+            "stale_seconds": max(now - since, 0.0),
+            "stale_bytes": None if lsn is None else max(lsn - e.frontier, 0),
+            "error": e.error,
+        }
 
     def _view(self, v: ViewInfo) -> ViewShot:
-        return {"view": v.view, "engine": v.engine, "maintenance": v.maintenance, "set_aside": v.set_aside,
-                "refresh_seconds": self._refresh.get(v.view)}
+        return {
+            "view": v.view,
+            "engine": v.engine,
+            "maintenance": v.maintenance,
+            "set_aside": v.set_aside,
+            "refresh_seconds": self._refresh.get(v.view),
+        }

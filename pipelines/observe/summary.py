@@ -33,11 +33,16 @@ class Summary:
         if self._new(now):
             span = max(self._clock() - self._since, 0.001)
             rows = now["rows"] - before["rows"]
-            self._log.batches(now["batches"] - before["batches"], now["transactions"] - before["transactions"],
-                              now["changes"] - before["changes"], rows, rows / span,
-                              s["batch_seconds"]["sum"] - self._spent,
-                              min((e["frontier"] for e in engines), default=0),
-                              max((e["stale_seconds"] for e in engines), default=0.0))
+            self._log.batches(
+                now["batches"] - before["batches"],
+                now["transactions"] - before["transactions"],
+                now["changes"] - before["changes"],
+                rows,
+                rows / span,
+                s["batch_seconds"]["sum"] - self._spent,
+                min((e["frontier"] for e in engines), default=0),
+                max((e["stale_seconds"] for e in engines), default=0.0),
+            )
         self._said, self._spent, self._since = now, s["batch_seconds"]["sum"], self._clock()
 
     def _new(self, now: Counters) -> bool:

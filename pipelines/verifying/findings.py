@@ -35,5 +35,11 @@ def unowned(statements: list[str]) -> list[Finding]:
     """Slots and publications of Tidemark's making that are not of this warehouse."""
     if not statements:
         return []
-    return [Finding("warning", "the source has slots or publications of another deployment",
-                    "A slot that nobody reads keeps WAL on the source's disk without bound.", " ".join(statements))]
+    return [
+        Finding(
+            "warning",
+            "the source has slots or publications of another deployment",
+            "A slot that nobody reads keeps WAL on the source's disk without bound.",
+            " ".join(statements),
+        )
+    ]

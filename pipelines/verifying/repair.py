@@ -16,12 +16,15 @@ from pipelines.warehouse import Warehouse
 def repair(config: Config, warehouse: Warehouse, capture: Capture, differ: list[Verified]) -> None:
     """On the loop's thread: everything is brought to a snapshot, what differs is made of it anew, and the rest stays.
 
-    While tables are copied the deployment says so: a process that is killed then leaves a warehouse that asks for `--resync`.
+    While tables are copied the deployment says so: a process that is killed then leaves a warehouse that asks for
+    `--resync`.
     """
     d = warehouse.deployment
     copied = {(v.mirror, v.view) for v in differ if v.mirror}
     tables = {t for _, t in copied}
-    views = {v.view for v in differ if not v.mirror} | {v.name for v in d.views if warehouse.view(v.name)[1].tables & tables}
+    views = {v.view for v in differ if not v.mirror} | {
+        v.name for v in d.views if warehouse.view(v.name)[1].tables & tables
+    }
     snapshot = SharedSnapshot(config.source.dsn, [t.quoted for t in d.catalog if qualified(t) in tables])
     try:
         capture.align(snapshot)

@@ -58,8 +58,14 @@ def verify(config: Config, views: list[str], repair: bool = False) -> list[Verif
             warehouse.close()
 
 
-def verify_with(config: Config, warehouse: Warehouse, capture: Capture, views: list[str], repair: bool,
-                on_loop: OnLoop = lambda work: work()) -> list[Verified]:
+def verify_with(
+    config: Config,
+    warehouse: Warehouse,
+    capture: Capture,
+    views: list[str],
+    repair: bool,
+    on_loop: OnLoop = lambda work: work(),
+) -> list[Verified]:
     """Mirrors of the tables that the views read, then the views. `on_loop` runs on the thread that applies batches."""
     chosen = [warehouse.view(n)[0] for n in views] if views else list(warehouse.deployment.views)
     for attempt in range(TRIES):
@@ -75,14 +81,20 @@ def verify_with(config: Config, warehouse: Warehouse, capture: Capture, views: l
     return done
 
 
-def _verify_once(config: Config, warehouse: Warehouse, capture: Capture, views: list[DeployedView],
-                 on_loop: OnLoop) -> tuple[list[Verified], set[str]]:
-    """Compare in one snapshot; and the tables, of those where something differs, that were truncated or rewritten meanwhile."""
+def _verify_once(
+    config: Config, warehouse: Warehouse, capture: Capture, views: list[DeployedView], on_loop: OnLoop
+) -> tuple[list[Verified], set[str]]:
+    """Compare in one snapshot; and the tables, of those where something differs, that were truncated or rewritten
+    meanwhile."""
     read = set().union(*(warehouse.view(v.name)[1].tables for v in views))
     tables = [t for t in warehouse.deployment.catalog if qualified(t) in read]
     with _aligned(config, capture, tables, on_loop) as (snapshot, pins):
-        done = [_mirror(config, warehouse, e, t, snapshot.snapshot, pins[e])
-                for e in warehouse.used_engines() for t in warehouse.tables(e) if qualified(t) in read]
+        done = [
+            _mirror(config, warehouse, e, t, snapshot.snapshot, pins[e])
+            for e in warehouse.used_engines()
+            for t in warehouse.tables(e)
+            if qualified(t) in read
+        ]
         done += [_view(config, warehouse, v, snapshot.snapshot, pins[v.engine]) for v in views]
         rewritten = snapshot.rewritten()
         concerned = {qualified(t) for t in tables if t.quoted in rewritten}
@@ -90,7 +102,9 @@ def _verify_once(config: Config, warehouse: Warehouse, capture: Capture, views: 
 
 
 @contextmanager
-def _aligned(config: Config, capture: Capture, tables: list[Table], on_loop: OnLoop) -> Iterator[tuple[SharedSnapshot, dict[str, Pin]]]:
+def _aligned(
+    config: Config, capture: Capture, tables: list[Table], on_loop: OnLoop
+) -> Iterator[tuple[SharedSnapshot, dict[str, Pin]]]:
     """A snapshot of the source, and every engine pinned at just what that sees."""
     snapshot = SharedSnapshot(config.source.dsn, [t.quoted for t in tables])
     with ExitStack() as pinned:
@@ -129,7 +143,10 @@ def _view(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str, 
     if plan.hangs_on_ties and not out.error and (out.missing or out.extra):
         out.ties = bool(warehouse.engine(v.engine).as_defined(plan, at))
     if out.equal and warehouse.engine(v.engine).counted(plan, at) is False:
-        out.extra, out.example = 1, "what is kept for it counts rows that are not there, or lacks some, and would go wrong later"
+        out.extra, out.example = (
+            1,
+            "what is kept for it counts rows that are not there, or lacks some, and would go wrong later",
+        )
     return out
 
 

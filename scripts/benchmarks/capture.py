@@ -30,8 +30,10 @@ PER_COMMIT = 10_000
 PUBLICATION = "bench"
 TABLE = """CREATE TABLE event (id bigint PRIMARY KEY, customer integer, product integer, price numeric(12,2),
 weight double precision, city text, note text, day date, at timestamptz, paid boolean)"""
-ROWS = """INSERT INTO event SELECT i, i %% 50000, i %% 1000, (i %% 100000) / 100.0, i / 7.0::float8, 'city ' || i %% 500,
-'a note of some length, number ' || i, date '2024-01-01' + i %% 700, timestamptz '2024-01-01 00:00+00' + i * interval '1 s',
+ROWS = """INSERT INTO event SELECT i, i %% 50000, i %% 1000, (i %% 100000) / 100.0, i / 7.0::float8, 'city ' || i %%
+  500,
+'a note of some length, number ' || i, date '2024-01-01' + i %% 700, timestamptz '2024-01-01 00:00+00' + i * interval
+  '1 s',
 i %% 3 = 0 FROM generate_series(%s::int, %s::int) AS i"""
 
 
@@ -45,12 +47,20 @@ def database(dsn: str) -> Iterator[str]:
         yield conninfo.make_conninfo(dsn, dbname=name)
     finally:
         with connect(dsn) as c:
-            c.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = %s AND active", (name,))
+            c.execute(
+                "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = %s AND active",
+                (name,),
+            )
             for _ in range(50):
-                if c.execute("SELECT 1 FROM pg_replication_slots WHERE database = %s AND active", (name,)).fetchone() is None:
+                if (
+                    c.execute("SELECT 1 FROM pg_replication_slots WHERE database = %s AND active", (name,)).fetchone()
+                    is None
+                ):
                     break
                 time.sleep(0.1)
-            c.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s", (name,))
+            c.execute(
+                "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s", (name,)
+            )
             c.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
@@ -63,8 +73,10 @@ def run(dsn: str, rows: int, work: Path, say: Callable[[str], None]) -> dict[str
             with tempfile.TemporaryDirectory(dir=work, prefix="capture-") as folder:
                 r = _drain(own, slot, start, rows, limits, Path(folder))
             runs.append({"name": name, **r})
-            say(f"capture, {name}: {rows / r['seconds']:,.0f} rows/s in {r['batches']} batches; "
-                + ", ".join(f"{k} {v:.2f} s" for k, v in r["spent"].items()))
+            say(
+                f"capture, {name}: {rows / r['seconds']:,.0f} rows/s in {r['batches']} batches; "
+                + ", ".join(f"{k} {v:.2f} s" for k, v in r["spent"].items())
+            )
     return {"rows": rows, "columns": 10, "runs": runs}
 
 
@@ -86,7 +98,9 @@ def _drain(dsn: str, slot: str, start: int, rows: int, limits: Limits, folder: P
     """Receive, decode, stage and land until all rows are in the mirror; nothing is acknowledged."""
     with connect(dsn) as c:
         tables = load_catalog(c).tables
-        expected = c.execute("SELECT count(*), sum(id), sum(price), count(*) FILTER (WHERE paid), max(note) FROM event").fetchone()
+        expected = c.execute(
+            "SELECT count(*), sum(id), sum(price), count(*) FILTER (WHERE paid), max(note) FROM event"
+        ).fetchone()
     engine, decoder = DuckDBEngine(folder / "bench.duckdb", Printer(DUCKDB)), Decoder()
     event = tables[("public", "event")]
     engine.create_mirror(event)
@@ -116,8 +130,9 @@ def _drain(dsn: str, slot: str, start: int, rows: int, limits: Limits, folder: P
             spent["land"] += clock() - t3
             batches += 1
         seconds = clock() - begin
-        found = engine.con.execute("SELECT count(*), sum(id), sum(price), count(*) FILTER (WHERE paid), max(note) "
-                                   "FROM base.event").fetchone()
+        found = engine.con.execute(
+            "SELECT count(*), sum(id), sum(price), count(*) FILTER (WHERE paid), max(note) FROM base.event"
+        ).fetchone()
     finally:
         stream.close()
         engine.close()

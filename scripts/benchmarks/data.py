@@ -61,8 +61,10 @@ def generate(folder: Path, scale: float) -> Path:
     command = str(beside) if beside.exists() else shutil.which("tpchgen-cli")
     if command is None:
         raise SystemExit("tpchgen-cli is missing: pip install tpchgen-cli")
-    subprocess.run([command, "parquet", "-s", f"{scale:g}", "-q", "--overwrite", "-T", ",".join(TABLES), "-o", str(target)],
-                   check=True)
+    subprocess.run(
+        [command, "parquet", "-s", f"{scale:g}", "-q", "--overwrite", "-T", ",".join(TABLES), "-o", str(target)],
+        check=True,
+    )
     return target
 
 
@@ -155,12 +157,19 @@ class Workload:
         return {**values, **changed, **{k: text(pa.array(v)) for k, v in zip(live.table.key, keys)}}
 
     def _of_orders(self, n: int) -> dict[str, pa.Array]:
-        return {"o_totalprice": self._money(n, 500_000), "o_orderstatus": self._one_of(n, ("F", "O", "P")),
-                "o_orderpriority": self._one_of(n, PRIORITIES)}
+        return {
+            "o_totalprice": self._money(n, 500_000),
+            "o_orderstatus": self._one_of(n, ("F", "O", "P")),
+            "o_orderpriority": self._one_of(n, PRIORITIES),
+        }
 
     def _of_lines(self, n: int) -> dict[str, pa.Array]:
-        return {"l_quantity": text(pa.array(self.random.integers(1, 51, n))), "l_extendedprice": self._money(n, 100_000),
-                "l_returnflag": self._one_of(n, ("A", "N", "R")), "l_linestatus": self._one_of(n, ("F", "O"))}
+        return {
+            "l_quantity": text(pa.array(self.random.integers(1, 51, n))),
+            "l_extendedprice": self._money(n, 100_000),
+            "l_returnflag": self._one_of(n, ("A", "N", "R")),
+            "l_linestatus": self._one_of(n, ("F", "O")),
+        }
 
     def _money(self, n: int, upper: int) -> pa.Array:
         return text(pa.array(np.round(self.random.uniform(900, upper, n), 2)))
@@ -173,13 +182,16 @@ def text(a: pa.Array) -> pa.Array:
     return a.cast(pa.string())
 
 
-def _staged(t: Table, values: dict[str, pa.Array], keys: list[I64], old_keys: list[I64], lsn: int, seq: I64,
-            inserts_only: bool) -> Staged:
+def _staged(
+    t: Table, values: dict[str, pa.Array], keys: list[I64], old_keys: list[I64], lsn: int, seq: I64, inserts_only: bool
+) -> Staged:
     """Events on keys: the first are rows as they are now, the others are gone."""
     here, gone = len(keys[0]), len(old_keys[0])
     cols: dict[str, pa.Array] = {
-        SEQ: pa.array(seq * 2 + (np.arange(here + gone) < here)), LSN: pa.array(np.full(here + gone, lsn)),
-        PRESENT: pa.array(np.arange(here + gone) < here)}
+        SEQ: pa.array(seq * 2 + (np.arange(here + gone) < here)),
+        LSN: pa.array(np.full(here + gone, lsn)),
+        PRESENT: pa.array(np.arange(here + gone) < here),
+    }
     for i, (a, b) in enumerate(zip(keys, old_keys)):
         cols[f"k{i}"] = text(pa.array(np.concatenate((a, b)))).cast(pa.string_view())
     for i, c in enumerate(t.columns):

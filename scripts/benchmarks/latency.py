@@ -41,10 +41,17 @@ def run(dsn: str, commits: int, work: Path, say: Callable[[str], None]) -> dict[
             pipeline.wait(30)
         subprocess.run(_tidemark(project, "teardown", "--yes"), check=True, stdout=subprocess.DEVNULL)
     ms = np.array(seconds) * 1e3
-    out = {"commits": commits, "p50": float(np.percentile(ms, 50)), "p95": float(np.percentile(ms, 95)),
-           "max": float(ms.max()), "look": statistics.median(looks) * 1e3}
-    say(f"latency over {commits} commits: p50 {out['p50']:.1f} ms, p95 {out['p95']:.1f} ms, max {out['max']:.1f} ms; "
-        f"one look at the view takes {out['look']:.1f} ms")
+    out = {
+        "commits": commits,
+        "p50": float(np.percentile(ms, 50)),
+        "p95": float(np.percentile(ms, 95)),
+        "max": float(ms.max()),
+        "look": statistics.median(looks) * 1e3,
+    }
+    say(
+        f"latency over {commits} commits: p50 {out['p50']:.1f} ms, p95 {out['p95']:.1f} ms, max {out['max']:.1f} ms; "
+        f"one look at the view takes {out['look']:.1f} ms"
+    )
     return out
 
 
@@ -55,8 +62,10 @@ def _tidemark(project: Path, *arguments: str) -> list[str]:
 def _prepare(dsn: str, project: Path) -> None:
     with connect(dsn) as c:
         c.execute("CREATE TABLE payment (id bigserial PRIMARY KEY, city text, amount numeric(12,2))")
-        c.execute("INSERT INTO payment (city, amount) SELECT 'city ' || i %% %s, i %% 100 FROM generate_series(1, %s) AS i",
-                  (CITIES, SEED_ROWS))
+        c.execute(
+            "INSERT INTO payment (city, amount) SELECT 'city ' || i %% %s, i %% 100 FROM generate_series(1, %s) AS i",
+            (CITIES, SEED_ROWS),
+        )
     quoted = dsn.replace("\\", "\\\\").replace('"', '\\"')
     (project / "tidemark.toml").write_text(f'[source]\ndsn = "{quoted}"\n')
     (project / "views").mkdir()

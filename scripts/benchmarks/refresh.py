@@ -111,7 +111,9 @@ class OnDuckDB(Driven):
     def load(self, folder: Path) -> None:
         for name in TABLES:
             self.engine.create_mirror(table(name))
-            self.engine.con.execute(f"INSERT INTO base.{name} SELECT * FROM read_parquet(?)", [str(folder / f"{name}.parquet")])
+            self.engine.con.execute(
+                f"INSERT INTO base.{name} SELECT * FROM read_parquet(?)", [str(folder / f"{name}.parquet")]
+            )
         self.engine.set_frontier(1)
         self.engine.con.execute("CHECKPOINT")
         self.keys = self.side.execute("SELECT max(l_orderkey) FROM base.lineitem").fetchall()[0][0]
@@ -145,9 +147,12 @@ class OnDuckDB(Driven):
         self.side.execute(f"CREATE OR REPLACE TEMP TABLE again_{view} AS {VIEWS[view]}")
 
     def look_up(self, size: int) -> None:
-        """Find `size` random keys in the largest mirror: what a batch does when it lands, and in each view that joins it."""
-        self.side.execute("SELECT count(*) FROM base.lineitem WHERE l_orderkey IN "
-                          f"(SELECT (hash(i) % {self.keys})::BIGINT FROM range({size}) AS r(i))").fetchall()
+        """Find `size` random keys in the largest mirror: what a batch does when it lands, and in each view that
+        joins it."""
+        self.side.execute(
+            "SELECT count(*) FROM base.lineitem WHERE l_orderkey IN "
+            f"(SELECT (hash(i) % {self.keys})::BIGINT FROM range({size}) AS r(i))"
+        ).fetchall()
 
     def differences(self, plan: ViewPlan) -> int:
         return compare(self.side, f"main.{plan.view}", f"temp.again_{plan.view}")
@@ -218,15 +223,19 @@ class OnSpark(Driven):
 def compare(con: duckdb.DuckDBPyConnection, kept: str, again: str) -> int:
     """How many rows one has and the other has not, as bags; columns are compared in order, floats rounded."""
     a, b = (con.execute(f"DESCRIBE SELECT * FROM {x}").fetchall() for x in (kept, again))
-    floats = [any(t in ("DOUBLE", "FLOAT") for t in (x[1], y[1])) or (x[1] != y[1] and x[1].startswith(y[1][:7]) and "DECIMAL" in x[1])
-              for x, y in zip(a, b, strict=True)]  # averages have other scales in other engines
+    floats = [
+        any(t in ("DOUBLE", "FLOAT") for t in (x[1], y[1]))
+        or (x[1] != y[1] and x[1].startswith(y[1][:7]) and "DECIMAL" in x[1])
+        for x, y in zip(a, b, strict=True)
+    ]  # averages have other scales in other engines
 
     def items(cols: list[Any]) -> str:
         return ", ".join(f'round("{c[0]}"::DOUBLE, {DIGITS})' if f else f'"{c[0]}"' for c, f in zip(cols, floats))
 
     left, right = f"(SELECT {items(a)} FROM {kept})", f"(SELECT {items(b)} FROM {again})"
-    row = con.execute(f"SELECT (SELECT count(*) FROM ({left} EXCEPT ALL {right})), "
-                      f"(SELECT count(*) FROM ({right} EXCEPT ALL {left}))").fetchone()
+    row = con.execute(
+        f"SELECT (SELECT count(*) FROM ({left} EXCEPT ALL {right})), (SELECT count(*) FROM ({right} EXCEPT ALL {left}))"
+    ).fetchone()
     assert row is not None
     return int(row[0]) + int(row[1])
 
@@ -259,16 +268,28 @@ def measure(target: Target, workload: Workload, name: str, plans: list[ViewPlan]
         if n:
             raise Difference(f"{p.view} differs from its query in {n} rows after batches of {size}")
     keys = dict.fromkeys(k for s in spent for k in s)
-    return Cell(name, size, statistics.median(seconds), statistics.mean(folding), again, repeat,
-                {k: statistics.median(s.get(k, 0.0) for s in spent) for k in keys})
+    return Cell(
+        name,
+        size,
+        statistics.median(seconds),
+        statistics.mean(folding),
+        again,
+        repeat,
+        {k: statistics.median(s.get(k, 0.0) for s in spent) for k in keys},
+    )
 
 
-def run(engine: str, scale: float, sizes: list[int], repeat: int, work: Path, say: Callable[[str], None]) -> dict[str, Any]:
+def run(
+    engine: str, scale: float, sizes: list[int], repeat: int, work: Path, say: Callable[[str], None]
+) -> dict[str, Any]:
     """All cells: landing alone, each view alone, and the six together."""
     data = generate(work, scale)
     plans = compile_all(catalog())
-    sets: dict[str, list[ViewPlan]] = {"landing alone": [], **{n: [p] for n, p in plans.items()},
-                                       "all six": list(plans.values())}
+    sets: dict[str, list[ViewPlan]] = {
+        "landing alone": [],
+        **{n: [p] for n, p in plans.items()},
+        "all six": list(plans.values()),
+    }
     if engine == "spark":
         sets = {"all six": list(plans.values())}
     cells: list[Cell] = []
@@ -284,14 +305,22 @@ def run(engine: str, scale: float, sizes: list[int], repeat: int, work: Path, sa
                 for size in sizes:
                     c = measure(target, workload, name, chosen, size, _repeats(size, repeat))
                     cells.append(c)
-                    say(f"{engine} {name}, {size:,} rows: refresh {c.refresh * 1e3:.1f} ms, recompute {c.recompute * 1e3:.1f} ms, "
-                        f"folding {c.folding * 1e3:.1f} ms")
+                    say(
+                        f"{engine} {name}, {size:,} rows: refresh {c.refresh * 1e3:.1f} ms, recompute "
+                        f"{c.recompute * 1e3:.1f} ms, "
+                        f"folding {c.folding * 1e3:.1f} ms"
+                    )
             if isinstance(target, OnDuckDB):
                 looked_up = {size: timed(lambda n=size: target.look_up(n), 5) for size in sizes}  # type: ignore[misc]
         finally:
             target.close()
-    return {"engine": engine, "scale": scale, "cells": [asdict(c) for c in cells], "look_up": looked_up,
-            "maintenance": {n: maintenance_of(p) for n, p in plans.items()}}
+    return {
+        "engine": engine,
+        "scale": scale,
+        "cells": [asdict(c) for c in cells],
+        "look_up": looked_up,
+        "maintenance": {n: maintenance_of(p) for n, p in plans.items()},
+    }
 
 
 def _warm(target: Target, workload: Workload) -> None:

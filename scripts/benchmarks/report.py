@@ -54,10 +54,20 @@ def _ms(seconds: float) -> str:
 def _machine() -> list[str]:
     versions = [f"{p} {importlib.metadata.version(p)}" for p in PACKAGES if _installed(p)]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
-    return ["## Machine", "", *_grid(("", ""), [
-        ("date", date.today().isoformat()), ("processor", f"{_processor()}, {os.cpu_count()} cores"),
-        ("memory", f"{memory:.0f} GiB"), ("system", f"{platform.system()} {platform.machine()}"),
-        ("versions", ", ".join([f"Python {platform.python_version()}", *versions]))])]
+    return [
+        "## Machine",
+        "",
+        *_grid(
+            ("", ""),
+            [
+                ("date", date.today().isoformat()),
+                ("processor", f"{_processor()}, {os.cpu_count()} cores"),
+                ("memory", f"{memory:.0f} GiB"),
+                ("system", f"{platform.system()} {platform.machine()}"),
+                ("versions", ", ".join([f"Python {platform.python_version()}", *versions])),
+            ],
+        ),
+    ]
 
 
 def _processor() -> str:
@@ -86,11 +96,19 @@ def _aims(kept: dict[str, Any]) -> list[str]:
         cells = kept.get(f"refresh-{engine}", {}).get("cells", [])
         for c in cells:
             if c["views"] == ALL and c["size"] == size:
-                rows.append((f"{engine}: {size:,} rows through landing and six views, scale {kept[f'refresh-{engine}']['scale']:g}",
-                             f"≥ {aim:g} times faster than recompute", f"{_ratio(c):.1f} times"))
+                rows.append(
+                    (
+                        f"{engine}: {size:,} rows through landing and six views, scale "
+                        f"{kept[f'refresh-{engine}']['scale']:g}",
+                        f"≥ {aim:g} times faster than recompute",
+                        f"{_ratio(c):.1f} times",
+                    )
+                )
     if "capture" in kept:
         rates = [f"{kept['capture']['rows'] / r['seconds']:,.0f} ({r['name']})" for r in kept["capture"]["runs"]]
-        rows.append((f"capture of {kept['capture']['rows']:,} inserts of ten columns", "≥ 150,000 rows/s", ", ".join(rates)))
+        rows.append(
+            (f"capture of {kept['capture']['rows']:,} inserts of ten columns", "≥ 150,000 rows/s", ", ".join(rates))
+        )
     if "latency" in kept:
         rows.append(("commit to visible, one row, p50", "≤ 60 ms", f"{kept['latency']['p50']:.0f} ms"))
     return ["## Aims", "", *_grid(("measure", "aim", "reached"), rows)]
@@ -101,16 +119,25 @@ def _refresh(r: dict[str, Any]) -> list[str]:
     sizes = sorted({c["size"] for c in cells})
     by = {(c["views"], c["size"]): c for c in cells}
     names = list(dict.fromkeys(c["views"] for c in cells))
-    out = [f"## Refresh against recompute on {engine}", "",
-           f"TPC-H at scale {r['scale']:g}. A batch of n rows has 60 % updates, 20 % inserts and 20 % deletes on uniformly random "
-           "keys of `orders` and `lineitem` (one to four). *Refresh* is landing the batch, maintaining the views and the commit; "
-           "*recompute* runs the views' queries over the mirrors as they are after the batch, and does not land it. "
-           "Milliseconds; medians of several batches. After every cell each view was compared with its query, as bags: no differences.", ""]
+    out = [
+        f"## Refresh against recompute on {engine}",
+        "",
+        f"TPC-H at scale {r['scale']:g}. A batch of n rows has 60 % updates, 20 % inserts and 20 % deletes on "
+        f"uniformly random "
+        "keys of `orders` and `lineitem` (one to four). *Refresh* is landing the batch, maintaining the views and the "
+        "commit; "
+        "*recompute* runs the views' queries over the mirrors as they are after the batch, and does not land it. "
+        "Milliseconds; medians of several batches. After every cell each view was compared with its query, as bags: "
+        "no differences.",
+        "",
+    ]
     head = ["views", "maintenance", "", *(f"{s:,}" for s in sizes)]
     rows = []
     for n in names:
         row = [by.get((n, s)) for s in sizes]
-        rows.append([f"**{n}**", r["maintenance"].get(n, ""), "refresh", *(_ms(c["refresh"]) if c else "" for c in row)])
+        rows.append(
+            [f"**{n}**", r["maintenance"].get(n, ""), "refresh", *(_ms(c["refresh"]) if c else "" for c in row)]
+        )
         if n == LANDING:
             continue
         rows.append(["", "", "recompute", *(_ms(c["recompute"]) if c else "" for c in row)])
@@ -128,35 +155,69 @@ def _limits(r: dict[str, Any], by: dict[tuple[str, int], dict[str, Any]], sizes:
             continue
         longest = sorted(c["spent"].items(), key=lambda x: -x[1])[:4]
         rest = c["refresh"] - sum(c["spent"].values())
-        told = {"rows": f"{s:,}", "refresh": _ms(c["refresh"]), "one look-up": found.get(s, ""),
-                "landing alone": _ms(alone["refresh"]) if alone else "", "landing and commit within": _ms(rest) if c["spent"] else "",
-                "compaction": _ms(c["folding"]), "longest statements": ", ".join(f"`{k}` {_ms(v)}" for k, v in longest)}
+        told = {
+            "rows": f"{s:,}",
+            "refresh": _ms(c["refresh"]),
+            "one look-up": found.get(s, ""),
+            "landing alone": _ms(alone["refresh"]) if alone else "",
+            "landing and commit within": _ms(rest) if c["spent"] else "",
+            "compaction": _ms(c["folding"]),
+            "longest statements": ", ".join(f"`{k}` {_ms(v)}" for k, v in longest),
+        }
         rows.append(told)
     measured = [k for k in (rows[0] if rows else {}) if any(row[k] for row in rows)]
     text = ["Milliseconds of a batch through all six views."]
     if r["engine"] == "spark":
-        text.append("Compaction runs after a batch when the log has grown past its share of the base, and is given per batch on average.")
+        text.append(
+            "Compaction runs after a batch when the log has grown past its share of the base, and is given per batch "
+            "on average."
+        )
     if found:
-        text.append("*One look-up* finds as many random keys in `lineitem` and reads one column: the engine has no index that pays "
-                    "(connectors/README.md), so it scans all rows. A batch looks up old images in both tables, and each view but the first and "
-                    "the last looks up what its changes join.")
-    return ["### What limits it", "", " ".join(text), "", *_grid(measured, [[row[k] for k in measured] for row in rows])]
+        text.append(
+            "*One look-up* finds as many random keys in `lineitem` and reads one column: the engine has no index that "
+            "pays "
+            "(connectors/README.md), so it scans all rows. A batch looks up old images in both tables, and each view "
+            "but the first and "
+            "the last looks up what its changes join."
+        )
+    return [
+        "### What limits it",
+        "",
+        " ".join(text),
+        "",
+        *_grid(measured, [[row[k] for k in measured] for row in rows]),
+    ]
 
 
 def _capture(c: dict[str, Any]) -> list[str]:
-    rows = [[r["name"], f"{c['rows'] / r['seconds']:,.0f}", str(r["batches"]), *(f"{v:.2f}" for v in r["spent"].values())]
-            for r in c["runs"]]
-    return ["## Capture", "", f"{c['rows']:,} inserts of {c['columns']} columns, committed before the stream starts, into a DuckDB delta "
-            "table without views. Seconds of one thread; *receive* includes waiting for the server, which decodes the WAL on the same "
-            "machine. *As run does*: a batch also closes when nothing more has arrived, or after the default 20 ms; *large batches*: by rows "
-            "and bytes only.", "",
-            *_grid(("", "rows/s", "batches", *c["runs"][0]["spent"]), rows)]
+    rows = [
+        [r["name"], f"{c['rows'] / r['seconds']:,.0f}", str(r["batches"]), *(f"{v:.2f}" for v in r["spent"].values())]
+        for r in c["runs"]
+    ]
+    return [
+        "## Capture",
+        "",
+        f"{c['rows']:,} inserts of {c['columns']} columns, committed before the stream starts, into a DuckDB delta "
+        "table without views. Seconds of one thread; *receive* includes waiting for the server, which decodes the WAL "
+        "on the same "
+        "machine. *As run does*: a batch also closes when nothing more has arrived, or after the default 20 ms; "
+        "*large batches*: by rows "
+        "and bytes only.",
+        "",
+        *_grid(("", "rows/s", "batches", *c["runs"][0]["spent"]), rows),
+    ]
 
 
 def _latency(x: dict[str, Any]) -> list[str]:
-    return ["## Latency", "", f"From the return of a commit of one row to the answer of a query through a running pipeline that shows it, "
-            f"{x['commits']} commits, one grouped view on DuckDB. Looking at the view takes {x['look']:.1f} ms, which is in the numbers.", "",
-            *_grid(("p50", "p95", "max"), [[f"{x[k]:.1f} ms" for k in ("p50", "p95", "max")]])]
+    return [
+        "## Latency",
+        "",
+        f"From the return of a commit of one row to the answer of a query through a running pipeline that shows it, "
+        f"{x['commits']} commits, one grouped view on DuckDB. Looking at the view takes {x['look']:.1f} ms, which is "
+        f"in the numbers.",
+        "",
+        *_grid(("p50", "p95", "max"), [[f"{x[k]:.1f} ms" for k in ("p50", "p95", "max")]]),
+    ]
 
 
 def _chart(refreshes: list[dict[str, Any]], path: Path) -> None:
@@ -165,16 +226,33 @@ def _chart(refreshes: list[dict[str, Any]], path: Path) -> None:
     for r in refreshes:
         cells = [c for c in r["cells"] if c["views"] == ALL]
         x, name = [c["size"] for c in cells], r["engine"]
-        line, = left.plot(x, [c["refresh"] * 1e3 for c in cells], marker="o", label=f"{name}: refresh")
+        (line,) = left.plot(x, [c["refresh"] * 1e3 for c in cells], marker="o", label=f"{name}: refresh")
         left.plot(x, [c["recompute"] * 1e3 for c in cells], ls="--", color=line.get_color(), label=f"{name}: recompute")
         for view in dict.fromkeys(c["views"] for c in r["cells"] if c["views"] != LANDING):
             mine = [c for c in r["cells"] if c["views"] == view]
             label = view if r["engine"] == "duckdb" else f"{view} ({name})"
-            right.plot([c["size"] for c in mine], [_ratio(c) for c in mine], marker=".", label=label,
-                       lw=2.5 if view == ALL else 1.2)
-    left.set(title="A batch through landing and six views", xlabel="rows changed", ylabel="milliseconds", xscale="log", yscale="log")
+            right.plot(
+                [c["size"] for c in mine],
+                [_ratio(c) for c in mine],
+                marker=".",
+                label=label,
+                lw=2.5 if view == ALL else 1.2,
+            )
+    left.set(
+        title="A batch through landing and six views",
+        xlabel="rows changed",
+        ylabel="milliseconds",
+        xscale="log",
+        yscale="log",
+    )
     right.axhline(1, color="grey", lw=0.8)
-    right.set(title="Times faster than recompute", xlabel="rows changed", ylabel="recompute ÷ refresh", xscale="log", yscale="log")
+    right.set(
+        title="Times faster than recompute",
+        xlabel="rows changed",
+        ylabel="recompute ÷ refresh",
+        xscale="log",
+        yscale="log",
+    )
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)

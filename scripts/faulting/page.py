@@ -29,8 +29,7 @@ def write(path: Path, rows: list[Row], options: Options, minutes: float, measure
     with_moments = "" if measured else f", {options.moments} random moments"
     asked = (", --quick" if options.quick else "") + (f", --only {options.only}" if options.only else "")
     lines = [
-        f"{datetime.now(UTC):%Y-%m-%d}, seed {options.seed}{with_moments}{asked}, "
-        f"{minutes:.0f} minutes.",
+        f"{datetime.now(UTC):%Y-%m-%d}, seed {options.seed}{with_moments}{asked}, {minutes:.0f} minutes.",
         "",
         *table(rows),
     ]

@@ -22,7 +22,8 @@ LEFT: dict[str, set[str]] = {  # what passes although this server may refuse it
     **{kind: INTEGERS for kind in ("smallint", "integer", "bigint", "numeric")},
     **{kind: UNITS for kind in ("date", "timestamp", "timestamptz")},
     "time": UNITS | {"Jan-31-2025", "jan.5.2025"},  # or names of time zones in the manner of POSIX
-    "interval": {"infinity", "-infinity"}, "integer[]": {"{{}}", "{{},{}}", "{{},{1}}"},  # since Postgres 17
+    "interval": {"infinity", "-infinity"},
+    "integer[]": {"{{}}", "{{},{}}", "{{},{1}}"},  # since Postgres 17
 }
 
 

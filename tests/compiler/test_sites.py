@@ -16,9 +16,23 @@ from tests.connectors.fresh import fresh_database
 SCHEMA = """CREATE TYPE order_status AS ENUM ('new', 'shipped');
 CREATE TABLE orders (id uuid PRIMARY KEY, status order_status, d date, n int, big bigint, ns int[], ts timestamptz,
   t timestamp, tm time, b bool, j jsonb, iv interval, q numeric(5,2), f float8, es order_status[], s text, ip inet)"""
-COLUMNS = {"id": "uuid", "status": "order_status", "d": "date", "n": "int", "big": "bigint", "ns": "int[]",
-           "ts": "timestamptz", "t": "timestamp", "tm": "time", "b": "bool", "j": "jsonb", "iv": "interval",
-           "q": "numeric(5,2)", "f": "float8", "es": "order_status[]"}
+COLUMNS = {
+    "id": "uuid",
+    "status": "order_status",
+    "d": "date",
+    "n": "int",
+    "big": "bigint",
+    "ns": "int[]",
+    "ts": "timestamptz",
+    "t": "timestamp",
+    "tm": "time",
+    "b": "bool",
+    "j": "jsonb",
+    "iv": "interval",
+    "q": "numeric(5,2)",
+    "f": "float8",
+    "es": "order_status[]",
+}
 SITES = """
 SELECT id FROM orders WHERE {c} = {x}
 SELECT id FROM orders WHERE {x} <> {c}
@@ -91,12 +105,31 @@ SELECT coalesce(ip, 'zz') AS x FROM orders
 SELECT now() > 'zz' AS x FROM orders
 """.strip().split("\n")
 CATALOG = read_schema(SCHEMA)
-BAD = {"status": "'shiped'", "d": "'2025-13-45'", "ts": "'2025-02-30 10:00'", "n": "'99999999999'", "es": "'{shiped}'",
-       "q": "'1,5'"}
-GOOD = {"id": "'{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}'", "status": "'new'", "d": "'Jan 31, 2025'", "n": "' 7 '",
-        "big": "'9223372036854775807'", "ns": "'{1, 2}'", "ts": "'2025-01-31T10:00Z'", "t": "'20250131 1000'",
-        "tm": "'10:30 pm'",
-        "b": "'ye'", "j": "'{\"a\": 1}'", "iv": "'1-2 3 04:05'", "q": "'1e2'", "f": "'-Infinity'", "es": "'{new}'"}
+BAD = {
+    "status": "'shiped'",
+    "d": "'2025-13-45'",
+    "ts": "'2025-02-30 10:00'",
+    "n": "'99999999999'",
+    "es": "'{shiped}'",
+    "q": "'1,5'",
+}
+GOOD = {
+    "id": "'{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}'",
+    "status": "'new'",
+    "d": "'Jan 31, 2025'",
+    "n": "' 7 '",
+    "big": "'9223372036854775807'",
+    "ns": "'{1, 2}'",
+    "ts": "'2025-01-31T10:00Z'",
+    "t": "'20250131 1000'",
+    "tm": "'10:30 pm'",
+    "b": "'ye'",
+    "j": "'{\"a\": 1}'",
+    "iv": "'1-2 3 04:05'",
+    "q": "'1e2'",
+    "f": "'-Infinity'",
+    "es": "'{new}'",
+}
 
 
 @pytest.fixture(scope="module")
@@ -144,8 +177,15 @@ def test_so_it_is_in_operators_functions_and_casts(source: psycopg.Connection, s
     assert ours(sql) == postgres(source, sql) != ("", 0)
 
 
-@pytest.mark.parametrize("sql", ["SELECT nullif('1000', q) AS x FROM orders", "SELECT '1000' IN (q, 5) AS x FROM orders",
-                                 "SELECT q = '1000' AS x FROM orders", "SELECT coalesce(q, '1000') AS x FROM orders"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT nullif('1000', q) AS x FROM orders",
+        "SELECT '1000' IN (q, 5) AS x FROM orders",
+        "SELECT q = '1000' AS x FROM orders",
+        "SELECT coalesce(q, '1000') AS x FROM orders",
+    ],
+)
 def test_a_literal_beside_a_column_may_have_more_digits_than_it(source: psycopg.Connection, sql: str) -> None:
     assert ours(sql) == postgres(source, sql) == ("", 0)
 

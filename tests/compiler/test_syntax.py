@@ -14,13 +14,33 @@ from tests.connectors.fresh import fresh_database
 
 HEAD = "CREATE MATERIALIZED VIEW v WITH (fillfactor = 50) AS\n"
 WRONG = [
-    "SELECT a FROM (t", "SELECT a FROM t WHERE a = 1 GIVE UP", "SELECT a, FROM t", "SELECT a FROM t WHERE",
-    "SELEC a FROM t", "", "SELECT 'abc", 'SELECT "" FROM t', "SELECT a FROM t ORDER BY a ORDER BY a",
-    "SELECT a FROM t GROUP a", "SELECT CASE WHEN a THEN 1 FROM t", "SELECT a FROM t JOIN u",
-    "SELECT é, 'ü' FROM t WHERE )", "SELECT * EXCLUDE (a) FROM t", "SELECT a FROM t QUALIFY row_number() OVER () = 1",
-    "SELECT a == 1 FROM t x y", "SELECT a FROM t LIMIT 1, 2", "SELECT [1, 2]", "SELECT {'a': 1}",
-    "SELECT a FROM t; SELEC", "SELECT a FROM 't'", "SELECT `a` FROM t WHERE", "SELECT 1x FROM t",
-    'SELECT a FROM t -- )\nWHERE a IN ()', "SELECT /* a", "SELECT $$a", "SELECT U&'\\0'",
+    "SELECT a FROM (t",
+    "SELECT a FROM t WHERE a = 1 GIVE UP",
+    "SELECT a, FROM t",
+    "SELECT a FROM t WHERE",
+    "SELEC a FROM t",
+    "",
+    "SELECT 'abc",
+    'SELECT "" FROM t',
+    "SELECT a FROM t ORDER BY a ORDER BY a",
+    "SELECT a FROM t GROUP a",
+    "SELECT CASE WHEN a THEN 1 FROM t",
+    "SELECT a FROM t JOIN u",
+    "SELECT é, 'ü' FROM t WHERE )",
+    "SELECT * EXCLUDE (a) FROM t",
+    "SELECT a FROM t QUALIFY row_number() OVER () = 1",
+    "SELECT a == 1 FROM t x y",
+    "SELECT a FROM t LIMIT 1, 2",
+    "SELECT [1, 2]",
+    "SELECT {'a': 1}",
+    "SELECT a FROM t; SELEC",
+    "SELECT a FROM 't'",
+    "SELECT `a` FROM t WHERE",
+    "SELECT 1x FROM t",
+    "SELECT a FROM t -- )\nWHERE a IN ()",
+    "SELECT /* a",
+    "SELECT $$a",
+    "SELECT U&'\\0'",
 ]
 
 
@@ -71,7 +91,8 @@ def test_a_place_is_shown_as_psql_shows_it() -> None:
     e = InvalidSql('relation "nope" does not exist')
     e.at = text.index("nope")
     assert str(locate(e, "views/v.sql", text)) == (
-        'views/v.sql:3:16: relation "nope" does not exist\nLINE 3:  SELECT a FROM nope\n                       ^')
+        'views/v.sql:3:16: relation "nope" does not exist\nLINE 3:  SELECT a FROM nope\n                       ^'
+    )
 
 
 @pytest.mark.parametrize("before", [0, 59, 61, 300])

@@ -1,4 +1,5 @@
-"""The compose demo without containers: its own commands, schema, views and workload, on a Spark master and worker of their own processes."""
+"""The compose demo without containers: its own commands, schema, views and workload, on a Spark master and worker of
+their own processes."""
 
 from __future__ import annotations
 
@@ -45,9 +46,20 @@ def master(tmp_path: Path) -> Iterator[str]:
     import pyspark
 
     spark, port, page = Path(pyspark.__file__).parent, free_port(), free_port()
-    here = {"/opt/spark/bin/spark-class": str(spark / "bin" / "spark-class"), "spark-master": "127.0.0.1", "7077": port, "8080": page,
-            "8081": free_port(), "spark://spark-master:7077": f"spark://127.0.0.1:{port}"}
-    env = {"SPARK_HOME": str(spark), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(tmp_path / "work"), "PYSPARK_PYTHON": sys.executable}
+    here = {
+        "/opt/spark/bin/spark-class": str(spark / "bin" / "spark-class"),
+        "spark-master": "127.0.0.1",
+        "7077": port,
+        "8080": page,
+        "8081": free_port(),
+        "spark://spark-master:7077": f"spark://127.0.0.1:{port}",
+    }
+    env = {
+        "SPARK_HOME": str(spark),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_WORKER_DIR": str(tmp_path / "work"),
+        "PYSPARK_PYTHON": sys.executable,
+    }
     if home := java_home():
         env["JAVA_HOME"] = home
     alive = [sys.executable, str(COMPOSE / "spark" / "alive.py"), f"http://127.0.0.1:{page}/json/"]
@@ -58,14 +70,21 @@ def master(tmp_path: Path) -> Iterator[str]:
         yield f"spark://127.0.0.1:{port}"
 
 
-def test_views_stay_equal_on_a_master_with_a_worker(database: str, tmp_path: Path, master: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_views_stay_equal_on_a_master_with_a_worker(
+    database: str, tmp_path: Path, master: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with psycopg.connect(database, autocommit=True) as c:
         for f in sorted((COMPOSE / "postgres").glob("*.sql")):
             c.execute(f.read_text())
     monkeypatch.setenv("PGDSN", database)
     project = Project.create(tmp_path / "project", database, {}, "duckdb")
     text = (PROJECT / "tidemark.toml").read_text()
-    for theirs, ours in (("/warehouse", "warehouse"), ("spark://spark-master:7077", master), ('"tidemark"', '"127.0.0.1"'), ("0.0.0.0", "127.0.0.1")):
+    for theirs, ours in (
+        ("/warehouse", "warehouse"),
+        ("spark://spark-master:7077", master),
+        ('"tidemark"', '"127.0.0.1"'),
+        ("0.0.0.0", "127.0.0.1"),
+    ):
         assert theirs in text
         text = text.replace(theirs, ours)
     (project.home / "tidemark.toml").write_text(text)

@@ -24,8 +24,21 @@ COMPOSE = ROOT / "compose"
 PROJECT = COMPOSE / "project"
 FILE: dict[str, Any] = yaml.safe_load((COMPOSE / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = FILE["services"]
-KNOWN = {"image", "build", "command", "environment", "ports", "volumes", "healthcheck", "depends_on", "init", "restart",
-         "stop_grace_period", "network_mode", "profiles"}
+KNOWN = {
+    "image",
+    "build",
+    "command",
+    "environment",
+    "ports",
+    "volumes",
+    "healthcheck",
+    "depends_on",
+    "init",
+    "restart",
+    "stop_grace_period",
+    "network_mode",
+    "profiles",
+}
 
 each_service = pytest.mark.parametrize("name", SERVICES)
 
@@ -132,7 +145,10 @@ def test_the_source_is_logical() -> None:
 
 
 def test_the_tests_know_its_password() -> None:
-    assert DOCKER_PASSWORD in (expanded(SERVICES["postgres"]["environment"]["POSTGRES_PASSWORD"]), os.environ.get("TIDEMARK_PG_PASSWORD"))
+    assert DOCKER_PASSWORD in (
+        expanded(SERVICES["postgres"]["environment"]["POSTGRES_PASSWORD"]),
+        os.environ.get("TIDEMARK_PG_PASSWORD"),
+    )
 
 
 def test_the_warehouse_is_one_volume_at_one_path() -> None:
@@ -183,8 +199,12 @@ def catalog() -> Catalog:
 
 def test_the_schema_has_primary_keys() -> None:
     tables = {name: t.key for (_, name), t in catalog().tables.items()}
-    assert tables == {"customer": ("customer_id",), "product": ("product_id",), "orders": ("order_id",),
-                      "order_line": ("order_id", "line_no")}
+    assert tables == {
+        "customer": ("customer_id",),
+        "product": ("product_id",),
+        "orders": ("order_id",),
+        "order_line": ("order_id", "line_no"),
+    }
 
 
 def test_views_compile_and_are_maintained_by_rules() -> None:

@@ -22,8 +22,12 @@ def fresh_database(server: str, name: str) -> Iterator[str]:
         with psycopg.connect(server, autocommit=True) as c:
             c.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (full,))
             for _ in range(50):
-                if not c.execute("SELECT 1 FROM pg_replication_slots WHERE database = %s AND active", (full,)).fetchall():
+                if not c.execute(
+                    "SELECT 1 FROM pg_replication_slots WHERE database = %s AND active", (full,)
+                ).fetchall():
                     break
                 c.execute("SELECT pg_sleep(0.1)")
-            c.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s", (full,))
+            c.execute(
+                "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s", (full,)
+            )
             c.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(full)))

@@ -12,7 +12,9 @@ def frame(message: bytes) -> bytes:
     return struct.pack("!cQQQ", b"w", 0, 0, 0) + message
 
 
-def relation(oid: int, name: str, columns: list[str], keys: list[str], identity: str = "d", schema: str = "public") -> bytes:
+def relation(
+    oid: int, name: str, columns: list[str], keys: list[str], identity: str = "d", schema: str = "public"
+) -> bytes:
     out = b"R" + struct.pack("!I", oid) + schema.encode() + b"\0" + name.encode() + b"\0" + identity.encode()
     out += struct.pack("!H", len(columns))
     for c in columns:

@@ -1,4 +1,5 @@
-"""Values that an engine's type cannot hold: named by table, column and key; the views that read the column are set aside, no others."""
+"""Values that an engine's type cannot hold: named by table, column and key; the views that read the column are set
+aside, no others."""
 
 from __future__ import annotations
 
@@ -37,13 +38,18 @@ EXACT = {
 
 def deployed(home: Path, dsn: str, kind: str) -> Project:
     p = Project.create(home, dsn, {"copy": "SELECT a, b, v FROM readings", "n": "SELECT count(*) AS n FROM readings"})
-    p.source(f"CREATE TABLE readings (a int, b text, v {kind}, PRIMARY KEY (a, b))", "INSERT INTO readings VALUES (1, 'x', NULL)")
+    p.source(
+        f"CREATE TABLE readings (a int, b text, v {kind}, PRIMARY KEY (a, b))",
+        "INSERT INTO readings VALUES (1, 'x', NULL)",
+    )
     p.deploy()
     return p
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_streamed_value_out_of_range_is_named_and_stops_what_reads_it(database: str, tmp_path: Path, case: str) -> None:
+def test_a_streamed_value_out_of_range_is_named_and_stops_what_reads_it(
+    database: str, tmp_path: Path, case: str
+) -> None:
     kind, value = BAD[case]
     p = deployed(tmp_path, database, kind)
     p.source("INSERT INTO readings VALUES (2, 'y', NULL)", f"INSERT INTO readings VALUES (42, 'forty-two', {value})")

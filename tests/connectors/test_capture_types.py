@@ -24,8 +24,26 @@ TYPES: dict[str, list[str]] = {
     "numeric(12,3)": ["0", "-1.500", "123456789.999", "-999999999.999"],
     "numeric(38,0)": ["1", "-1", "99999999999999999999999999999999999999"],
     "float4": ["1.1", "-0.0", "'NaN'", "'Infinity'", "'-Infinity'", "3.4028235e38", "1e-45"],
-    "float8": ["0.1", "-0.0", "'NaN'", "'Infinity'", "'-Infinity'", "1.7976931348623157e308", "5e-324", "0.30000000000000004"],
-    "text": ["''", "'a'", "'twelve bytes'", "'thirteen byte'", "'line\nbreak, \"quote\" \\ back'", "'日本😀'", "'NULL'", "repeat('x', 5000)"],
+    "float8": [
+        "0.1",
+        "-0.0",
+        "'NaN'",
+        "'Infinity'",
+        "'-Infinity'",
+        "1.7976931348623157e308",
+        "5e-324",
+        "0.30000000000000004",
+    ],
+    "text": [
+        "''",
+        "'a'",
+        "'twelve bytes'",
+        "'thirteen byte'",
+        "'line\nbreak, \"quote\" \\ back'",
+        "'日本😀'",
+        "'NULL'",
+        "repeat('x', 5000)",
+    ],
     "char(4)": ["'ab'", "''", "'abcd'", "' x'"],
     "inet": ["'10.0.0.1'", "'::1'", "'10.0.0.0/8'"],
     "varchar(20)": ["''", "'a '", "'ünï'"],
@@ -43,7 +61,13 @@ TYPES: dict[str, list[str]] = {
     "numeric(10,2)[]": ["'{}'", "'{1.25,-2.00}'", "'{NULL,0.01}'"],
     "float4[]": ["'{}'", "'{1.5,-2}'", "'{Infinity,NULL}'"],
     "float8[]": ["'{}'", "'{0.1,-2e300}'", "'{-Infinity,NULL}'"],
-    "text[]": ["'{}'", "'{a,b}'", "'{\"a,b\",\"c}\"}'", "'{NULL,\"NULL\",\"\"}'", "ARRAY['a \"q\" b', 'back\\slash', ' pad ']"],
+    "text[]": [
+        "'{}'",
+        "'{a,b}'",
+        '\'{"a,b","c}"}\'',
+        '\'{NULL,"NULL",""}\'',
+        "ARRAY['a \"q\" b', 'back\\slash', ' pad ']",
+    ],
     "varchar(9)[]": ["'{}'", "'{a,b}'", "'{\"c d\"}'"],
     "date[]": ["'{}'", "'{2024-02-29,0001-01-01}'", "'{NULL,1999-12-31}'"],
     "time[]": ["'{}'", "'{00:00:00,12:34:56.789012}'", "'{NULL}'"],
@@ -54,11 +78,17 @@ TYPES: dict[str, list[str]] = {
 }
 # compared as the text that both sides print
 AS_TEXT: dict[str, list[str]] = {
-    "json": ["'{}'", "'{\"b\": 1,  \"a\": [null, \"x\"]}'", "'null'", "'\"text\"'", "'{\"a\": 1, \"a\": 2}'"],
-    "jsonb": ["'{}'", "'{\"b\": 1,  \"a\": [null, \"x\"]}'", "'null'", "'1.50'"],
+    "json": ["'{}'", '\'{"b": 1,  "a": [null, "x"]}\'', "'null'", "'\"text\"'", '\'{"a": 1, "a": 2}\''],
+    "jsonb": ["'{}'", '\'{"b": 1,  "a": [null, "x"]}\'', "'null'", "'1.50'"],
     "int4range": ["'[1,5)'", "'empty'", "'(,3]'"],
 }
-INTERVALS = ["'0'", "'1 year 2 mons 3 days 04:05:06.789012'", "'-1 mon +2 days -03:04:05'", "'1000000 hours'", "'-00:00:00.000001'"]
+INTERVALS = [
+    "'0'",
+    "'1 year 2 mons 3 days 04:05:06.789012'",
+    "'-1 mon +2 days -03:04:05'",
+    "'1000000 hours'",
+    "'-00:00:00.000001'",
+]
 ALL = {**TYPES, **AS_TEXT, "interval": INTERVALS}
 NAMES = {t: f"t{i}" for i, t in enumerate(ALL)}
 
@@ -66,7 +96,9 @@ NAMES = {t: f"t{i}" for i, t in enumerate(ALL)}
 @pytest.fixture(scope="module")
 def typed(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     with fresh_database(server, "types") as dsn:
-        p = Project.create(tmp_path_factory.mktemp("types"), dsn, {n: f"SELECT id, v FROM {n}s" for n in NAMES.values()})
+        p = Project.create(
+            tmp_path_factory.mktemp("types"), dsn, {n: f"SELECT id, v FROM {n}s" for n in NAMES.values()}
+        )
         p.source("CREATE TYPE mood AS ENUM ('sad', 'ok', 'it''s, \"fine\"')")
         with psycopg.connect(dsn, autocommit=True) as c:
             for t, n in NAMES.items():
@@ -131,10 +163,15 @@ def test_a_value_reads_as_postgres_prints_it(typed: Project, t: str) -> None:
 
 
 def test_intervals_keep_months_days_and_microseconds_apart(typed: Project) -> None:
-    parts = ("extract(year FROM v) * 12 + extract(month FROM v), extract(day FROM v), "
-             "extract(hour FROM v) * 3600000000::int8 + extract(minute FROM v) * 60000000 + extract(microseconds FROM v)")
+    parts = (
+        "extract(year FROM v) * 12 + extract(month FROM v), extract(day FROM v), "
+        "extract(hour FROM v) * 3600000000::int8 + extract(minute FROM v) * 60000000 + extract(microseconds FROM v)"
+    )
     want = {k: v if v[0] is not None else None for k, v in theirs(typed, "interval", f"ARRAY[{parts}]::int8[]").items()}
-    got = {k: [v.months, v.days, v.nanoseconds // 1000] if v is not None else None for k, v in ours(typed, "interval").items()}
+    got = {
+        k: [v.months, v.days, v.nanoseconds // 1000] if v is not None else None
+        for k, v in ours(typed, "interval").items()
+    }
     assert got == {k: v for k, v in want.items()}
 
 

@@ -85,11 +85,25 @@ def test_an_update_with_a_full_old_tuple() -> None:
 
 
 def test_updates_of_all_three_shapes_in_one_transaction() -> None:
-    d = decode(transaction(10, T, update(1, ("1", "a", "a")), update(1, ("2", "b", "b"), ("9", None, None), "K"),
-                           update(1, ("3", "c", "c"), ("3", "", "c"), "O"), update(1, ("4", "d", "d"))))
-    got = {("none" if c.old is None else "key" if c.old_is_key else "full"): (rows(c.new), c.seq.tolist()) for c in d.changes[1]}
-    assert got == {"none": ([("1", "a", "a"), ("4", "d", "d")], [2, 5]), "key": ([("2", "b", "b")], [3]),
-                   "full": ([("3", "c", "c")], [4])}
+    d = decode(
+        transaction(
+            10,
+            T,
+            update(1, ("1", "a", "a")),
+            update(1, ("2", "b", "b"), ("9", None, None), "K"),
+            update(1, ("3", "c", "c"), ("3", "", "c"), "O"),
+            update(1, ("4", "d", "d")),
+        )
+    )
+    got = {
+        ("none" if c.old is None else "key" if c.old_is_key else "full"): (rows(c.new), c.seq.tolist())
+        for c in d.changes[1]
+    }
+    assert got == {
+        "none": ([("1", "a", "a"), ("4", "d", "d")], [2, 5]),
+        "key": ([("2", "b", "b")], [3]),
+        "full": ([("3", "c", "c")], [4]),
+    }
 
 
 @pytest.mark.parametrize(("tag", "old"), [("K", ("1", None, None)), ("O", ("1", "x", ""))])
@@ -100,20 +114,43 @@ def test_a_delete_has_an_old_tuple_only(tag: str, old: tuple[str | None, ...]) -
 
 
 def test_unchanged_toast_values_are_flagged_and_not_null_values() -> None:
-    c = only(decode(transaction(10, T, update(1, ("1", UNCHANGED, "y")), update(1, ("2", None, UNCHANGED)), update(1, ("3", "x", "z")))))
+    c = only(
+        decode(
+            transaction(
+                10, T, update(1, ("1", UNCHANGED, "y")), update(1, ("2", None, UNCHANGED)), update(1, ("3", "x", "z"))
+            )
+        )
+    )
     assert c.new is not None
     assert rows(c.new) == [("1", None, "y"), ("2", None, None), ("3", "x", "z")]
-    assert [u.tolist() if u is not None else None for u in c.new.unchanged] == [None, [True, False, False], [False, True, False]]
+    assert [u.tolist() if u is not None else None for u in c.new.unchanged] == [
+        None,
+        [True, False, False],
+        [False, True, False],
+    ]
 
 
 def test_the_bytes_after_an_unchanged_value_are_read_at_the_right_place() -> None:
-    c = only(decode(transaction(10, T, update(1, ("1", UNCHANGED, "after the gap"), ("1", "a long old value", ""), "O"))))
+    c = only(
+        decode(transaction(10, T, update(1, ("1", UNCHANGED, "after the gap"), ("1", "a long old value", ""), "O")))
+    )
     assert rows(c.old) == [("1", "a long old value", "")]
     assert rows(c.new) == [("1", None, "after the gap")]
 
 
 def test_interleaved_relations_keep_their_own_columns_and_order() -> None:
-    d = decode(transaction(10, T, U, insert(1, "1", "a", "b"), insert(2, "7"), insert(1, "2", "c", "d"), delete(2, ("7",)), insert(2, "8")))
+    d = decode(
+        transaction(
+            10,
+            T,
+            U,
+            insert(1, "1", "a", "b"),
+            insert(2, "7"),
+            insert(1, "2", "c", "d"),
+            delete(2, ("7",)),
+            insert(2, "8"),
+        )
+    )
     assert rows(only(d).new) == [("1", "a", "b"), ("2", "c", "d")]
     inserted, deleted = d.changes[2]
     assert (rows(inserted.new), inserted.seq.tolist()) == ([("7",), ("8",)], [4, 7])
@@ -123,7 +160,10 @@ def test_interleaved_relations_keep_their_own_columns_and_order() -> None:
 
 def test_changes_carry_the_commit_lsn_of_their_own_transaction() -> None:
     big = (0x16 << 32) + 5
-    d = decode(transaction(10, T, insert(1, "1", "a", "b")), transaction(big, insert(1, "2", "a", "b"), insert(1, "3", "a", "b")))
+    d = decode(
+        transaction(10, T, insert(1, "1", "a", "b")),
+        transaction(big, insert(1, "2", "a", "b"), insert(1, "3", "a", "b")),
+    )
     assert only(d).lsn.tolist() == [10, big, big]
     assert d.transactions == 2
 
@@ -139,7 +179,13 @@ def test_a_relation_message_tells_names_identity_and_keys() -> None:
     decoder = Decoder()
     decoder.decode(transaction(10, relation(5, 'Söme "table"', ["id", "Größe"], ["id"], "f", "my schema")))
     r = decoder.relations[5]
-    assert (r.schema, r.name, r.identity, r.columns, r.keys) == ("my schema", 'Söme "table"', "f", ("id", "Größe"), (True, False))
+    assert (r.schema, r.name, r.identity, r.columns, r.keys) == (
+        "my schema",
+        'Söme "table"',
+        "f",
+        ("id", "Größe"),
+        (True, False),
+    )
 
 
 def test_a_truncate_names_its_relations_and_its_place() -> None:
@@ -164,7 +210,10 @@ def test_rows_before_an_added_column_are_read_with_the_columns_they_were_written
 
 def test_an_update_before_an_added_column_keeps_its_new_tuple() -> None:
     wider = relation(1, "t", ["id", "a", "b", "c"], ["id"])
-    d = decode(transaction(10, T, update(1, ("1", "new", "y"), ("1", "old", "y"), "O")), transaction(20, wider, insert(1, "2", "x", "y", "z")))
+    d = decode(
+        transaction(10, T, update(1, ("1", "new", "y"), ("1", "old", "y"), "O")),
+        transaction(20, wider, insert(1, "2", "x", "y", "z")),
+    )
     (c,) = [c for c in d.changes[1] if c.kind == "U"]
     assert [r[:3] for r in rows(c.old)] == [("1", "old", "y")]
     assert [r[:3] for r in rows(c.new)] == [("1", "new", "y")]

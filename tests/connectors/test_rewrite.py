@@ -9,14 +9,21 @@ from pipelines import deployment as store
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 
-VIEWS = {"totals": "SELECT k, count(*) AS n, max(v) AS top FROM t GROUP BY k", "bag": "SELECT a, count(*) AS n FROM loose GROUP BY a"}
+VIEWS = {
+    "totals": "SELECT k, count(*) AS n, max(v) AS top FROM t GROUP BY k",
+    "bag": "SELECT a, count(*) AS n FROM loose GROUP BY a",
+}
 
 
 def test_rewriting_changes_no_answer(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, VIEWS)
-    p.source("CREATE TABLE t (id int PRIMARY KEY, k int, v numeric)", "CREATE TABLE loose (a int, b text)",
-             "ALTER TABLE loose REPLICA IDENTITY FULL", "INSERT INTO t SELECT i, i % 7, i FROM generate_series(1, 500) i",
-             "INSERT INTO loose SELECT i % 3, 'x' FROM generate_series(1, 50) i")
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, k int, v numeric)",
+        "CREATE TABLE loose (a int, b text)",
+        "ALTER TABLE loose REPLICA IDENTITY FULL",
+        "INSERT INTO t SELECT i, i % 7, i FROM generate_series(1, 500) i",
+        "INSERT INTO loose SELECT i % 3, 'x' FROM generate_series(1, 50) i",
+    )
     p.deploy()
     p.catch_up()
     d = store.require(p.config.warehouse_path)

@@ -19,12 +19,15 @@ for con in (scratch(), connect(Path('w.duckdb'), read_only=False)):
 def test_nothing_is_printed_among_the_output_where_python_looks_interactive(tmp_path: Path) -> None:
     """DuckDB draws a progress bar on stdout after two seconds where no file is run, and `deploy --json` was no JSON."""
     root = str(Path(__file__).resolve().parents[2])
-    done = subprocess.run([sys.executable, "-c", ASK], cwd=tmp_path, env={"PYTHONPATH": root}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", ASK], cwd=tmp_path, env={"PYTHONPATH": root}, capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines() == ["(False, 'UTC')"] * 2
 
 
 def test_anti_joins_of_an_empty_table(tmp_path: Path) -> None:
-    """With DuckDB 1.5.5's compressed materialization: INTERNAL Error: Failed to bind column reference "_weight" (found by scripts/fuzz)."""
+    """With DuckDB 1.5.5's compressed materialization: INTERNAL Error: Failed to bind column reference "_weight"
+    (found by scripts/fuzz)."""
     con = connect(tmp_path / "w.duckdb", read_only=False)
     con.execute("CREATE TABLE s (t3 VARCHAR, max_2 INTEGER, _weight BIGINT)")
     got = con.execute("""

@@ -39,17 +39,31 @@ def listed(s: Staged, *names: str) -> list[tuple[Any, ...]]:
 
 
 def test_full_changes_become_signed_rows() -> None:
-    s = one(FULL, transaction(10, R, insert(1, "1", "x", None), update(1, ("1", "y", ""), ("1", "x", None)), delete(1, ("1", "y", ""), "O")))
+    s = one(
+        FULL,
+        transaction(
+            10,
+            R,
+            insert(1, "1", "x", None),
+            update(1, ("1", "y", ""), ("1", "x", None)),
+            delete(1, ("1", "y", ""), "O"),
+        ),
+    )
     assert not s.keyed and not s.inserts_only
     rows = sorted((r["_weight"], r["c0"], r["c1"], r["c2"] or "-") for r in s.rows.to_pylist())
     assert rows == sorted([(1, "1", "x", "-"), (-1, "1", "x", "-"), (1, "1", "y", "-"), (-1, "1", "y", "-")])
 
 
 def test_default_changes_become_events_on_keys() -> None:
-    s = one(DEFAULT, transaction(10, R, insert(1, "1", "x", "y"), update(1, ("2", "x", "z")), delete(1, ("3", None, None))))
+    s = one(
+        DEFAULT, transaction(10, R, insert(1, "1", "x", "y"), update(1, ("2", "x", "z")), delete(1, ("3", None, None)))
+    )
     assert s.keyed
     assert listed(s, "k0", "_present", "c0", "c1", "c2") == [
-        ("1", True, "1", "x", "y"), ("2", True, "2", "x", "z"), ("3", False, None, None, None)]
+        ("1", True, "1", "x", "y"),
+        ("2", True, "2", "x", "z"),
+        ("3", False, None, None, None),
+    ]
 
 
 def test_a_key_change_is_the_end_of_one_key_and_the_start_of_another() -> None:
@@ -58,7 +72,17 @@ def test_a_key_change_is_the_end_of_one_key_and_the_start_of_another() -> None:
 
 
 def test_several_changes_to_one_key_keep_their_order() -> None:
-    s = one(DEFAULT, transaction(10, R, insert(1, "1", "a", ""), delete(1, ("1", None, None)), insert(1, "1", "b", ""), update(1, ("1", "c", ""))))
+    s = one(
+        DEFAULT,
+        transaction(
+            10,
+            R,
+            insert(1, "1", "a", ""),
+            delete(1, ("1", None, None)),
+            insert(1, "1", "b", ""),
+            update(1, ("1", "c", "")),
+        ),
+    )
     assert listed(s, "_present", "c1") == [(True, "a"), (False, None), (True, "b"), (True, "c")]
 
 
@@ -75,7 +99,14 @@ def test_changes_below_the_frontier_are_left_out(table: Table) -> None:
 
 @pytest.mark.parametrize("table", [DEFAULT, FULL])
 def test_a_batch_wholly_below_the_frontier_yields_nothing(table: Table) -> None:
-    assert staged(table, transaction(10, R, insert(1, "1", "a", "b"), update(1, ("1", UNCHANGED, "c"), ("1", "a", "b"))), after=11) == []
+    assert (
+        staged(
+            table,
+            transaction(10, R, insert(1, "1", "a", "b"), update(1, ("1", UNCHANGED, "c"), ("1", "a", "b"))),
+            after=11,
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize("table", [DEFAULT, FULL])
@@ -133,7 +164,9 @@ def test_another_table_of_the_name_or_the_table_by_another_name_is_an_error(name
 
 def test_a_key_kept_out_of_line_is_taken_from_the_old_image() -> None:
     s = one(DEFAULT, transaction(10, R, update(1, (UNCHANGED, "x", UNCHANGED), ("a long key", None, None), "K")))
-    assert [r for r in listed(s, "_present", "k0", "c0", "u2", "f0") if r[0]] == [(True, "a long key", "a long key", True, "a long key")]
+    assert [r for r in listed(s, "_present", "k0", "c0", "u2", "f0") if r[0]] == [
+        (True, "a long key", "a long key", True, "a long key")
+    ]
 
 
 def test_a_column_that_went_away_is_an_error_that_names_it() -> None:
@@ -145,7 +178,9 @@ def test_a_column_that_went_away_is_an_error_that_names_it() -> None:
 def test_full_takes_an_unchanged_value_from_the_old_image() -> None:
     s = one(FULL, transaction(10, R, update(1, ("1", UNCHANGED, "new"), ("1", "a value of many bytes", "old"))))
     assert {(r["_weight"], r["c1"], r["c2"]) for r in s.rows.to_pylist()} == {
-        (-1, "a value of many bytes", "old"), (1, "a value of many bytes", "new")}
+        (-1, "a value of many bytes", "old"),
+        (1, "a value of many bytes", "new"),
+    }
 
 
 def test_an_unchanged_value_of_the_mirror_names_the_key_to_take_it_from() -> None:
@@ -160,8 +195,15 @@ def test_an_unchanged_value_with_a_key_change_comes_from_the_old_key() -> None:
 
 
 def test_an_unchanged_value_follows_a_row_through_two_key_changes() -> None:
-    s = one(DEFAULT, transaction(10, R, update(1, ("2", UNCHANGED, "y"), ("1", None, None), "K"),
-                                 update(1, ("3", UNCHANGED, "z"), ("2", None, None), "K")))
+    s = one(
+        DEFAULT,
+        transaction(
+            10,
+            R,
+            update(1, ("2", UNCHANGED, "y"), ("1", None, None), "K"),
+            update(1, ("3", UNCHANGED, "z"), ("2", None, None), "K"),
+        ),
+    )
     assert [r for r in listed(s, "k0", "_present", "u1", "f0") if r[0] == "3"] == [("3", True, True, "1")]
 
 
@@ -171,9 +213,21 @@ def test_an_unchanged_value_written_earlier_in_the_batch_is_taken_from_there() -
 
 
 def test_the_row_a_key_was_reused_for_does_not_lend_its_value() -> None:
-    s = one(DEFAULT, transaction(10, R, update(1, ("2", UNCHANGED, "moved"), ("1", None, None), "K"), insert(1, "1", "fresh", "new"),
-                                 update(1, ("1", UNCHANGED, "newer"))))
-    last = {r["k0"]: (r["c1"], r["u1"], r["f0"]) for r in sorted(s.rows.to_pylist(), key=lambda r: r["_seq"]) if r["_present"]}
+    s = one(
+        DEFAULT,
+        transaction(
+            10,
+            R,
+            update(1, ("2", UNCHANGED, "moved"), ("1", None, None), "K"),
+            insert(1, "1", "fresh", "new"),
+            update(1, ("1", UNCHANGED, "newer")),
+        ),
+    )
+    last = {
+        r["k0"]: (r["c1"], r["u1"], r["f0"])
+        for r in sorted(s.rows.to_pylist(), key=lambda r: r["_seq"])
+        if r["_present"]
+    }
     assert last["2"][1:] == (True, "1")
     assert last["1"][:2] == ("fresh", False)
 

@@ -65,7 +65,11 @@ def test_where_batches_are_slow_to_apply_more_is_collected_for_one(slot: str) ->
         c.execute("ALTER PUBLICATION stream_test ADD TABLE t")
     write(*range(30))
     target = current_lsn(slot)
-    for limits, until, want in ((Limits(seconds=0), target, 1), (Limits(seconds=0, collect=60), target, 30), (Limits(collect=2), None, 31)):
+    for limits, until, want in (
+        (Limits(seconds=0), target, 1),
+        (Limits(seconds=0, collect=60), target, 30),
+        (Limits(collect=2), None, 31),
+    ):
         s = Stream(slot, SLOT, SLOT)
         later = threading.Timer(0.5, write, [100])
         if until is None:
@@ -89,8 +93,12 @@ def test_a_connection_that_breaks_is_told(slot: str) -> None:
 
 def test_a_snapshot_tells_of_tables_truncated_or_rewritten_since(database: str) -> None:
     with connect(database) as c:
-        for q in ("CREATE TABLE t (id int)", "CREATE TABLE u (id int)", "CREATE TABLE p (id int) PARTITION BY LIST (id)",
-                  "CREATE TABLE p1 PARTITION OF p DEFAULT"):
+        for q in (
+            "CREATE TABLE t (id int)",
+            "CREATE TABLE u (id int)",
+            "CREATE TABLE p (id int) PARTITION BY LIST (id)",
+            "CREATE TABLE p1 PARTITION OF p DEFAULT",
+        ):
             c.execute(q)  # type: ignore[arg-type]
         s = ExportedSnapshot(database, "snap_test", ['"t"', "u", "p", "gone"], temporary=True)
         assert s.rewritten() == set()

@@ -11,7 +11,20 @@ import pytest
 
 from tests.memory import warehouse
 
-MARKED = [0.0, -0.0, 1e-4, 1e-5, 1e6, 999999.94, 255455.625, 1234567890.0, 9.62774e18, 16777216.0, 3.4028235e38, 1.1754944e-38]
+MARKED = [
+    0.0,
+    -0.0,
+    1e-4,
+    1e-5,
+    1e6,
+    999999.94,
+    255455.625,
+    1234567890.0,
+    9.62774e18,
+    16777216.0,
+    3.4028235e38,
+    1.1754944e-38,
+]
 
 
 def _real(x: float) -> float:
@@ -28,11 +41,15 @@ def _numbers(kind: str) -> list[float]:
     return list(map(_real, every)) if kind == "real" else every
 
 
-@pytest.mark.parametrize(("kind", "macro", "column"), [("real", "pg.real_text", pa.float32()), ("float8", "pg.float_text", pa.float64())])
+@pytest.mark.parametrize(
+    ("kind", "macro", "column"), [("real", "pg.real_text", pa.float32()), ("float8", "pg.float_text", pa.float64())]
+)
 def test_a_float_has_the_digits_of_postgres(server: str, kind: str, macro: str, column: pa.DataType) -> None:
     numbers = _numbers(kind)
     with psycopg.connect(server) as c:
-        shown = c.execute(f"SELECT array_agg(x::text ORDER BY i) FROM unnest(%s::{kind}[]) WITH ORDINALITY u(x, i)", (numbers,)).fetchall()
+        shown = c.execute(
+            f"SELECT array_agg(x::text ORDER BY i) FROM unnest(%s::{kind}[]) WITH ORDINALITY u(x, i)", (numbers,)
+        ).fetchall()
     con = warehouse([])
     con.register("numbers", pa.table({"i": range(len(numbers)), "x": pa.array(numbers, column)}))
     got = [t for (t,) in con.execute(f"SELECT {macro}(x) FROM numbers ORDER BY i").fetchall()]

@@ -42,16 +42,31 @@ OVERS = [
     "PARTITION BY p",
     "",
 ]
-CALLS = ["count(*)", "count(x)", "sum(n)", "min(s)", "avg(x) FILTER (WHERE n > 1)", "count(*) FILTER (WHERE x IS NULL)", "bool_or(n = 2)"]
-IN_ORDER = ["string_agg(s, ',')", "array_agg(n)", "first_value(x)", "last_value(s)", "nth_value(n, 2)",
-            "array_agg(id) FILTER (WHERE n <> 1)"]
+CALLS = [
+    "count(*)",
+    "count(x)",
+    "sum(n)",
+    "min(s)",
+    "avg(x) FILTER (WHERE n > 1)",
+    "count(*) FILTER (WHERE x IS NULL)",
+    "bool_or(n = 2)",
+]
+IN_ORDER = [
+    "string_agg(s, ',')",
+    "array_agg(n)",
+    "first_value(x)",
+    "last_value(s)",
+    "nth_value(n, 2)",
+    "array_agg(id) FILTER (WHERE n <> 1)",
+]
 
 
 @pytest.fixture(scope="module")
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
     c = warehouse(read_schema(SCHEMA).tables.values())
     c.execute("""INSERT INTO base.w SELECT i, nullif(i % 3, 2), nullif(i * 7 % 5, 4), nullif(i * 13 % 9, 8) / 4,
-        TIMESTAMP '2024-01-30 12:00' + to_hours(i * 17 % 90), DATE '2024-02-27' + CAST(i * 5 % 4 AS INT), chr(CAST(97 + i * 3 % 7 AS INT))
+        TIMESTAMP '2024-01-30 12:00' + to_hours(i * 17 % 90), DATE '2024-02-27' + CAST(i * 5 % 4 AS INT), chr(CAST(97
+          + i * 3 % 7 AS INT))
         FROM range(1, 40) r(i)""")
     c.execute("UPDATE base.w SET t = NULL WHERE id % 11 = 0; UPDATE base.w SET d = NULL WHERE id % 7 = 0")
     yield c
@@ -77,8 +92,12 @@ def test_a_frame_of_joins_is_the_frame(con: duckdb.DuckDBPyConnection, over: str
 
 @pytest.mark.parametrize("call", IN_ORDER)
 def test_values_are_taken_in_order(con: duckdb.DuckDBPyConnection, call: str) -> None:
-    for frame in ("ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING", "RANGE UNBOUNDED PRECEDING",
-                  "GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW"):
+    for frame in (
+        "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+        "ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING",
+        "RANGE UNBOUNDED PRECEDING",
+        "GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW",
+    ):
         r = bound(f"SELECT id, {call} OVER (PARTITION BY p ORDER BY n DESC, id {frame}) AS v FROM w")
         assert rows(con, JOINED, r) == rows(con, DUCKDB, r), frame
 

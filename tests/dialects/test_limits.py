@@ -14,12 +14,15 @@ from pipelines.project import Compiled, compile_project
 SCHEMA = "CREATE TABLE w (id int PRIMARY KEY); CREATE TABLE v (id int PRIMARY KEY, w int, cost int);"
 
 
-@pytest.mark.parametrize("sql", [
-    "SELECT w.id, x.id AS v FROM w LEFT JOIN (SELECT * FROM v ORDER BY cost DESC, id LIMIT 15) x ON x.w = w.id",
-    "SELECT id FROM w WHERE id IN (SELECT w FROM v ORDER BY cost, id LIMIT 3 OFFSET 2)",
-    "SELECT w.id, (SELECT max(cost) FROM (SELECT * FROM v ORDER BY id LIMIT 9) x WHERE x.w = w.id) AS m FROM w",
-    "SELECT id, w FROM v ORDER BY cost, id LIMIT 4",
-])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT w.id, x.id AS v FROM w LEFT JOIN (SELECT * FROM v ORDER BY cost DESC, id LIMIT 15) x ON x.w = w.id",
+        "SELECT id FROM w WHERE id IN (SELECT w FROM v ORDER BY cost, id LIMIT 3 OFFSET 2)",
+        "SELECT w.id, (SELECT max(cost) FROM (SELECT * FROM v ORDER BY id LIMIT 9) x WHERE x.w = w.id) AS m FROM w",
+        "SELECT id, w FROM v ORDER BY cost, id LIMIT 4",
+    ],
+)
 def test_every_limit_is_a_materialized_step(sql: str) -> None:
     view = Compiled("limited_view", parse_view(f"CREATE MATERIALIZED VIEW limited_view AS {sql}"))
     compile_project([view], read_schema(SCHEMA))

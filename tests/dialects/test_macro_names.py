@@ -11,13 +11,25 @@ import pytest
 from dialects import macros
 
 CALLS = (
-    """pg.json_concat('{"b": 1}', '{"1": "ab"}')""", """pg.json_minus('{"1": "ab", "c": 2}', ['1'])""", """pg.json_minus('["a", "b"]', ['a'])""",
-    """pg.json_minus_place('["a", "b"]', 1)""", "pg.json_elements('[1, 2]')", "pg.json_has_element('[1, 2]', '1')",
+    """pg.json_concat('{"b": 1}', '{"1": "ab"}')""",
+    """pg.json_minus('{"1": "ab", "c": 2}', ['1'])""",
+    """pg.json_minus('["a", "b"]', ['a'])""",
+    """pg.json_minus_place('["a", "b"]', 1)""",
+    "pg.json_elements('[1, 2]')",
+    "pg.json_has_element('[1, 2]', '1')",
     "pg.json_sorted(['b', 'aa', 'a'])",
-    """pg.json_at('{"a": {"b": 1}}', pg.json_key('a'))""", "pg.interval_text(INTERVAL '40 days 01:02:03.5')",
-    "pg.interval_over(INTERVAL '3 months', 2)", "pg.interval_times(INTERVAL '3 months', 1.5)", "pg.float_text(1e20)", "pg.exact(0.1)",
-    "list_transform(['a', 'b c'], lambda v: pg.array_quoted(v))", "list_transform(['a'], lambda v: pg.pad_right(v, 3, 'x'))",
-    "pg.initcap('ab cd')", "pg.percentile_at([1.0, 2.0, 4.0], 0.5)", "pg.any_of([NULL, TRUE])", "pg.slice([1, 2, 3], 2, 3)",
+    """pg.json_at('{"a": {"b": 1}}', pg.json_key('a'))""",
+    "pg.interval_text(INTERVAL '40 days 01:02:03.5')",
+    "pg.interval_over(INTERVAL '3 months', 2)",
+    "pg.interval_times(INTERVAL '3 months', 1.5)",
+    "pg.float_text(1e20)",
+    "pg.exact(0.1)",
+    "list_transform(['a', 'b c'], lambda v: pg.array_quoted(v))",
+    "list_transform(['a'], lambda v: pg.pad_right(v, 3, 'x'))",
+    "pg.initcap('ab cd')",
+    "pg.percentile_at([1.0, 2.0, 4.0], 0.5)",
+    "pg.any_of([NULL, TRUE])",
+    "pg.slice([1, 2, 3], 2, 3)",
 )
 
 

@@ -20,11 +20,17 @@ VIEWS = {
     "left_accounts": "SELECT id % 5 AS branch, sum(balance) AS total FROM left_account GROUP BY id % 5",
     "right_accounts": "SELECT id % 5 AS branch, sum(balance) AS total FROM right_account GROUP BY id % 5",
 }
-SCHEMA = tuple(s for side in ("left", "right") for s in (
-    f"CREATE TABLE {side}_account (id int PRIMARY KEY, balance bigint NOT NULL)",
-    f"INSERT INTO {side}_account SELECT g, {BALANCE} FROM generate_series(1, {ACCOUNTS}) g"))
-QUESTION = ("SELECT (SELECT sum(total) FROM left_accounts)::BIGINT AS l, "
-            "(SELECT sum(total) FROM right_accounts)::BIGINT AS r")
+SCHEMA = tuple(
+    s
+    for side in ("left", "right")
+    for s in (
+        f"CREATE TABLE {side}_account (id int PRIMARY KEY, balance bigint NOT NULL)",
+        f"INSERT INTO {side}_account SELECT g, {BALANCE} FROM generate_series(1, {ACCOUNTS}) g",
+    )
+)
+QUESTION = (
+    "SELECT (SELECT sum(total) FROM left_accounts)::BIGINT AS l, (SELECT sum(total) FROM right_accounts)::BIGINT AS r"
+)
 
 
 @dataclass

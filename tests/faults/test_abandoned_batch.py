@@ -19,8 +19,13 @@ TOTALS = "SELECT a, count(*) AS n, sum(b) AS s FROM t GROUP BY a"
 def test_a_second_signal_abandons_the_batch_on_spark(database: str, tmp_path: Path, engines: tuple[str, ...]) -> None:
     p = Project.create(tmp_path, database, {})
     for e in engines:
-        (tmp_path / "views" / f"on_{e}.sql").write_text(f"CREATE MATERIALIZED VIEW on_{e} WITH (engine = '{e}') AS {TOTALS}")
-    p.source("CREATE TABLE t (id int PRIMARY KEY, a int, b int)", "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g")
+        (tmp_path / "views" / f"on_{e}.sql").write_text(
+            f"CREATE MATERIALIZED VIEW on_{e} WITH (engine = '{e}') AS {TOTALS}"
+        )
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b int)",
+        "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g",
+    )
     p.deploy()
     assert sorted(v.engine for v in p.deployed.views) == sorted(engines)
     pending = p.config.warehouse_path / "delta" / "pending"

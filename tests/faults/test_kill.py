@@ -15,9 +15,11 @@ from tests.pipelines.running import listening, running, start, until
 from tests.project import Project
 
 VIEWS = {
-    "by_city": "SELECT city, count(*) AS n, sum(amount) AS s, min(amount) AS low, max(amount) AS high FROM orders GROUP BY city",
+    "by_city": "SELECT city, count(*) AS n, sum(amount) AS s, min(amount) AS low, max(amount) AS high FROM orders "
+    "GROUP BY city",
     "joined": "SELECT c.name, o.id, o.amount FROM customers c LEFT JOIN orders o ON o.customer = c.id",
-    "per_customer": "SELECT c.id, count(o.id) AS n, avg(o.amount) AS a FROM customers c LEFT JOIN orders o ON o.customer = c.id GROUP BY c.id",
+    "per_customer": "SELECT c.id, count(o.id) AS n, avg(o.amount) AS a FROM customers c LEFT JOIN orders o ON "
+    "o.customer = c.id GROUP BY c.id",
     "cities": "SELECT DISTINCT city FROM orders",
     "sizes": "SELECT n, count(*) AS cities FROM by_city GROUP BY n",
     "keyless": "SELECT tag, count(*) AS n FROM tags GROUP BY tag",
@@ -25,7 +27,8 @@ VIEWS = {
 SCHEMA = (
     "CREATE TABLE customers (id int PRIMARY KEY, name text)",
     "CREATE TABLE orders (id int PRIMARY KEY, customer int, city text, amount numeric(12,2))",
-    "CREATE TABLE tags (tag text)", "ALTER TABLE tags REPLICA IDENTITY FULL",
+    "CREATE TABLE tags (tag text)",
+    "ALTER TABLE tags REPLICA IDENTITY FULL",
     "INSERT INTO customers SELECT g, 'c' || g FROM generate_series(1, 40) g",
     "INSERT INTO orders SELECT g, g % 50, 'city ' || g % 7, g FROM generate_series(1, 200) g",
     "INSERT INTO tags SELECT 't' || g % 5 FROM generate_series(1, 50) g",
@@ -65,11 +68,17 @@ class Workload:
         i, city = r.randrange(300), r.choice(["Oslo", "Bergen", None, f"city {r.randrange(7)}"])
         kind = r.random()
         if kind < 0.3:
-            c.execute("INSERT INTO orders VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING", (i, r.randrange(60), city, r.randrange(10_000)))
+            c.execute(
+                "INSERT INTO orders VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                (i, r.randrange(60), city, r.randrange(10_000)),
+            )
         elif kind < 0.6:
             c.execute("UPDATE orders SET amount = amount + 1, city = %s WHERE id = %s", (city, i))
         elif kind < 0.7:
-            c.execute("UPDATE orders SET id = %s WHERE id = %s AND NOT EXISTS (SELECT FROM orders WHERE id = %s)", (i + 300, i, i + 300))
+            c.execute(
+                "UPDATE orders SET id = %s WHERE id = %s AND NOT EXISTS (SELECT FROM orders WHERE id = %s)",
+                (i + 300, i, i + 300),
+            )
         elif kind < 0.85:
             c.execute("DELETE FROM orders WHERE id IN (%s, %s)", (i, r.randrange(600)))
         elif kind < 0.9:
@@ -104,7 +113,11 @@ def kill_and_restart(p: Project, times: int, longest: float, ready: float) -> No
             until(lambda began=began: load.transactions > began or load.error is not None, "the workload goes on")  # type: ignore[misc]
         with running(p, ready, signal.SIGINT) as last:
             deadline = time.monotonic() + longest
-            until(lambda: load.transactions > 50 and time.monotonic() > deadline, "the workload and the pipeline overlap", 30 + longest)
+            until(
+                lambda: load.transactions > 50 and time.monotonic() > deadline,
+                "the workload and the pipeline overlap",
+                30 + longest,
+            )
             assert last.poll() is None
         assert last.returncode == 0
     assert load.error is None, load.error
@@ -137,7 +150,12 @@ def test_a_copy_that_was_killed_starts_clean_and_leaves_no_orphan_slot(database:
             assert row is not None
             return int(row[0])
 
-    process = subprocess.Popen([sys.executable, "-m", "pipelines.cli", "deploy"], cwd=p.home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipelines.cli", "deploy"],
+        cwd=p.home,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     until(lambda: slots() == 1, "the copy begins")
     process.kill()
     assert process.wait(10) == -signal.SIGKILL

@@ -36,14 +36,17 @@ def kill() -> None:
 
 def project(database: str, home: Path) -> Project:
     p = Project.create(home, database, VIEWS, "spark")
-    p.source("CREATE TABLE t (id int PRIMARY KEY, k int, v int)",
-             "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g")
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, k int, v int)",
+        "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g",
+    )
     p.deploy()
     return p
 
 
-def test_java_lost_in_a_batch_is_started_again(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                               caplog: pytest.LogCaptureFixture) -> None:
+def test_java_lost_in_a_batch_is_started_again(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(healing, "FIRST", 0.1)
     p = project(database, tmp_path)
 
@@ -61,17 +64,22 @@ def test_java_lost_in_a_batch_is_started_again(database: str, tmp_path: Path, mo
     def soon() -> None:
         threading.Timer(0.4, kill).start()
 
-    for n, (point, then) in enumerate([
-        ("spark.landed", kill),  # phase one, before what it computes
-        ("spark.landed", soon),  # in the midst of it
-        ("spark.done", kill),  # between the phases
-        ("spark.commit", kill),  # phase two, after its first commit
-        ("spark.done", soon),  # in the midst of it
-    ]):
+    for n, (point, then) in enumerate(
+        [
+            ("spark.landed", kill),  # phase one, before what it computes
+            ("spark.landed", soon),  # in the midst of it
+            ("spark.done", kill),  # between the phases
+            ("spark.commit", kill),  # phase two, after its first commit
+            ("spark.done", soon),  # in the midst of it
+        ]
+    ):
         caplog.clear()
         at(point, then)
-        p.source(f"UPDATE t SET v = v + {n + 1}, k = (k + 1) % 4 WHERE id % 2 = 0", f"DELETE FROM t WHERE id = {n + 1}",
-                 f"INSERT INTO t VALUES ({n + 100}, {n}, 1)")
+        p.source(
+            f"UPDATE t SET v = v + {n + 1}, k = (k + 1) % 4 WHERE id % 2 = 0",
+            f"DELETE FROM t WHERE id = {n + 1}",
+            f"INSERT INTO t VALUES ({n + 100}, {n}, 1)",
+        )
         with caplog.at_level(logging.WARNING, "tidemark"):
             p.catch_up()
         assert "it is tried again" in caplog.text, point
@@ -80,8 +88,9 @@ def test_java_lost_in_a_batch_is_started_again(database: str, tmp_path: Path, mo
     p.assert_equal()
 
 
-def test_java_lost_between_batches_and_under_readers(database: str, tmp_path: Path,
-                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_lost_between_batches_and_under_readers(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(healing, "FIRST", 0.1)
     p = project(database, tmp_path)
     warehouse = Warehouse(p.config, store.require(p.config.warehouse_path))
@@ -105,8 +114,9 @@ def test_java_lost_between_batches_and_under_readers(database: str, tmp_path: Pa
     p.assert_equal()
 
 
-def test_what_does_not_heal_is_told_with_its_reason(database: str, tmp_path: Path,
-                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_heal_is_told_with_its_reason(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from connectors.engine import EngineFailure
 
     monkeypatch.setattr(healing, "FIRST", 0.01)

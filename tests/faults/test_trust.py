@@ -1,4 +1,5 @@
-"""What a trial from outside found: each a way to lose, double, half show or call fresh, and none of them open any more."""
+"""What a trial from outside found: each a way to lose, double, half show or call fresh, and none of them open any
+more."""
 
 from __future__ import annotations
 
@@ -26,9 +27,17 @@ from pipelines.warehouse import Warehouse
 from tests.pipelines.running import running
 from tests.project import Project
 
-T = ("CREATE TABLE t (id int PRIMARY KEY, a int, n numeric)", "CREATE TABLE u (id int PRIMARY KEY, b text)",
-     "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g", "INSERT INTO u VALUES (1, 'x')")
-VIEWS = {"totals": "SELECT a, count(*) AS n FROM t GROUP BY a", "sums": "SELECT a, sum(n) AS s FROM t GROUP BY a", "us": "SELECT id, b FROM u"}
+T = (
+    "CREATE TABLE t (id int PRIMARY KEY, a int, n numeric)",
+    "CREATE TABLE u (id int PRIMARY KEY, b text)",
+    "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g",
+    "INSERT INTO u VALUES (1, 'x')",
+)
+VIEWS = {
+    "totals": "SELECT a, count(*) AS n FROM t GROUP BY a",
+    "sums": "SELECT a, sum(n) AS s FROM t GROUP BY a",
+    "us": "SELECT id, b FROM u",
+}
 
 
 @pytest.fixture
@@ -55,7 +64,10 @@ def status(p: Project) -> dict:  # type: ignore[type-arg]
     return dict(json.loads(done.stdout))
 
 
-@pytest.mark.parametrize("where", ["capture.received", "capture.decoded", "duckdb.landed", "duckdb.frontier", "duckdb.committed", "capture.applied"])
+@pytest.mark.parametrize(
+    "where",
+    ["capture.received", "capture.decoded", "duckdb.landed", "duckdb.frontier", "duckdb.committed", "capture.applied"],
+)
 def test_01_a_batch_that_failed_is_applied_again_before_anything_is_acknowledged(p: Project, where: str) -> None:
     """As where `verify` is served in the loop: the error is told to whoever asked, and the loop goes on."""
     warehouse = Warehouse(p.config, p.deployed)
@@ -91,16 +103,23 @@ def test_01_a_frontier_does_not_pass_what_was_received_and_not_stored(p: Project
 
 
 def test_03_a_slot_that_somebody_advanced_is_refused_and_a_resync_mends_it(p: Project) -> None:
-    p.source("DELETE FROM t WHERE id < 10", "SELECT pg_replication_slot_advance(slot_name, pg_current_wal_lsn()) FROM pg_replication_slots "
-             "WHERE database = current_database()")
+    p.source(
+        "DELETE FROM t WHERE id < 10",
+        "SELECT pg_replication_slot_advance(slot_name, pg_current_wal_lsn()) FROM pg_replication_slots "
+        "WHERE database = current_database()",
+    )
     refused(p)
     resynced(p)
 
 
 def test_03_a_slot_made_again_under_its_name_is_refused(p: Project) -> None:
     slot = p.deployed.slot
-    p.source(f"SELECT pg_drop_replication_slot('{slot}')", "DELETE FROM t WHERE id < 10",
-             f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')", "DELETE FROM t WHERE id = 10")
+    p.source(
+        f"SELECT pg_drop_replication_slot('{slot}')",
+        "DELETE FROM t WHERE id < 10",
+        f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')",
+        "DELETE FROM t WHERE id = 10",
+    )
     refused(p)
     resynced(p)
 
@@ -126,16 +145,36 @@ def resynced(p: Project) -> None:
     p.source("INSERT INTO t VALUES (7000, 2, 7), (7001, 2, 8)")
     p.assert_equal()
     with psycopg.connect(p.dsn) as c:
-        assert c.execute("SELECT count(*) FROM pg_replication_slots WHERE database = current_database()").fetchone() == (1,)
+        assert c.execute(
+            "SELECT count(*) FROM pg_replication_slots WHERE database = current_database()"
+        ).fetchone() == (1,)
 
 
-@pytest.mark.parametrize("sql", [
-    "EXPLAIN ANALYZE DELETE FROM base.t", "EXPLAIN ANALYZE UPDATE meta.frontier SET lsn = 0", "COPY totals TO '{home}/out.csv'",
-    "SELECT * FROM read_text('{home}/tidemark.toml')", "SELECT * FROM '{home}/tidemark.toml'", "SELECT * FROM read_csv('/etc/passwd')",
-    "SELECT * FROM glob('/etc/*')", "SELECT * FROM base.t", "SELECT * FROM meta.frontier", "FROM query('DELETE FROM base.t')",
-    'SELECT * FROM (WITH "/etc/passwd" AS (SELECT 1) SELECT 1), "/etc/passwd"', "ATTACH '{home}/x.db'", "PRAGMA database_list",
-    "SELECT 1; SELECT 2", "WITH x AS (DELETE FROM base.t RETURNING *) SELECT * FROM x", "SET memory_limit = '1GB'", "CHECKPOINT",
-    "INSTALL httpfs", "SELECT (SELECT content FROM read_blob('/etc/passwd'))", "SELECT * FROM duckdb_settings()"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "EXPLAIN ANALYZE DELETE FROM base.t",
+        "EXPLAIN ANALYZE UPDATE meta.frontier SET lsn = 0",
+        "COPY totals TO '{home}/out.csv'",
+        "SELECT * FROM read_text('{home}/tidemark.toml')",
+        "SELECT * FROM '{home}/tidemark.toml'",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT * FROM glob('/etc/*')",
+        "SELECT * FROM base.t",
+        "SELECT * FROM meta.frontier",
+        "FROM query('DELETE FROM base.t')",
+        'SELECT * FROM (WITH "/etc/passwd" AS (SELECT 1) SELECT 1), "/etc/passwd"',
+        "ATTACH '{home}/x.db'",
+        "PRAGMA database_list",
+        "SELECT 1; SELECT 2",
+        "WITH x AS (DELETE FROM base.t RETURNING *) SELECT * FROM x",
+        "SET memory_limit = '1GB'",
+        "CHECKPOINT",
+        "INSTALL httpfs",
+        "SELECT (SELECT content FROM read_blob('/etc/passwd'))",
+        "SELECT * FROM duckdb_settings()",
+    ],
+)
 @pytest.mark.parametrize("on", [False, True], ids=["stopped", "running"])
 def test_05_a_query_reads_views_and_nothing_else(deployed_once: Project, sql: str, on: bool) -> None:
     p = deployed_once
@@ -154,10 +193,22 @@ def test_05_a_query_reads_views_and_nothing_else(deployed_once: Project, sql: st
     assert not (p.home / "out.csv").exists()
 
 
-@pytest.mark.parametrize("sql", ["SELECT * FROM totals", "FROM totals t JOIN sums s USING (a) SELECT t.a, s.s", "EXPLAIN SELECT * FROM totals",
-                                 "EXPLAIN ANALYZE SELECT * FROM totals", "WITH x AS (SELECT * FROM main.totals) SELECT * FROM x",
-                                 'SELECT * FROM "Totals", range(3) r', "DESCRIBE totals", "SUMMARIZE totals", "TABLE totals", "VALUES (1)",
-                                 "SELECT unnest([1, 2]) AS x"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM totals",
+        "FROM totals t JOIN sums s USING (a) SELECT t.a, s.s",
+        "EXPLAIN SELECT * FROM totals",
+        "EXPLAIN ANALYZE SELECT * FROM totals",
+        "WITH x AS (SELECT * FROM main.totals) SELECT * FROM x",
+        'SELECT * FROM "Totals", range(3) r',
+        "DESCRIBE totals",
+        "SUMMARIZE totals",
+        "TABLE totals",
+        "VALUES (1)",
+        "SELECT unnest([1, 2]) AS x",
+    ],
+)
 def test_05_queries_over_views_are_answered(deployed_once: Project, sql: str) -> None:
     reader = connect_running(deployed_once.config.warehouse_path)
     assert reader is not None
@@ -170,7 +221,11 @@ def test_05_internals_are_read_when_asked_for(deployed_once: Project) -> None:
     assert reader is not None
     with reader:
         assert reader.query("SELECT * FROM base.t", internal=True).num_rows == 30
-        for sql in ("SELECT * FROM read_text('/etc/passwd')", "EXPLAIN ANALYZE DELETE FROM base.t", "SELECT * FROM '/etc/passwd'"):
+        for sql in (
+            "SELECT * FROM read_text('/etc/passwd')",
+            "EXPLAIN ANALYZE DELETE FROM base.t",
+            "SELECT * FROM '/etc/passwd'",
+        ):
             with pytest.raises(TidemarkError):
                 reader.query(sql, internal=True)
 
@@ -181,7 +236,9 @@ def deployed_once(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
     with psycopg.connect(server, autocommit=True) as c:
         c.execute("DROP DATABASE IF EXISTS trust_read")
         c.execute("CREATE DATABASE trust_read")
-    project = Project.create(tmp_path_factory.mktemp("read"), psycopg.conninfo.make_conninfo(server, dbname="trust_read"), VIEWS)
+    project = Project.create(
+        tmp_path_factory.mktemp("read"), psycopg.conninfo.make_conninfo(server, dbname="trust_read"), VIEWS
+    )
     project.source(*T)
     project.deploy()
     with running(project):
@@ -232,7 +289,10 @@ def test_07_a_strangers_file_is_never_read(p: Project, tmp_path: Path) -> None:
     os.replace(other.config.warehouse_path / "tidemark.duckdb", p.config.warehouse_path / "tidemark.duckdb")
     for args in (("run", "--once"), ("query", "SELECT * FROM totals"), ("deploy",), ("status",)):
         done = p.command(*args)
-        assert done.returncode == 1 and "another deployment" in done.stderr and "Traceback" not in done.stderr, (args, done)
+        assert done.returncode == 1 and "another deployment" in done.stderr and "Traceback" not in done.stderr, (
+            args,
+            done,
+        )
 
 
 @contextmanager
@@ -263,8 +323,13 @@ def test_08_deploy_says_what_it_waits_for_and_can_be_interrupted(database: str, 
     p = Project.create(tmp_path, database, VIEWS)
     p.source(*T)
     with open_transaction(p):
-        process = subprocess.Popen([sys.executable, "-m", "pipelines.cli", "deploy"], cwd=p.home, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pipelines.cli", "deploy"],
+            cwd=p.home,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         assert process.stderr is not None
         line = process.stderr.readline()
         assert "waiting" in line and "pid" in line and "INSERT INTO u" in line
@@ -274,7 +339,9 @@ def test_08_deploy_says_what_it_waits_for_and_can_be_interrupted(database: str, 
     assert p.command("deploy").returncode == 0
     p.assert_equal()
     with psycopg.connect(p.dsn) as c:
-        assert c.execute("SELECT count(*) FROM pg_replication_slots WHERE database = current_database()").fetchone() == (1,)
+        assert c.execute(
+            "SELECT count(*) FROM pg_replication_slots WHERE database = current_database()"
+        ).fetchone() == (1,)
 
 
 def test_08_verify_agrees_while_many_write(p: Project) -> None:
@@ -305,8 +372,12 @@ def test_08_verify_agrees_while_many_write(p: Project) -> None:
 @pytest.mark.parametrize("while_running", [False, True])
 def test_09_a_publication_altered_and_put_back_is_noticed(p: Project, while_running: bool) -> None:
     name = f'"{p.deployed.publication}"'
-    change = (f"ALTER PUBLICATION {name} DROP TABLE t", "DELETE FROM t WHERE id = 3", f"ALTER PUBLICATION {name} ADD TABLE t",
-              "DELETE FROM t WHERE id = 4")
+    change = (
+        f"ALTER PUBLICATION {name} DROP TABLE t",
+        "DELETE FROM t WHERE id = 3",
+        f"ALTER PUBLICATION {name} ADD TABLE t",
+        "DELETE FROM t WHERE id = 4",
+    )
     if while_running:
         with running(p) as process:
             p.source(*change)
@@ -323,7 +394,11 @@ def test_09_a_publication_altered_and_put_back_is_noticed(p: Project, while_runn
 
 def test_09_only_the_tables_concerned_are_copied_again(p: Project) -> None:
     name, slot = f'"{p.deployed.publication}"', p.deployed.slot
-    p.source(f"ALTER PUBLICATION {name} SET TABLE u", "DELETE FROM t WHERE id = 3", f"ALTER PUBLICATION {name} SET TABLE t, u")
+    p.source(
+        f"ALTER PUBLICATION {name} SET TABLE u",
+        "DELETE FROM t WHERE id = 3",
+        f"ALTER PUBLICATION {name} SET TABLE t, u",
+    )
     assert p.command("deploy", "--resync").returncode == 0
     assert p.deployed.slot == slot
     p.assert_equal()
@@ -381,14 +456,19 @@ def test_10_an_array_of_two_dimensions_is_refused_like_that(database: str, tmp_p
 
 def test_11_infinity_and_times_before_the_common_era_are_shown(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {"times": "SELECT id, d, ts FROM w"})
-    p.source("CREATE TABLE w (id int PRIMARY KEY, d date, ts timestamp)",
-             "INSERT INTO w VALUES (1, 'infinity', '-infinity'), (2, '0044-03-15 BC', '0044-03-15 12:00 BC'), (3, '2026-01-02', '2026-01-02 03:04')")
+    p.source(
+        "CREATE TABLE w (id int PRIMARY KEY, d date, ts timestamp)",
+        "INSERT INTO w VALUES (1, 'infinity', '-infinity'), (2, '0044-03-15 BC', '0044-03-15 12:00 BC'), (3, "
+        "'2026-01-02', '2026-01-02 03:04')",
+    )
     done = p.command("deploy")
     assert "Traceback" not in done.stderr
     for fmt in ("table", "csv", "json"):
         shown = p.command("query", "SELECT * FROM times ORDER BY id", "--format", fmt)
         assert shown.returncode == 0 and "Traceback" not in shown.stderr, shown.stderr
-        assert "infinity" in shown.stdout and "0044-03-15 BC" in shown.stdout and "2026-01-02" in shown.stdout, shown.stdout
+        assert "infinity" in shown.stdout and "0044-03-15 BC" in shown.stdout and "2026-01-02" in shown.stdout, (
+            shown.stdout
+        )
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1}', "null"])
@@ -396,15 +476,21 @@ def test_11_a_deployment_that_cannot_be_read_is_told_of(p: Project, content: str
     (p.config.warehouse_path / "deployment.json").write_text(content)
     for args in (("run", "--once"), ("status",), ("query", "SELECT * FROM totals"), ("deploy",), ("verify",)):
         done = p.command(*args)
-        assert done.returncode == 1 and "deployment.json" in done.stderr and "Traceback" not in done.stderr, (args, done)
+        assert done.returncode == 1 and "deployment.json" in done.stderr and "Traceback" not in done.stderr, (
+            args,
+            done,
+        )
     assert p.command("teardown", "--yes").returncode == 0
     assert p.command("deploy").returncode == 0
     p.assert_equal()
 
 
 def test_11_a_password_is_not_printed_by_debug(tmp_path: Path) -> None:
-    for dsn in ("postgresql://postgres:secret%ZZ@127.0.0.1/x", "postgresql://postgres:secret@127.0.0.1:1/x?connect_timeout=x",
-                "host=127.0.0.1 port=1 password=secret user=p nonsense"):
+    for dsn in (
+        "postgresql://postgres:secret%ZZ@127.0.0.1/x",
+        "postgresql://postgres:secret@127.0.0.1:1/x?connect_timeout=x",
+        "host=127.0.0.1 port=1 password=secret user=p nonsense",
+    ):
         p = Project.create(tmp_path, dsn, {"v": "SELECT 1 AS a"})
         for command in ("check", "deploy"):
             done = p.command("--debug", command)
@@ -443,7 +529,10 @@ def test_12_a_stranger_cannot_make_a_pipeline_allocate(p: Project) -> None:
 def test_reconnects_after_the_server_ended_the_stream(p: Project) -> None:
     with running(p) as process:
         for i in range(3):
-            p.source("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = current_database() AND active")
+            p.source(
+                "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = "
+                "current_database() AND active"
+            )
             p.source(f"INSERT INTO t VALUES ({900 + i}, 1, 1)")
             done = p.command("query", "SELECT sum(n)::BIGINT AS n FROM totals", "--wait", "--format", "csv")
             assert done.returncode == 0 and done.stdout.split()[-1] == str(31 + i), done
@@ -471,7 +560,11 @@ def test_a_running_pipeline_does_not_hold_up_a_server_that_stops(tmp_path: Path)
         project.source(*T)
         project.deploy()
         with running(project, 30):
-            project.source("CREATE TABLE other (x int)", "INSERT INTO other SELECT generate_series(1, 1000)", "INSERT INTO t VALUES (900, 1, 1)")
+            project.source(
+                "CREATE TABLE other (x int)",
+                "INSERT INTO other SELECT generate_series(1, 1000)",
+                "INSERT INTO t VALUES (900, 1, 1)",
+            )
             pg.process.send_signal(signal.SIGINT)
             assert pg.process.wait(20) == 0
             pg.process = None

@@ -42,8 +42,11 @@ def _move_key(rng: random.Random, t: Table) -> list[str]:
 def _swap_key(rng: random.Random, t: Table) -> list[str]:
     c = t.key[0] if t.key else t.columns[0].name
     a, b = rng.sample(range(15), 2)
-    return [f"UPDATE {t.name} SET {c} = {c} + 1000 WHERE {c} = {a}", f"UPDATE {t.name} SET {c} = {a} WHERE {c} = {b}",
-            f"UPDATE {t.name} SET {c} = {b} WHERE {c} = {a} + 1000"]
+    return [
+        f"UPDATE {t.name} SET {c} = {c} + 1000 WHERE {c} = {a}",
+        f"UPDATE {t.name} SET {c} = {a} WHERE {c} = {b}",
+        f"UPDATE {t.name} SET {c} = {b} WHERE {c} = {a} + 1000",
+    ]
 
 
 def _refill(rng: random.Random, t: Table) -> list[str]:
@@ -64,12 +67,25 @@ def _all_gone(rng: random.Random, t: Table) -> list[str]:
 def _round_trip(rng: random.Random, t: Table) -> list[str]:
     copy = f"k_{rng.randrange(10**6)}"
     where = _where(rng, t)
-    return [f"CREATE TEMP TABLE {copy} AS SELECT * FROM {t.name} WHERE {where}", f"DELETE FROM {t.name} WHERE {where}",
-            f"INSERT INTO {t.name} SELECT * FROM {copy} ON CONFLICT DO NOTHING", f"DROP TABLE {copy}"]
+    return [
+        f"CREATE TEMP TABLE {copy} AS SELECT * FROM {t.name} WHERE {where}",
+        f"DELETE FROM {t.name} WHERE {where}",
+        f"INSERT INTO {t.name} SELECT * FROM {copy} ON CONFLICT DO NOTHING",
+        f"DROP TABLE {copy}",
+    ]
 
 
-MOVES = ((_update, 8), (_insert, 6), (_delete, 4), (_move_key, 2), (_swap_key, 1), (_refill, 2), (_empty, 2), (_all_gone, 0.3),
-         (_round_trip, 0.7))
+MOVES = (
+    (_update, 8),
+    (_insert, 6),
+    (_delete, 4),
+    (_move_key, 2),
+    (_swap_key, 1),
+    (_refill, 2),
+    (_empty, 2),
+    (_all_gone, 0.3),
+    (_round_trip, 0.7),
+)
 
 
 def transaction(rng: random.Random, tables: list[Table]) -> str:

@@ -89,8 +89,17 @@ class Expressions:
         """A condition; up to `sub` levels of subqueries below it."""
         if depth > 0 and self.chance(0.3):
             a, b = self.pred(cols, sub, depth - 1), self.pred(cols, sub, depth - 1)
-            form = self.rng.choice(("({} AND {})", "({} OR {})", "({} OR {})", "(NOT ({}) AND {})", "CASE WHEN {} THEN {} ELSE false END",
-                                    "(({}) IS NOT TRUE OR {})", "(NOT ({}) OR {})"))
+            form = self.rng.choice(
+                (
+                    "({} AND {})",
+                    "({} OR {})",
+                    "({} OR {})",
+                    "(NOT ({}) AND {})",
+                    "CASE WHEN {} THEN {} ELSE false END",
+                    "(({}) IS NOT TRUE OR {})",
+                    "(NOT ({}) OR {})",
+                )
+            )
             self.mark("case condition" if "CASE" in form else "or" if "OR" in form else "and")
             return form.format(a, b)
         if sub > 0 and self.chance(0.45) and (p := self.subquery_pred(cols, sub)):
@@ -101,10 +110,17 @@ class Expressions:
         c = self.rng.choice(flat)
         v = literal(self.rng, c.type)
         same = [x.ref for x in flat if x.type == c.type and x != c] or [v]
-        choices = [f"{c.ref} {self.rng.choice(('=', '<>', '<', '>', '<=', '>='))} {v}", f"{c.ref} IS NULL", f"{c.ref} IS NOT NULL",
-                   f"{c.ref} IN ({v}, {literal(self.rng, c.type)})", f"{c.ref} NOT IN ({v}, {literal(self.rng, c.type)})",
-                   f"{c.ref} BETWEEN {v} AND {literal(self.rng, c.type)}", f"{c.ref} > {self.rng.choice(same)}",
-                   f"{c.ref} IS DISTINCT FROM {self.rng.choice(same)}", f"{c.ref} = {self.rng.choice(same)}"]
+        choices = [
+            f"{c.ref} {self.rng.choice(('=', '<>', '<', '>', '<=', '>='))} {v}",
+            f"{c.ref} IS NULL",
+            f"{c.ref} IS NOT NULL",
+            f"{c.ref} IN ({v}, {literal(self.rng, c.type)})",
+            f"{c.ref} NOT IN ({v}, {literal(self.rng, c.type)})",
+            f"{c.ref} BETWEEN {v} AND {literal(self.rng, c.type)}",
+            f"{c.ref} > {self.rng.choice(same)}",
+            f"{c.ref} IS DISTINCT FROM {self.rng.choice(same)}",
+            f"{c.ref} = {self.rng.choice(same)}",
+        ]
         choices += [f"{c.ref}", f"NOT {c.ref}", f"{c.ref} IS NOT TRUE"] if c.type == "bool" else []
         choices += [f"{c.ref} LIKE '%a%'", f"{c.ref} NOT LIKE '_'", f"{c.ref} ILIKE 'A%'"] if c.type == "text" else []
         return self.rng.choice(choices)
@@ -113,7 +129,9 @@ class Expressions:
         inner = self.scope(sub - 1, 1)
         link = self.link(inner.cols, cols) if self.chance(0.65) else None
         where = self.where(inner, sub - 1, link)
-        form = self.rng.choice(("EXISTS", "NOT EXISTS", "IN", "NOT IN", "= ANY", "<> ALL", ">= ALL", "< ANY", "scalar", "scalar"))
+        form = self.rng.choice(
+            ("EXISTS", "NOT EXISTS", "IN", "NOT IN", "= ANY", "<> ALL", ">= ALL", "< ANY", "scalar", "scalar")
+        )
         self.mark(form + (" correlated" if link else ""))
         if form.endswith("EXISTS"):
             return f"{form} (SELECT 1 FROM {inner.sql}{where})"
@@ -127,8 +145,10 @@ class Expressions:
         if self.chance(0.2) and len(usable) > 1 and form in ("IN", "NOT IN"):
             d = self.rng.choice(usable)
             self.mark("row in")
-            return f"({c.ref}, {d.ref}) {form} (SELECT {self.value(inner.cols, c.type)}, {self.value(inner.cols, d.type)} " \
-                   f"FROM {inner.sql}{where})"
+            return (
+                f"({c.ref}, {d.ref}) {form} (SELECT {self.value(inner.cols, c.type)}, {self.value(inner.cols, d.type)} "
+                f"FROM {inner.sql}{where})"
+            )
         return f"{c.ref} {form} (SELECT {self.value(inner.cols, c.type)} FROM {inner.sql}{where})"
 
     def scalar_subquery(self, cols: list[Col], type: str, sub: int) -> str | None:
@@ -182,7 +202,9 @@ class Expressions:
         return Col(call, first.type if result == "=" else result)
 
     def calls(self, s: Scope) -> list[Col]:
-        return [a for _ in range(self.rng.randint(2, 5)) if (a := self.aggregate_call(s))][:3] or [Col("count(*)", "big")]
+        return [a for _ in range(self.rng.randint(2, 5)) if (a := self.aggregate_call(s))][:3] or [
+            Col("count(*)", "big")
+        ]
 
     def window_call(self, s: Scope) -> Col | None:
         result, call = self.rng.choice(lines(WINDOWS))
@@ -200,11 +222,18 @@ class Expressions:
         frame = self.rng.choice(FRAMES) if "f" in flags else ""
         keys = [] if self.chance(0.15) else [f"PARTITION BY {parted}"]
         loose = (frame.startswith(("GROUPS", "RANGE")) or not flags) and "@" not in flags and self.chance(0.5)
-        order = f"{self.rng.choice([x.ref for x in s.cols if x.type in ORDERED])}{self.rng.choice(('', ' DESC'))}" if loose else self.by(s)
+        order = (
+            f"{self.rng.choice([x.ref for x in s.cols if x.type in ORDERED])}{self.rng.choice(('', ' DESC'))}"
+            if loose
+            else self.by(s)
+        )
         times = [x.ref for x in s.cols if x.type in ("ts", "tz", "date")]
         if flags == "f" and times and self.chance(0.15):
             frame, order = self.rng.choice(BY_TIME), f"{self.rng.choice(times)}{self.rng.choice(('', ' DESC'))}"
         keys += [] if flags == "f" and not frame and self.chance(0.4) else [f"ORDER BY {order}"]
         self.mark("window " + call.split("(")[0])
         self.mark("window without partition" if "PARTITION" not in " ".join(keys) else "window by partition")
-        return Col(f"{call.replace('{}', c.ref)} OVER ({' '.join(keys + [frame] if frame else keys)})", c.type if result == "=" else result)
+        return Col(
+            f"{call.replace('{}', c.ref)} OVER ({' '.join(keys + [frame] if frame else keys)})",
+            c.type if result == "=" else result,
+        )

@@ -23,8 +23,10 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 SLOW = "SET statement_timeout = '2s'; SET timezone = 'UTC'"
-PLANS = ("SET enable_hashjoin = off; SET enable_hashagg = off; SET enable_nestloop = off",
-         "SET enable_sort = off; SET enable_mergejoin = off; SET enable_indexscan = off")
+PLANS = (
+    "SET enable_hashjoin = off; SET enable_hashagg = off; SET enable_nestloop = off",
+    "SET enable_sort = off; SET enable_mergejoin = off; SET enable_indexscan = off",
+)
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,9 @@ def exported(path: Path) -> list[tuple[Any, ...]]:
     con.execute("SET TimeZone = 'UTC'")
     path = path / "*.parquet" if path.is_dir() else path
     described = con.execute(f"DESCRIBE SELECT * FROM read_parquet('{path}')").fetchall()
-    pick = ", ".join(f'"{c}" AT TIME ZONE \'UTC\'' if t == "TIMESTAMP WITH TIME ZONE" else f'"{c}"' for c, t, *_ in described)
+    pick = ", ".join(
+        f"\"{c}\" AT TIME ZONE 'UTC'" if t == "TIMESTAMP WITH TIME ZONE" else f'"{c}"' for c, t, *_ in described
+    )
     return con.execute(f"SELECT {pick} FROM read_parquet('{path}')").fetchall()
 
 
@@ -120,13 +124,19 @@ def database(dsn: str, name: str, setup: list[str]) -> Iterator[str]:
         yield own
     finally:
         with psycopg.connect(dsn, autocommit=True) as c:
-            c.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = %s AND active", (name,))
-            c.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s", (name,))
+            c.execute(
+                "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = %s AND active",
+                (name,),
+            )
+            c.execute(
+                "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s", (name,)
+            )
             c.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 def answer(c: psycopg.Connection[Any], sql: str) -> list[tuple[Any, ...]] | None:
-    """Postgres' rows; None where it rejects the query, is slow, or its plans disagree, so that there is no one answer."""
+    """Postgres' rows; None where it rejects the query, is slow, or its plans disagree, so that there is no one
+    answer."""
     rows: list[tuple[Any, ...]] | None = None
     for plan in ("", *PLANS):
         try:
@@ -156,7 +166,9 @@ class Project:
 
     def tell(self, *args: str) -> subprocess.CompletedProcess[str]:
         patience = 280 if self.engine == "duckdb" else 3600
-        return subprocess.run([*self.command, *args], cwd=self.home, capture_output=True, text=True, check=False, timeout=patience)
+        return subprocess.run(
+            [*self.command, *args], cwd=self.home, capture_output=True, text=True, check=False, timeout=patience
+        )
 
 
 def judge(dsn: str, views: dict[str, str], batches: list[str], command: list[str], engine: str) -> Outcome:
@@ -175,10 +187,17 @@ def judge(dsn: str, views: dict[str, str], batches: list[str], command: list[str
 
 
 def screen(dsn: str, views: dict[str, str], engine: str) -> dict[str, dict[str, Any]]:
-    """Compile each view alone, in an own interpreter: the traceback if it crashes, and the names its statements go by."""
+    """Compile each view alone, in an own interpreter: the traceback if it crashes, and the names its statements go
+    by."""
     root = Path(__file__).resolve().parents[2]
-    p = subprocess.run([sys.executable, "-m", "tests.fuzz.runner", dsn, engine], input=json.dumps(views), cwd=root, text=True,
-                       capture_output=True, check=False)
+    p = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz.runner", dsn, engine],
+        input=json.dumps(views),
+        cwd=root,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     return dict(json.loads(p.stdout)) if p.returncode == 0 else {n: {"crash": p.stderr[-800:]} for n in views}
 
 
@@ -238,7 +257,9 @@ def _export(project: Project, names: list[str], step: int, out: Outcome) -> set[
     while names and (p := project.tell("export", *names, "--to", "out")).returncode:
         written = [n for n in names if (project.home / "out" / f"{n}.parquet").exists()]
         guilty = next((n for n in names if n not in written or not _readable(project, n)), "")
-        out.failures.append(Failure(guilty, step, "export", p.stderr.strip()[-500:] or f"export exits with {p.returncode}"))
+        out.failures.append(
+            Failure(guilty, step, "export", p.stderr.strip()[-500:] or f"export exits with {p.returncode}")
+        )
         if not guilty:
             return gone
         gone.add(guilty)

@@ -25,7 +25,18 @@ TYPES = {
 }
 PLAIN = ("int", "int", "big", "num", "num", "text", "text", "bool", "ts", "date", "float")
 RARE = ("char", "tz", "ints", "json", "gap", "gap")
-GAPS = ("1 day", "24:00", "2 days", "48:00", "1 day 02:00", "26:00", "1 mon", "30 days", "00:30", "-1 day")  # equal ones in two forms
+GAPS = (
+    "1 day",
+    "24:00",
+    "2 days",
+    "48:00",
+    "1 day 02:00",
+    "26:00",
+    "1 mon",
+    "30 days",
+    "00:30",
+    "-1 day",
+)  # equal ones in two forms
 TEXTS = ("", "a", "b", "A", "ab", "Zoë", "x_y", "10%", "b")
 
 
@@ -97,15 +108,29 @@ def nullable_literal(rng: random.Random, c: Column) -> str:
 
 def make_schema(rng: random.Random) -> list[Table]:
     """Five tables: a root, two that refer to it, one that refers to itself, one without a key."""
+
     def extras(n: int) -> list[Column]:
         kinds = ["int", "num", "text"] + [rng.choice(RARE if rng.random() < 0.2 else PLAIN) for _ in range(n)]
         return [Column(f"{k[0]}{i}", k, rng.random() < 0.75) for i, k in enumerate(kinds)]
 
     root = Table("r0", (Column("id", "int", False, span=14), *extras(3)), ("id",))
-    child = Table("c1", (Column("id", "big", False, span=40), Column("rid", "int", True, "r0", 14), *extras(3)), ("id",),
-                  rng.random() < 0.4)
-    line = Table("l2", (Column("cid", "big", False, "c1", 40), Column("pos", "int", False, span=4),
-                        Column("rid", "int", True, "r0", 14), *extras(2)), ("cid", "pos"), False)
+    child = Table(
+        "c1",
+        (Column("id", "big", False, span=40), Column("rid", "int", True, "r0", 14), *extras(3)),
+        ("id",),
+        rng.random() < 0.4,
+    )
+    line = Table(
+        "l2",
+        (
+            Column("cid", "big", False, "c1", 40),
+            Column("pos", "int", False, span=4),
+            Column("rid", "int", True, "r0", 14),
+            *extras(2),
+        ),
+        ("cid", "pos"),
+        False,
+    )
     tree = Table("s3", (Column("id", "int", False, span=14), Column("up", "int", True, "s3", 14), *extras(1)), ("id",))
     loose = Table("k4", (Column("rid", "int", True, "r0", 14), *extras(2)), ())
     return [root, child, line, tree, loose]

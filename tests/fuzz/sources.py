@@ -33,7 +33,9 @@ class Sources(Expressions):
             return self.derived(f"(VALUES {rows})", f"{a}(k0, k1)", Query("", ["int", "text"]))
         if self.chance(0.03):
             self.mark("generate_series")
-            return Scope(f"generate_series(1, {self.rng.randint(2, 5)}) AS {a}(k0)", [Col(f"{a}.k0", "int")], [f"{a}.k0"])
+            return Scope(
+                f"generate_series(1, {self.rng.randint(2, 5)}) AS {a}(k0)", [Col(f"{a}.k0", "int")], [f"{a}.k0"]
+            )
         t = self.rng.choice(self.tables)
         cols = [Col(f"{a}.{c.name}", c.type) for c in t.columns]
         order = [f"{a}.{k}" for k in t.key] or self.total(cols)
@@ -53,7 +55,7 @@ class Sources(Expressions):
             return self.comma(s, self.join(self.source(depth - 1), depth))
         if joins > 1 and self.chance(0.04):
             return self.using(depth)
-        for _ in range(self.rng.choice((0, 0, 1, 1, 2)[:joins + 1])):
+        for _ in range(self.rng.choice((0, 0, 1, 1, 2)[: joins + 1])):
             s = self.join(s, depth)
         if (lists := [c for c in s.cols if c.type in ("ints", "json")]) and self.chance(0.5):
             s = self.unnest(s, self.rng.choice(lists))
@@ -63,8 +65,13 @@ class Sources(Expressions):
 
     def join(self, s: Scope, depth: int) -> Scope:
         other = self.source(depth - 1)
-        cols, order = s.cols + other.cols, s.order + other.order if s.order is not None and other.order is not None else None
-        pairs = [(x.ref, y.ref) for x in s.cols for y in other.cols if x.type == y.type == "int" or x.type == y.type == "big"]
+        cols, order = (
+            s.cols + other.cols,
+            s.order + other.order if s.order is not None and other.order is not None else None,
+        )
+        pairs = [
+            (x.ref, y.ref) for x in s.cols for y in other.cols if x.type == y.type == "int" or x.type == y.type == "big"
+        ]
         pairs = pairs or [(x.ref, y.ref) for x in s.cols for y in other.cols if x.type == y.type and x.type in ORDERED]
         if not pairs or self.chance(0.03):
             self.mark("cross join")
@@ -86,7 +93,9 @@ class Sources(Expressions):
         self.mark("comma before a join")
         order = s.order + other.order if s.order is not None and other.order is not None else None
         cols = s.cols + other.cols
-        pairs = [(x.ref, y.ref) for x in s.cols for y in other.cols if x.type == y.type and x.type in ("int", "big", "text")]
+        pairs = [
+            (x.ref, y.ref) for x in s.cols for y in other.cols if x.type == y.type and x.type in ("int", "big", "text")
+        ]
         tied = [f"{x} = {y}" for x, y in [self.rng.choice(pairs)]] if pairs else []
         return Scope(f"{s.sql}, {other.sql}", cols, order, [*s.where, *other.where, *tied])
 
@@ -98,7 +107,9 @@ class Sources(Expressions):
         self.mark(f"{kind} using")
         names = ["k0", *(f"a{i}" for i in range(1, len(left.types))), *(f"b{i}" for i in range(1, len(right.types)))]
         types = [left.types[0], *left.types[1:], *right.types[1:]]
-        mine, theirs = (", ".join(["k0", *(f"{p}{i}" for i in range(1, len(q.types)))]) for p, q in (("a", left), ("b", right)))
+        mine, theirs = (
+            ", ".join(["k0", *(f"{p}{i}" for i in range(1, len(q.types)))]) for p, q in (("a", left), ("b", right))
+        )
         a = self.name("j")
         body = f"SELECT * FROM ({left.sql}) AS x({mine}) {kind} ({right.sql}) AS y({theirs}) USING (k0)"
         cols = [Col(f"{a}.{n}", t) for n, t in zip(names, types, strict=True)]
@@ -110,7 +121,9 @@ class Sources(Expressions):
         self.mark("unnest")
         kind = self.rng.choice(("CROSS JOIN LATERAL {}", "LEFT JOIN LATERAL {} ON true"))
         item = Col(f"{a}.k0", "int" if c.type == "ints" else "text")
-        return Scope(s.sql + " " + kind.format(f"{call} AS {a}(k0)"), [*s.cols, item], s.order and [*s.order, item.ref], s.where)
+        return Scope(
+            s.sql + " " + kind.format(f"{call} AS {a}(k0)"), [*s.cols, item], s.order and [*s.order, item.ref], s.where
+        )
 
     def lateral(self, s: Scope, depth: int) -> Scope:
         """LATERAL (… ORDER BY … LIMIT k), or a LATERAL aggregate."""
@@ -122,7 +135,10 @@ class Sources(Expressions):
         t = self.rng.choice(ORDERED)
         item = self.value(inner.cols, t)
         kind = self.rng.choice(("CROSS JOIN LATERAL ({}) AS {}", "LEFT JOIN LATERAL ({}) AS {} ON true"))
-        q = f"SELECT {item} AS k0 FROM {inner.sql} WHERE {link} ORDER BY {self.by(inner)} LIMIT {self.rng.randint(1, 3)}"
+        q = (
+            f"SELECT {item} AS k0 FROM {inner.sql} WHERE {link} ORDER BY {self.by(inner)} LIMIT "
+            f"{self.rng.randint(1, 3)}"
+        )
         more = [Col(f"{a}.k0", t)]
         return Scope(s.sql + " " + kind.format(q, a), s.cols + more, s.order and [*s.order, f"{a}.k0"], s.where)
 
@@ -137,5 +153,9 @@ class Sources(Expressions):
     def by(self, s: Scope) -> str:
         """A total ORDER BY, led by a column of choice."""
         lead = [c.ref for c in s.cols if c.type in ORDERED]
-        first = [f"{self.rng.choice(lead)}{self.rng.choice(('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST'))}"] if lead else []
+        first = (
+            [f"{self.rng.choice(lead)}{self.rng.choice(('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST'))}"]
+            if lead
+            else []
+        )
         return ", ".join(first + (s.order or []))

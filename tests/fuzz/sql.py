@@ -21,16 +21,36 @@ class Views(Sources):
     def query(self, depth: int) -> Query:
         """A query of any shape, at most `depth` levels deep."""
         simple: list[Callable[[int], Query]] = [self.select, self.select, self.aggregate, self.aggregate]
-        deep = [self.select, self.aggregate, self.aggregate, self.sets, self.sets, self.window, self.window, self.ranked, self.grouping,
-                self.distinct_on, self.limited, self.with_twice, self.recursive, self.distinct, self.sets_of_rows]
+        deep = [
+            self.select,
+            self.aggregate,
+            self.aggregate,
+            self.sets,
+            self.sets,
+            self.window,
+            self.window,
+            self.ranked,
+            self.grouping,
+            self.distinct_on,
+            self.limited,
+            self.with_twice,
+            self.recursive,
+            self.distinct,
+            self.sets_of_rows,
+        ]
         return self.rng.choice(deep if depth > 0 else simple)(depth)
 
     def done(self, items: list[Col], rest: str, head: str = "SELECT ") -> Query:
-        return Query(head + ", ".join(f"{c.ref} AS k{i}" for i, c in enumerate(items)) + " FROM " + rest, [c.type for c in items])
+        return Query(
+            head + ", ".join(f"{c.ref} AS k{i}" for i, c in enumerate(items)) + " FROM " + rest, [c.type for c in items]
+        )
 
     def items(self, s: Scope, depth: int, types: list[str] | None = None) -> list[Col]:
         own = not types
-        types = types or [self.rng.choice([c.type for c in s.cols] if self.chance(0.7) else KINDS) for _ in range(self.rng.randint(1, 4))]
+        types = types or [
+            self.rng.choice([c.type for c in s.cols] if self.chance(0.7) else KINDS)
+            for _ in range(self.rng.randint(1, 4))
+        ]
         lists = [c.ref for c in s.cols if c.type == "ints"]
         made = [Col(self.value(s.cols, t, 2, depth), t) for t in types]
         if own and lists and self.chance(0.3):
@@ -74,11 +94,18 @@ class Views(Sources):
         s = self.scope(depth)
         able = [c for c in s.cols if c.type in ORDERED]
         groups = self.rng.sample(able, min(len(able), 2))
-        form = self.rng.choice(("ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({0}), ({1}), ())", "GROUPING SETS (({0}), ({0}, {1}))"))
+        form = self.rng.choice(
+            ("ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({0}), ({1}), ())", "GROUPING SETS (({0}), ({0}, {1}))")
+        )
         self.mark(form.split(" (")[0])
         refs = [g.ref for g in groups]
-        by = form.format(*refs) if "{0}" in form and len(refs) > 1 else "ROLLUP ({})".format(", ".join(refs)) if "{0}" in form else form.format(
-            ", ".join(refs))
+        by = (
+            form.format(*refs)
+            if "{0}" in form and len(refs) > 1
+            else "ROLLUP ({})".format(", ".join(refs))
+            if "{0}" in form
+            else form.format(", ".join(refs))
+        )
         extra = [Col(f"grouping({', '.join(refs)})", "int")] if self.chance(0.5) else []
         having = f" HAVING {self.pred(groups, 0, 1)}" if self.chance(0.15) else ""
         return self.done([*groups, *self.calls(s), *extra], f"{s.sql}{self.where(s, depth)} GROUP BY {by}{having}")
@@ -117,9 +144,14 @@ class Views(Sources):
         self.mark("row_number <= k")
         part = self.rng.choice([c.ref for c in s.cols if c.type in ORDERED])
         fn = self.rng.choice(("row_number", "row_number", "rank", "dense_rank"))
-        inner = self.done([*self.items(s, 0), Col(f"{fn}() OVER (PARTITION BY {part} ORDER BY {self.by(s)})", "big")], s.sql + self.where(s, 0))
+        inner = self.done(
+            [*self.items(s, 0), Col(f"{fn}() OVER (PARTITION BY {part} ORDER BY {self.by(s)})", "big")],
+            s.sql + self.where(s, 0),
+        )
         keep = [Col(f"q.k{i}", t) for i, t in enumerate(inner.types)]
-        return self.done(keep[:-1], f"({inner.sql}) AS q WHERE {keep[-1].ref} {self.rng.choice(('<= 2', '= 1', '< 3', '<= 1'))}")
+        return self.done(
+            keep[:-1], f"({inner.sql}) AS q WHERE {keep[-1].ref} {self.rng.choice(('<= 2', '= 1', '< 3', '<= 1'))}"
+        )
 
     def distinct_on(self, depth: int) -> Query:
         s = self.scope(depth - 1)
@@ -127,7 +159,11 @@ class Views(Sources):
             return self.select(depth)
         self.mark("distinct on")
         key = self.rng.choice([c for c in s.cols if c.type in ORDERED])
-        return self.done([key, *self.items(s, 0)], f"{s.sql}{self.where(s, 0)} ORDER BY {key.ref}, {self.by(s)}", f"SELECT DISTINCT ON ({key.ref}) ")
+        return self.done(
+            [key, *self.items(s, 0)],
+            f"{s.sql}{self.where(s, 0)} ORDER BY {key.ref}, {self.by(s)}",
+            f"SELECT DISTINCT ON ({key.ref}) ",
+        )
 
     def limited(self, depth: int) -> Query:
         q = self.query(depth - 1)
@@ -147,7 +183,9 @@ class Views(Sources):
         self.shared.append((name, q))
         body = self.query(depth - 1)
         self.shared.pop()
-        return Query(f"WITH {name} AS ({q.sql}) {body.sql}" if not body.sql.startswith("WITH") else body.sql, body.types)
+        return Query(
+            f"WITH {name} AS ({q.sql}) {body.sql}" if not body.sql.startswith("WITH") else body.sql, body.types
+        )
 
     def recursive(self, depth: int) -> Query:
         """A walk over the table that refers to itself, a closure, or a series; and a query over it."""
@@ -157,7 +195,9 @@ class Views(Sources):
         name, n = self.name("w"), self.rng.randint(2, 5)
         walk = "SELECT id, id, 0 FROM s3 WHERE up IS NULL "
         walk += f"UNION ALL SELECT e.id, c.k1, c.k2 + 1 FROM s3 e JOIN {name} c ON e.up = c.k0 WHERE c.k2 < 6"
-        closure = f"SELECT id, up FROM s3 WHERE up IS NOT NULL UNION SELECT c.k0, e.up FROM {name} c JOIN s3 e ON e.id = c.k1"
+        closure = (
+            f"SELECT id, up FROM s3 WHERE up IS NOT NULL UNION SELECT c.k0, e.up FROM {name} c JOIN s3 e ON e.id = c.k1"
+        )
         series = f"SELECT 1 UNION ALL SELECT k0 + 1 FROM {name} WHERE k0 < {n}"
         body, types = self.rng.choice(((walk, ["int"] * 3), (closure, ["int"] * 2), (series, ["int"])))
         q = Query(body, types)
@@ -165,4 +205,7 @@ class Views(Sources):
         rest = self.query(depth - 1)
         self.shared.pop()
         head = ", ".join(f"k{i}" for i in range(len(types)))
-        return Query(f"WITH RECURSIVE {name}({head}) AS ({body}) {rest.sql}" if not rest.sql.startswith("WITH") else rest.sql, rest.types)
+        return Query(
+            f"WITH RECURSIVE {name}({head}) AS ({body}) {rest.sql}" if not rest.sql.startswith("WITH") else rest.sql,
+            rest.types,
+        )

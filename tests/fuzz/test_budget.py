@@ -10,8 +10,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_random_views_are_the_sources_own_answer(server: str) -> None:
-    options = {"minutes": "0.1", "seed": "21", "views": "40", "batches": "4", "dsn": server,
-               "command": str(Path(sys.executable).with_name("tidemark"))}
+    options = {
+        "minutes": "0.1",
+        "seed": "21",
+        "views": "40",
+        "batches": "4",
+        "dsn": server,
+        "command": str(Path(sys.executable).with_name("tidemark")),
+    }
     flags = [x for k, v in options.items() for x in (f"--{k}", v)]
     p = subprocess.run([sys.executable, ROOT / "scripts" / "fuzz", *flags], capture_output=True, text=True, cwd=ROOT)
     assert p.returncode == 0, p.stdout[-4000:] + p.stderr[-2000:]

@@ -66,7 +66,9 @@ class OnSpark:
         for key, values in CODEGEN.items():
             spark.conf.set(key, values[self.interpreted])
         for time in ("after", "after_rows"):
-            spark.sql(f"CREATE OR REPLACE TEMP VIEW `{time}__{table.mirror}` AS SELECT {casts} FROM parquet.`{arrived}`")
+            spark.sql(
+                f"CREATE OR REPLACE TEMP VIEW `{time}__{table.mirror}` AS SELECT {casts} FROM parquet.`{arrived}`"
+            )
         for s in plan.states:
             spark.sql(_placed(maintain.fill_tree(SPARK, s))).createOrReplaceTempView(f"state__{s.name}")
         frame = spark.sql(_placed(maintain.read_tree(SPARK, plan.top, plan.outputs)))

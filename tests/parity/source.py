@@ -53,7 +53,9 @@ class Source:
 
     def type(self, e: Expression) -> str:
         """The name of the expression's type, as Postgres prints it."""
-        row = self.conn.execute(f"SELECT pg_typeof(({e.sql}))::text FROM {self.table(e.kinds)} LIMIT 1".encode()).fetchone()
+        row = self.conn.execute(
+            f"SELECT pg_typeof(({e.sql}))::text FROM {self.table(e.kinds)} LIMIT 1".encode()
+        ).fetchone()
         return str(row[0]) if row else ""
 
     def text(self, query: str, width: int) -> list[pa.Table]:

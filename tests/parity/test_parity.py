@@ -22,7 +22,9 @@ def check(database: str, engine: Evaluator, column: int) -> None:
                 continue
             now, page = status(v), told.get((v.expression.signature, v.expression.sql), ("absent", "absent"))[column]
             if now != page:
-                wrong.append(f"{v.expression.signature}: {v.expression.sql} is {now}, docs/functions.md says {page}: {v.why}")
+                wrong.append(
+                    f"{v.expression.signature}: {v.expression.sql} is {now}, docs/functions.md says {page}: {v.why}"
+                )
         assert not wrong, "\n".join(wrong)
     finally:
         source.close()

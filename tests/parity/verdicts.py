@@ -95,7 +95,9 @@ class Parity:
             return Verdict(e, ERROR, what)
         half = len(rows) // 2
         parts = [v for part in (rows[:half], rows[half:]) for v in self._compared([e], part, catalog)]
-        return next((v for v in parts if v.status == DIFFERS), None) or next((v for v in parts if v.status == ERROR), parts[0])
+        return next((v for v in parts if v.status == DIFFERS), None) or next(
+            (v for v in parts if v.status == ERROR), parts[0]
+        )
 
     def _difference(self, plan: ViewPlan, want: list, got, name: str) -> str:  # type: ignore[no-untyped-def, type-arg]
         try:
@@ -108,14 +110,28 @@ class Parity:
     def _arguments(self, example: str, name: str) -> str:
         """The arguments of the row in an example `… {'c0': k, …`."""
         k = example.partition("'c0': ")[2].partition(",")[0]
-        row = self.source.conn.execute(f"SELECT {name}::text FROM {name} WHERE k = {k}".encode()).fetchone() if k.isdigit() else None
+        row = (
+            self.source.conn.execute(f"SELECT {name}::text FROM {name} WHERE k = {k}".encode()).fetchone()
+            if k.isdigit()
+            else None
+        )
         return f"of {row[0]}" if row else ""
 
 
 def _same_type(ours: str, theirs: str) -> bool:
     if theirs.endswith("[]"):
         return ours == "array"
-    names = {"integer": "int4", "bigint": "int8", "smallint": "int2", "double precision": "float8", "real": "float4", "boolean": "bool",
-             "character varying": "varchar", "character": "bpchar", "timestamp without time zone": "timestamp",
-             "timestamp with time zone": "timestamptz", "time without time zone": "time"}
+    names = {
+        "integer": "int4",
+        "bigint": "int8",
+        "smallint": "int2",
+        "double precision": "float8",
+        "real": "float4",
+        "boolean": "bool",
+        "character varying": "varchar",
+        "character": "bpchar",
+        "timestamp without time zone": "timestamp",
+        "timestamp with time zone": "timestamptz",
+        "time without time zone": "time",
+    }
     return names.get(theirs, theirs) == ("bpchar" if ours == "blanks" else ours)

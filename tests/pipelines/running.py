@@ -22,8 +22,13 @@ def until(true: Callable[[], bool], what: str, seconds: float = 20.0) -> None:
 
 
 def start(p: Project) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-m", "pipelines.cli", "run"], cwd=p.home, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipelines.cli", "run"],
+        cwd=p.home,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def listening(p: Project, process: subprocess.Popen[str]) -> bool:

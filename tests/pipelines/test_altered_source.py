@@ -16,10 +16,17 @@ from tests.pipelines.running import until
 from tests.project import Project
 
 T = ("CREATE TABLE t (id int PRIMARY KEY, a int)", "INSERT INTO t VALUES (1, 10), (2, 20)")
-PUBLICATIONS = {"gone": "DROP PUBLICATION {}", "left out": "ALTER PUBLICATION {} DROP TABLE t", "inserts": "ALTER PUBLICATION {} SET (publish = 'insert')",
-                "partitions": "ALTER PUBLICATION {} SET (publish_via_partition_root = false)"}
-KILLED = ("import os, pipelines.deployment as d; d.save = lambda *a: os._exit(9); from pathlib import Path; "
-          "from pipelines.config import load_config; from pipelines.deploying.deploy import deploy; deploy(load_config(Path('.')))")
+PUBLICATIONS = {
+    "gone": "DROP PUBLICATION {}",
+    "left out": "ALTER PUBLICATION {} DROP TABLE t",
+    "inserts": "ALTER PUBLICATION {} SET (publish = 'insert')",
+    "partitions": "ALTER PUBLICATION {} SET (publish_via_partition_root = false)",
+}
+KILLED = (
+    "import os, pipelines.deployment as d; d.save = lambda *a: os._exit(9); from pathlib import Path; "
+    "from pipelines.config import load_config; from pipelines.deploying.deploy import deploy; "
+    "deploy(load_config(Path('.')))"
+)
 
 
 def deployed(database: str, home: Path) -> Project:
@@ -60,17 +67,28 @@ def test_a_running_pipeline_looks_again(database: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("column", ["mood[]", "feeling"])
-def test_an_enum_in_an_array_or_a_domain_that_was_altered_stops_the_run(column: str, database: str, tmp_path: Path) -> None:
+def test_an_enum_in_an_array_or_a_domain_that_was_altered_stops_the_run(
+    column: str, database: str, tmp_path: Path
+) -> None:
     p = Project.create(tmp_path, database, {"v": "SELECT id, m FROM t"})
-    p.source("CREATE TYPE mood AS ENUM ('sad', 'ok')", "CREATE DOMAIN feeling AS mood", f"CREATE TABLE t (id int PRIMARY KEY, m {column})")
+    p.source(
+        "CREATE TYPE mood AS ENUM ('sad', 'ok')",
+        "CREATE DOMAIN feeling AS mood",
+        f"CREATE TABLE t (id int PRIMARY KEY, m {column})",
+    )
     p.deploy()
     p.source("ALTER TYPE mood RENAME VALUE 'ok' TO 'fine'")
     with pytest.raises(TidemarkError, match="has other labels"):
         p.catch_up()
 
 
-@pytest.mark.parametrize(("change", "message"), [("CREATE TABLE kid () INHERITS (t)", "inherits from"),
-                                                 ("ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (id) DEFERRABLE", "deferrable")])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("CREATE TABLE kid () INHERITS (t)", "inherits from"),
+        ("ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (id) DEFERRABLE", "deferrable"),
+    ],
+)
 def test_a_table_of_another_form_stops_the_run(change: str, message: str, database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t"})
     p.source(*T, "ALTER TABLE t REPLICA IDENTITY FULL")
@@ -123,9 +141,17 @@ def test_a_warehouse_whose_file_is_gone_is_told_of(database: str, tmp_path: Path
     p.assert_equal()
 
 
-@pytest.mark.parametrize(("args", "message"), [(("query", ""), "the query is empty"), (("query", ";"), "the query is empty"),
-                                               (("export", "--to", "views/v.sql"), "a file cannot be used")])
-def test_commands_that_cannot_be_done_say_so(args: tuple[str, ...], message: str, database: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("query", ""), "the query is empty"),
+        (("query", ";"), "the query is empty"),
+        (("export", "--to", "views/v.sql"), "a file cannot be used"),
+    ],
+)
+def test_commands_that_cannot_be_done_say_so(
+    args: tuple[str, ...], message: str, database: str, tmp_path: Path
+) -> None:
     p = deployed(database, tmp_path)
     done = p.command(*args)
     assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr, done.stderr
@@ -134,7 +160,9 @@ def test_commands_that_cannot_be_done_say_so(args: tuple[str, ...], message: str
 def test_a_password_is_not_shown_in_a_dsn_that_cannot_be_read(tmp_path: Path) -> None:
     p = Project.create(tmp_path, "postgresql://postgres:secret%ZZ@127.0.0.1/x", {"v": "SELECT 1 AS a"})
     done = p.command("check")
-    assert done.returncode == 3 and "secret" not in done.stderr + done.stdout and "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == 3 and "secret" not in done.stderr + done.stdout and "Traceback" not in done.stderr, (
+        done.stderr
+    )
 
 
 def test_a_frontier_is_not_moved_back_by_a_copy(database: str, tmp_path: Path) -> None:
@@ -151,8 +179,11 @@ def test_a_frontier_is_not_moved_back_by_a_copy(database: str, tmp_path: Path) -
     writer.start()
     try:
         for i in range(3):
-            p.source(f"ALTER PUBLICATION {publication(p)} DROP TABLE t", f"INSERT INTO t VALUES ({i + 10}, 30)",
-                     f"ALTER PUBLICATION {publication(p)} ADD TABLE t")
+            p.source(
+                f"ALTER PUBLICATION {publication(p)} DROP TABLE t",
+                f"INSERT INTO t VALUES ({i + 10}, 30)",
+                f"ALTER PUBLICATION {publication(p)} ADD TABLE t",
+            )
             assert p.command("deploy", "--resync").returncode == 0
             p.catch_up()
     finally:

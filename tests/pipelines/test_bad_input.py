@@ -19,9 +19,17 @@ GOOD = "SELECT a, count(*) AS n FROM t GROUP BY a"
 BAD_SQL = {
     "malformed-array": ("SELECT '{}'::jsonb ?| 'abc' AS x", 'malformed array literal: "abc"', ""),
     "syntax": ("SELECT a FROM (t", 'syntax error at or near ";"', "LINE 2: SELECT a FROM (t;"),
-    "syntax-after-a-query": ("SELECT a FROM t WHERE a = 1 GIVE UP", 'syntax error at or near "GIVE"', "views/bad.sql:2:29: "),
+    "syntax-after-a-query": (
+        "SELECT a FROM t WHERE a = 1 GIVE UP",
+        'syntax error at or near "GIVE"',
+        "views/bad.sql:2:29: ",
+    ),
     "no-query": ("", 'syntax error at or near ";"', "LINE 2: ;"),
-    "syntax-of-another-engine": ("SELECT * EXCLUDE (a) FROM t", 'syntax error at or near "EXCLUDE"', "views/bad.sql:2:10: "),
+    "syntax-of-another-engine": (
+        "SELECT * EXCLUDE (a) FROM t",
+        'syntax error at or near "EXCLUDE"',
+        "views/bad.sql:2:10: ",
+    ),
     "literal": ("SELECT a FROM t WHERE a = 'x'", 'invalid input syntax for type integer: "x"', "views/bad.sql:2:27: "),
     "unknown-table": ("SELECT a FROM tt", 'relation "tt" does not exist', '"t"'),
     "unknown-column": ("SELECT aa FROM t", 'column "aa" does not exist', '"a"'),
@@ -42,7 +50,12 @@ BAD_SQL = {
 
 def slots(dsn: str) -> list[str]:
     with psycopg.connect(dsn) as c:
-        return [r[0] for r in c.execute("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()").fetchall()]
+        return [
+            r[0]
+            for r in c.execute(
+                "SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"
+            ).fetchall()
+        ]
 
 
 def publications(dsn: str) -> list[str]:
@@ -113,8 +126,14 @@ def test_two_files_may_not_define_one_view(database: str, tmp_path: Path) -> Non
     untouched(p)
 
 
-@pytest.mark.parametrize(("with_", "words"), [("engin = 'duckdb'", 'unknown option "engin"'), ("engine = 'oracle'", '"oracle"'),
-                                              ("refresh = 'sometimes'", '"sometimes"')])
+@pytest.mark.parametrize(
+    ("with_", "words"),
+    [
+        ("engin = 'duckdb'", 'unknown option "engin"'),
+        ("engine = 'oracle'", '"oracle"'),
+        ("refresh = 'sometimes'", '"sometimes"'),
+    ],
+)
 def test_an_unknown_view_option_is_refused(database: str, tmp_path: Path, with_: str, words: str) -> None:
     p = Project.create(tmp_path, database, {})
     p.source(TABLE)
@@ -143,7 +162,11 @@ def test_an_unreachable_source_hides_the_password(tmp_path: Path, args: tuple[st
     p = Project.create(tmp_path, "host=127.0.0.1 port=1 user=u password=hunter2 dbname=d", {"v": GOOD})
     done = p.command(*args)
     assert done.returncode == 3
-    assert "cannot connect to the source u@127.0.0.1:1/d" in done.stderr and "detail:" in done.stderr and "hint:" in done.stderr
+    assert (
+        "cannot connect to the source u@127.0.0.1:1/d" in done.stderr
+        and "detail:" in done.stderr
+        and "hint:" in done.stderr
+    )
     assert "hunter2" not in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "warehouse").exists()
 
@@ -154,7 +177,9 @@ def test_a_database_that_does_not_exist_is_unreachable(server: str, tmp_path: Pa
     assert done.returncode == 3 and "no_such_database" in done.stderr and "hint:" in done.stderr
 
 
-@pytest.mark.parametrize("args", [("run", "--once"), ("status",), ("query", "SELECT 1"), ("verify",), ("export", "--to", "out")])
+@pytest.mark.parametrize(
+    "args", [("run", "--once"), ("status",), ("query", "SELECT 1"), ("verify",), ("export", "--to", "out")]
+)
 def test_what_needs_a_deployment_says_deploy_first(database: str, tmp_path: Path, args: tuple[str, ...]) -> None:
     p = Project.create(tmp_path, database, {"v": GOOD})
     done = p.command(*args)
@@ -165,7 +190,11 @@ def test_a_table_without_replica_identity_is_refused(database: str, tmp_path: Pa
     p = Project.create(tmp_path, database, {"v": "SELECT a FROM k"})
     p.source("CREATE TABLE k (a int)")
     done = p.command("deploy")
-    assert done.returncode == 1 and '"public.k" has no replica identity' in done.stderr and "REPLICA IDENTITY FULL" in done.stderr
+    assert (
+        done.returncode == 1
+        and '"public.k" has no replica identity' in done.stderr
+        and "REPLICA IDENTITY FULL" in done.stderr
+    )
     untouched(p)
     assert p.command("check").returncode == 1
 
@@ -174,7 +203,12 @@ def test_a_query_that_fails_says_why(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {"v": GOOD})
     p.source(TABLE)
     p.deploy()
-    for sql, words in [("SELECT nope FROM v", "nope"), ("SELEC", "syntax error"), ("DELETE FROM v", ""), ("DROP VIEW v", "")]:
+    for sql, words in [
+        ("SELECT nope FROM v", "nope"),
+        ("SELEC", "syntax error"),
+        ("DELETE FROM v", ""),
+        ("DROP VIEW v", ""),
+    ]:
         done = p.command("query", sql)
         assert done.returncode == 1 and words in done.stderr and "Traceback" not in done.stderr, (sql, done)
     p.assert_equal()

@@ -43,7 +43,12 @@ def test_a_user_without_rights_is_told_the_grants(role: str, database: str, tmp_
         c.execute(TABLE)  # type: ignore[arg-type]
     check = p.command("check")
     assert check.returncode == 1
-    for words in (f'ALTER ROLE "{role}" REPLICATION', "GRANT CREATE ON DATABASE", 'GRANT SELECT ON "public"."t"', "OWNER TO"):
+    for words in (
+        f'ALTER ROLE "{role}" REPLICATION',
+        "GRANT CREATE ON DATABASE",
+        'GRANT SELECT ON "public"."t"',
+        "OWNER TO",
+    ):
         assert words in check.stdout
     done = p.command("deploy")
     assert done.returncode == 1 and "hint:" in done.stderr and "Traceback" not in done.stderr
@@ -70,7 +75,14 @@ def test_a_warehouse_description_of_a_newer_version_is_left_alone(database: str,
     file = tmp_path / "warehouse" / "deployment.json"
     newer = json.dumps({**json.loads(file.read_text()), "format": 99, "novelty": True})
     file.write_text(newer)
-    for args in (("run", "--once"), ("deploy",), ("status",), ("query", "SELECT * FROM v"), ("verify",), ("teardown", "--yes")):
+    for args in (
+        ("run", "--once"),
+        ("deploy",),
+        ("status",),
+        ("query", "SELECT * FROM v"),
+        ("verify",),
+        ("teardown", "--yes"),
+    ):
         done = p.command(*args)
         assert done.returncode == 1 and "newer Tidemark" in done.stderr and "Upgrade" in done.stderr, (args, done)
     assert file.read_text() == newer and len(slots(database)) == 1
@@ -91,7 +103,10 @@ def test_a_warehouse_in_use_is_not_written_by_another(database: str, tmp_path: P
         fcntl.flock(held, fcntl.LOCK_EX)
         for args in (("run", "--once"), ("deploy",), ("teardown", "--yes")):
             done = p.command(*args)
-            assert done.returncode == 3 and "in use by another tidemark" in done.stderr and "hint:" in done.stderr, (args, done)
+            assert done.returncode == 3 and "in use by another tidemark" in done.stderr and "hint:" in done.stderr, (
+                args,
+                done,
+            )
     p.assert_equal()
 
 
@@ -106,7 +121,12 @@ def test_a_slot_that_is_gone_says_how_to_begin_again(database: str, tmp_path: Pa
     p = deployed(tmp_path, database)
     p.source("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = current_database()")
     done = p.command("run", "--once")
-    assert done.returncode == 1 and "replication slot" in done.stderr and "hint:" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        done.returncode == 1
+        and "replication slot" in done.stderr
+        and "hint:" in done.stderr
+        and "Traceback" not in done.stderr
+    )
     check = p.command("check")
     assert check.returncode == 1 and "is gone" in check.stdout and "--resync" in check.stdout
 
@@ -119,7 +139,11 @@ def test_a_full_slot_table_is_named_and_leaves_nothing_behind(tmp_path: Path, mo
         check = p.command("check")
         assert check.returncode == 1 and "0 of 1 replication slots are free" in check.stdout
         done = p.command("deploy")
-        assert done.returncode == 1 and "cannot create replication slot" in done.stderr and "max_replication_slots" in done.stderr
+        assert (
+            done.returncode == 1
+            and "cannot create replication slot" in done.stderr
+            and "max_replication_slots" in done.stderr
+        )
         assert slots(pg.dsn) == ["taken"]
         p.source("SELECT pg_drop_replication_slot('taken')")
         untouched(p)

@@ -16,7 +16,9 @@ from pipelines.warehouse import Warehouse
 from tests.project import Project
 
 
-def test_after_a_slow_batch_commits_are_collected_for_the_next(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_slow_batch_commits_are_collected_for_the_next(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The engine's own work, made slower: before it two commits are two batches, after it one."""
     p = Project.create(tmp_path, database, {"total": "SELECT count(*) AS n, sum(id) AS total FROM t"})
     p.source("CREATE TABLE t (id int PRIMARY KEY)")

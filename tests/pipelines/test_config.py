@@ -25,8 +25,14 @@ def test_the_shortest_configuration_has_defaults(tmp_path: Path) -> None:
 
 
 def test_every_section_is_read(tmp_path: Path) -> None:
-    c = load_config(write(tmp_path, SOURCE + '[defaults]\nengine = "spark"\n[warehouse]\npath = "w"\n[batch]\nrows = 5\nbytes = 6\nseconds = 0.5\n'
-                          '[spark]\nmaster = "spark://m:7077"\nthreshold_rows = 9\n[spark.settings]\n"spark.x" = "y"\n'))
+    c = load_config(
+        write(
+            tmp_path,
+            SOURCE
+            + '[defaults]\nengine = "spark"\n[warehouse]\npath = "w"\n[batch]\nrows = 5\nbytes = 6\nseconds = 0.5\n'
+            '[spark]\nmaster = "spark://m:7077"\nthreshold_rows = 9\n[spark.settings]\n"spark.x" = "y"\n',
+        )
+    )
     assert (c.defaults.engine, c.warehouse.path) == ("spark", "w")
     assert (c.batch.rows, c.batch.bytes, c.batch.seconds) == (5, 6, 0.5)
     assert (c.spark.master, c.spark.threshold_rows, c.spark.settings) == ("spark://m:7077", 9, {"spark.x": "y"})
@@ -38,24 +44,27 @@ def test_environment_variables_are_expanded(tmp_path: Path, monkeypatch: pytest.
     assert c.source.dsn == "user=u password=s3cret$"
 
 
-@pytest.mark.parametrize(("text", "code", "words"), [
-    ("[source\n", "syntax_error", ["does not parse"]),
-    ("", "missing_key", ['"source"', "init"]),
-    ("[source]\n", "missing_key", ['"source.dsn"', "init"]),
-    (SOURCE + "[defaults]\nengin = 'duckdb'\n", "unknown_key", ['"defaults.engin"', '"engine"']),
-    (SOURCE + "[sourc]\n", "unknown_key", ['"sourc"', '"source"']),
-    (SOURCE + "[batch]\nrow = 1\n", "unknown_key", ['"batch.row"', '"rows"']),
-    (SOURCE + "[batch]\nzzz = 1\n", "unknown_key", ['"batch.zzz"', "rows, bytes, seconds"]),
-    (SOURCE + "[spark]\nmasters = ''\n", "unknown_key", ['"spark.masters"', '"master"']),
-    ("dns = 1\n" + SOURCE, "unknown_key", ['"dns"']),
-    ("home = '.'\n" + SOURCE, "unknown_key", ['"home"']),
-    (SOURCE + "[defaults]\nengine = 'oracle'\n", "bad_value", ['"defaults.engine"', "duckdb", "spark"]),
-    (SOURCE + "[batch]\nrows = 0\n", "bad_value", ['"batch.rows"', "greater than 0"]),
-    (SOURCE + "[batch]\nrows = 'many'\n", "bad_value", ['"batch.rows"', "integer"]),
-    ("[source]\ndsn = 5\n", "bad_value", ['"source.dsn"', "string"]),
-    ("source = 'host=h'\n", "bad_value", ['"source"']),
-    ('[source]\ndsn = "password=${TM_NOT_SET}"\n', "missing_variable", ["TM_NOT_SET"]),
-])
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("[source\n", "syntax_error", ["does not parse"]),
+        ("", "missing_key", ['"source"', "init"]),
+        ("[source]\n", "missing_key", ['"source.dsn"', "init"]),
+        (SOURCE + "[defaults]\nengin = 'duckdb'\n", "unknown_key", ['"defaults.engin"', '"engine"']),
+        (SOURCE + "[sourc]\n", "unknown_key", ['"sourc"', '"source"']),
+        (SOURCE + "[batch]\nrow = 1\n", "unknown_key", ['"batch.row"', '"rows"']),
+        (SOURCE + "[batch]\nzzz = 1\n", "unknown_key", ['"batch.zzz"', "rows, bytes, seconds"]),
+        (SOURCE + "[spark]\nmasters = ''\n", "unknown_key", ['"spark.masters"', '"master"']),
+        ("dns = 1\n" + SOURCE, "unknown_key", ['"dns"']),
+        ("home = '.'\n" + SOURCE, "unknown_key", ['"home"']),
+        (SOURCE + "[defaults]\nengine = 'oracle'\n", "bad_value", ['"defaults.engine"', "duckdb", "spark"]),
+        (SOURCE + "[batch]\nrows = 0\n", "bad_value", ['"batch.rows"', "greater than 0"]),
+        (SOURCE + "[batch]\nrows = 'many'\n", "bad_value", ['"batch.rows"', "integer"]),
+        ("[source]\ndsn = 5\n", "bad_value", ['"source.dsn"', "string"]),
+        ("source = 'host=h'\n", "bad_value", ['"source"']),
+        ('[source]\ndsn = "password=${TM_NOT_SET}"\n', "missing_variable", ["TM_NOT_SET"]),
+    ],
+)
 def test_a_wrong_configuration_says_what_and_where(tmp_path: Path, text: str, code: str, words: list[str]) -> None:
     with pytest.raises(ConfigError) as e:
         load_config(write(tmp_path, text))

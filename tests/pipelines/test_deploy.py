@@ -20,8 +20,12 @@ from pipelines.warehouse import Warehouse
 from tests.pipelines.test_bad_input import publications, slots
 from tests.project import Project
 
-TABLES = ("CREATE TABLE t (id int PRIMARY KEY, a int, b int)", "CREATE TABLE u (id int PRIMARY KEY, a int)",
-          "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 20) g", "INSERT INTO u SELECT g, g % 3 FROM generate_series(1, 5) g")
+TABLES = (
+    "CREATE TABLE t (id int PRIMARY KEY, a int, b int)",
+    "CREATE TABLE u (id int PRIMARY KEY, a int)",
+    "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 20) g",
+    "INSERT INTO u SELECT g, g % 3 FROM generate_series(1, 5) g",
+)
 V = "SELECT a, count(*) AS n, sum(b) AS s FROM t GROUP BY a"
 W = "SELECT u.id, t.b FROM u JOIN t ON t.a = u.a"
 
@@ -97,7 +101,9 @@ def test_views_whose_names_are_alike_are_apart(database: str, tmp_path: Path) ->
     names = ["sales", "sal es", "sal_es", "продажи", "销售", "s" * 60 + "1", "s" * 60 + "2"]
     p = Project.create(tmp_path, database, {})
     for i, name in enumerate(names):
-        (tmp_path / "views" / f"{i}.sql").write_text(f'CREATE MATERIALIZED VIEW "{name}" AS SELECT id, b + {i} AS b FROM t WHERE id > {i};')
+        (tmp_path / "views" / f"{i}.sql").write_text(
+            f'CREATE MATERIALIZED VIEW "{name}" AS SELECT id, b + {i} AS b FROM t WHERE id > {i};'
+        )
     p.source(*TABLES)
     p.deploy()
     p.source("UPDATE t SET b = b + 3 WHERE id < 12")
@@ -117,7 +123,9 @@ def test_names_that_differ_in_capitals_alone_are_refused(database: str, tmp_path
     assert [v.name for v in p.deployed.views] == ["v"]
 
 
-def test_a_deploy_that_fails_leaves_what_was_there(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deploy_that_fails_leaves_what_was_there(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     p = created(tmp_path, database, {"v": "SELECT id, a FROM t WHERE b > 5", "w": W})
     p.write({"v": "SELECT id, b FROM t", "x": V, "a": "SELECT id FROM t"})
     (tmp_path / "views" / "w.sql").unlink()
@@ -142,7 +150,9 @@ def test_a_deploy_that_fails_leaves_what_was_there(database: str, tmp_path: Path
     assert ask(p.config, "SELECT * FROM v", False).column_names == ["id", "b"]
 
 
-def test_a_warehouse_of_another_version_is_left_alone_until_deploy(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_warehouse_of_another_version_is_left_alone_until_deploy(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     p = created(tmp_path, database, {"v": V, "w": W})
     p.source("UPDATE t SET b = b + 3 WHERE id < 12")
     with monkeypatch.context() as m:
@@ -214,10 +224,22 @@ def test_a_view_over_a_new_table_is_added_while_the_source_is_written_to(databas
 
 
 def test_views_on_views_are_maintained_in_order(database: str, tmp_path: Path) -> None:
-    p = created(tmp_path, database, {
-        "a_last": "SELECT n, count(*) AS groups FROM m_middle GROUP BY n", "m_middle": "SELECT a, n FROM z_first WHERE n > 1",
-        "z_first": V, "joined": "SELECT x.a, y.id FROM z_first x JOIN u y ON y.a = x.a"})
-    for s in ("UPDATE t SET a = 0 WHERE id < 8", "DELETE FROM t WHERE a = 2", "INSERT INTO t VALUES (99, 2, 1)", "UPDATE u SET a = 2"):
+    p = created(
+        tmp_path,
+        database,
+        {
+            "a_last": "SELECT n, count(*) AS groups FROM m_middle GROUP BY n",
+            "m_middle": "SELECT a, n FROM z_first WHERE n > 1",
+            "z_first": V,
+            "joined": "SELECT x.a, y.id FROM z_first x JOIN u y ON y.a = x.a",
+        },
+    )
+    for s in (
+        "UPDATE t SET a = 0 WHERE id < 8",
+        "DELETE FROM t WHERE a = 2",
+        "INSERT INTO t VALUES (99, 2, 1)",
+        "UPDATE u SET a = 2",
+    ):
         p.source(s)
         p.assert_equal()
 
@@ -233,28 +255,46 @@ def test_a_view_may_be_built_on_a_view_that_came_before(database: str, tmp_path:
 
 def test_names_with_quotes_spaces_capitals_unicode_and_reserved_words(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {})
-    p.source('CREATE SCHEMA "My Schema"', 'CREATE TYPE "Stim mung" AS ENUM (\'gut\', \'o\'\'k\')',
-             'CREATE TABLE "My Schema"."Order\'s" ("select" int, "Größe" numeric(8,2), "a b" text, "c""d" "Stim mung", "e\'f" int, '
-             'PRIMARY KEY ("select", "a b"))',
-             'CREATE TABLE "table" ("group" int PRIMARY KEY, "ORDER" text)', 'CREATE TABLE "日本" (id int PRIMARY KEY, "値" int)',
-             'INSERT INTO "My Schema"."Order\'s" VALUES (1, 1.5, \'x\', \'gut\', 1)', 'INSERT INTO "table" VALUES (1, \'a\')',
-             'INSERT INTO "日本" VALUES (1, 1)')
+    p.source(
+        'CREATE SCHEMA "My Schema"',
+        "CREATE TYPE \"Stim mung\" AS ENUM ('gut', 'o''k')",
+        'CREATE TABLE "My Schema"."Order\'s" ("select" int, "Größe" numeric(8,2), "a b" text, "c""d" "Stim mung", '
+        '"e\'f" int, '
+        'PRIMARY KEY ("select", "a b"))',
+        'CREATE TABLE "table" ("group" int PRIMARY KEY, "ORDER" text)',
+        'CREATE TABLE "日本" (id int PRIMARY KEY, "値" int)',
+        "INSERT INTO \"My Schema\".\"Order's\" VALUES (1, 1.5, 'x', 'gut', 1)",
+        "INSERT INTO \"table\" VALUES (1, 'a')",
+        'INSERT INTO "日本" VALUES (1, 1)',
+    )
     queries = {
         'Weird ""View""': 'SELECT "select", "Größe", "a b", "c""d", "e\'f" FROM "My Schema"."Order\'s"',
         "select": 'SELECT "ORDER" AS "from", count(*) AS "where" FROM "table" GROUP BY "ORDER"',
-        "Ünï cödé": 'SELECT o."a b" AS "A ""B""", sum(j."値") AS "合計" FROM "My Schema"."Order\'s" o JOIN "日本" j ON j.id = o."select" GROUP BY 1',
+        "Ünï cödé": 'SELECT o."a b" AS "A ""B""", sum(j."値") AS "合計" FROM "My Schema"."Order\'s" o JOIN "日本" j ON '
+        'j.id = o."select" GROUP BY 1',
         "on top": 'SELECT "from", max("where") AS "max" FROM "select" GROUP BY "from"',
     }
     for i, (name, query) in enumerate(queries.items()):
         (tmp_path / "views" / f"{i}.sql").write_text(f'CREATE MATERIALIZED VIEW "{name}" AS\n{query};\n')
     p.deploy()
-    p.source('INSERT INTO "My Schema"."Order\'s" VALUES (2, 2.25, \'y\', \'o\'\'k\', 2)', 'UPDATE "My Schema"."Order\'s" SET "a b" = \'z\' WHERE "select" = 1',
-             'UPDATE "table" SET "ORDER" = \'b\'', 'INSERT INTO "table" VALUES (2, \'b\')', 'INSERT INTO "日本" VALUES (2, 5)')
+    p.source(
+        "INSERT INTO \"My Schema\".\"Order's\" VALUES (2, 2.25, 'y', 'o''k', 2)",
+        'UPDATE "My Schema"."Order\'s" SET "a b" = \'z\' WHERE "select" = 1',
+        'UPDATE "table" SET "ORDER" = \'b\'',
+        "INSERT INTO \"table\" VALUES (2, 'b')",
+        'INSERT INTO "日本" VALUES (2, 5)',
+    )
     p.assert_equal()
     assert [v.view for v in p.verify() if not v.mirror] == ['Weird "View"', "select", "Ünï cödé", "on top"]
     got = ask(p.config, 'SELECT * FROM "Ünï cödé" ORDER BY 1', False).to_pylist()
     assert [(r['A "B"'], int(r["合計"])) for r in got] == [("y", 5), ("z", 1)]
-    for args in (("status",), ("explain", 'Weird "View"'), ("compile",), ("export", "--to", "out", "--format", "csv"), ("deploy",)):
+    for args in (
+        ("status",),
+        ("explain", 'Weird "View"'),
+        ("compile",),
+        ("export", "--to", "out", "--format", "csv"),
+        ("deploy",),
+    ):
         done = p.command(*args)
         assert done.returncode == 0, (args, done.stderr)
 
@@ -268,10 +308,21 @@ def test_a_table_with_a_quote_in_its_name(database: str, tmp_path: Path) -> None
 
 
 def test_two_schemas_may_hold_tables_of_one_name(database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, {"v": "SELECT x.id, y.id AS other FROM s.t x JOIN public.t y ON x.id = y.id",
-                                            "w": "SELECT count(*) AS n FROM s__t"})
-    p.source("CREATE SCHEMA s", "CREATE TABLE s.t (id int PRIMARY KEY)", "CREATE TABLE t (id int PRIMARY KEY)", "CREATE TABLE s__t (id int PRIMARY KEY)",
-             "INSERT INTO s.t VALUES (1)")
+    p = Project.create(
+        tmp_path,
+        database,
+        {
+            "v": "SELECT x.id, y.id AS other FROM s.t x JOIN public.t y ON x.id = y.id",
+            "w": "SELECT count(*) AS n FROM s__t",
+        },
+    )
+    p.source(
+        "CREATE SCHEMA s",
+        "CREATE TABLE s.t (id int PRIMARY KEY)",
+        "CREATE TABLE t (id int PRIMARY KEY)",
+        "CREATE TABLE s__t (id int PRIMARY KEY)",
+        "INSERT INTO s.t VALUES (1)",
+    )
     p.deploy()
     p.source("INSERT INTO t VALUES (1), (2)", "INSERT INTO s.t VALUES (2), (3)", "INSERT INTO s__t VALUES (7)")
     p.assert_equal()

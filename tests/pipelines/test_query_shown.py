@@ -14,15 +14,31 @@ from tests.project import Project
 
 def test_values_are_shown_as_psql_shows_them(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {"v": "SELECT id, b, i, f, l FROM t"})
-    p.source("CREATE TABLE t (id int PRIMARY KEY, b bytea, i interval, f float8, l interval[])",
-             r"INSERT INTO t VALUES (1, '\x00ff', '1 mon 2 days -03:00', 'NaN', '{1 day,NULL}')")
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, b bytea, i interval, f float8, l interval[])",
+        r"INSERT INTO t VALUES (1, '\x00ff', '1 mon 2 days -03:00', 'NaN', '{1 day,NULL}')",
+    )
     p.deploy()
     row = {"id": 1, "b": r"\x00ff", "i": "1 mon 2 days -03:00:00", "f": "NaN", "l": ["1 day", None]}
     assert json.loads(p.command("query", "SELECT * FROM v", "--format", "json").stdout) == row
-    assert p.command("query", "SELECT id, b, i, f FROM v", "--format", "csv").stdout.splitlines()[1] == r"1,\x00ff,1 mon 2 days -03:00:00,NaN"
+    assert (
+        p.command("query", "SELECT id, b, i, f FROM v", "--format", "csv").stdout.splitlines()[1]
+        == r"1,\x00ff,1 mon 2 days -03:00:00,NaN"
+    )
 
 
-@pytest.mark.parametrize("text", ["0", "1 year 2 mons -3 days 4:05:06.7", "-1 year -1 day", "-1 mon 1 day", "-00:00:00.000001", "13 mons", "-14 mons 100:00"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0",
+        "1 year 2 mons -3 days 4:05:06.7",
+        "-1 year -1 day",
+        "-1 mon 1 day",
+        "-00:00:00.000001",
+        "13 mons",
+        "-14 mons 100:00",
+    ],
+)
 def test_intervals_are_printed_as_postgres_prints_them(text: str, database: str) -> None:
     with psycopg.connect(database) as c:
         row = c.execute("SELECT %s::interval::text", (text,)).fetchone()

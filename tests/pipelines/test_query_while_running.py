@@ -17,7 +17,10 @@ from tests.project import Project
 @pytest.fixture
 def project(database: str, tmp_path: Path) -> Project:
     p = Project.create(tmp_path, database, {"totals": "SELECT a, count(*) AS n, sum(b) AS s FROM t GROUP BY a"})
-    p.source("CREATE TABLE t (id int PRIMARY KEY, a int, b int)", "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g")
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b int)",
+        "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g",
+    )
     p.deploy()
     return p
 
@@ -82,8 +85,16 @@ def test_verify_holds_on_a_source_that_is_being_written_to(project: Project) -> 
             writer.join()
 
 
-@pytest.mark.parametrize("sql", ["DROP VIEW totals", "CREATE TABLE mine AS SELECT 1 AS x", "DELETE FROM meta.frontier", "DELETE FROM base.t",
-                                 "SELECT 1; DROP VIEW totals"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP VIEW totals",
+        "CREATE TABLE mine AS SELECT 1 AS x",
+        "DELETE FROM meta.frontier",
+        "DELETE FROM base.t",
+        "SELECT 1; DROP VIEW totals",
+    ],
+)
 def test_a_query_cannot_change_the_warehouse(project: Project, sql: str) -> None:
     with running(project):
         done = project.command("query", sql)
@@ -126,8 +137,10 @@ def test_a_second_signal_abandons_the_batch(project: Project) -> None:
         project.source("INSERT INTO t SELECT g, g % 1000, g FROM generate_series(1000, 1500000) g")
 
         def sent() -> bool:
-            row = c.execute("SELECT bool_and(sent_lsn >= pg_current_wal_lsn() AND flush_lsn < sent_lsn) FROM pg_stat_replication r "
-                            "JOIN pg_replication_slots s ON s.active_pid = r.pid WHERE s.database = current_database()").fetchone()
+            row = c.execute(
+                "SELECT bool_and(sent_lsn >= pg_current_wal_lsn() AND flush_lsn < sent_lsn) FROM pg_stat_replication r "
+                "JOIN pg_replication_slots s ON s.active_pid = r.pid WHERE s.database = current_database()"
+            ).fetchone()
             return row is not None and bool(row[0])
 
         until(sent, "the batch is sent and not yet acknowledged")
@@ -142,7 +155,9 @@ def test_a_second_signal_abandons_the_batch(project: Project) -> None:
 
 def test_run_stops_with_3_and_a_hint_when_the_source_goes_away(project: Project) -> None:
     with running(project) as process:
-        project.source("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = current_database()")
+        project.source(
+            "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE database = current_database()"
+        )
         deadline = time.monotonic() + 15
         while process.poll() is None and time.monotonic() < deadline:
             if total(project, "--wait") == 465:  # reconnecting by itself is as good

@@ -14,8 +14,12 @@ from pipelines.verifying import verify as module
 from pipelines.verifying.verify import verify
 from tests.project import Project
 
-DAMAGE = {"rows gone": "DELETE FROM state.{} WHERE rowid % 2 = 0", "rows doubled": "INSERT INTO state.{0} SELECT * FROM state.{0}",
-          "weights changed": "UPDATE state.{} SET _weight = 2 WHERE rowid < 3", "state gone": "DROP TABLE state.{}"}
+DAMAGE = {
+    "rows gone": "DELETE FROM state.{} WHERE rowid % 2 = 0",
+    "rows doubled": "INSERT INTO state.{0} SELECT * FROM state.{0}",
+    "weights changed": "UPDATE state.{} SET _weight = 2 WHERE rowid < 3",
+    "state gone": "DROP TABLE state.{}",
+}
 
 
 @pytest.mark.parametrize("case", DAMAGE)
@@ -33,11 +37,20 @@ def test_a_damaged_state_is_found_and_repaired(database: str, tmp_path: Path, ca
     p.assert_equal()
 
 
-def test_a_table_truncated_while_it_is_compared_is_no_difference(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_truncated_while_it_is_compared_is_no_difference(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     p = Project.create(tmp_path, database, {"v": "SELECT id, b FROM t", "w": "SELECT count(*) AS n FROM u"})
-    p.source("CREATE TABLE t (id int PRIMARY KEY, b int)", "CREATE TABLE u (id int PRIMARY KEY)", "INSERT INTO t SELECT g, g FROM generate_series(1, 9) g")
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, b int)",
+        "CREATE TABLE u (id int PRIMARY KEY)",
+        "INSERT INTO t SELECT g, g FROM generate_series(1, 9) g",
+    )
     p.deploy()
-    real, times = module._view, iter(("TRUNCATE t", "INSERT INTO t VALUES (1, 1)", "ALTER TABLE t ADD c float8 DEFAULT random()"))
+    real, times = (
+        module._view,
+        iter(("TRUNCATE t", "INSERT INTO t VALUES (1, 1)", "ALTER TABLE t ADD c float8 DEFAULT random()")),
+    )
 
     def late(*args: object) -> module.Verified:
         if (change := next(times, None)) is not None:
@@ -50,7 +63,9 @@ def test_a_table_truncated_while_it_is_compared_is_no_difference(database: str, 
     assert next(times, None) is None
 
 
-def test_a_table_rewritten_while_it_is_copied_fails_the_deploy(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_rewritten_while_it_is_copied_fails_the_deploy(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     p = Project.create(tmp_path, database, {"v": "SELECT id, b FROM t"})
     p.source("CREATE TABLE t (id int PRIMARY KEY, b int)", "INSERT INTO t VALUES (1, 1)")
     real = deploying.copy_tables

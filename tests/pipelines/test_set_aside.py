@@ -15,8 +15,11 @@ from pipelines.running.run import run
 from pipelines.verifying.verify import verify
 from tests.project import Project
 
-VIEWS = {"numbers": "SELECT id, CAST(word AS int) AS n FROM t", "total": "SELECT sum(CAST(word AS int)) AS s FROM t",
-         "words": "SELECT word, count(*) AS n FROM t GROUP BY word"}
+VIEWS = {
+    "numbers": "SELECT id, CAST(word AS int) AS n FROM t",
+    "total": "SELECT sum(CAST(word AS int)) AS s FROM t",
+    "words": "SELECT word, count(*) AS n FROM t GROUP BY word",
+}
 
 
 @pytest.fixture
@@ -36,7 +39,9 @@ def test_the_other_views_go_on(project: Project, caplog: pytest.LogCaptureFixtur
     run(project.config, once=True)
     assert failed(project) == {"numbers", "total"}
     assert 'view "numbers" is set aside' in caplog.text
-    assert ask(project.config, "SELECT word FROM words ORDER BY word", False).to_pylist() == [{"word": w} for w in ("10", "20", "many")]
+    assert ask(project.config, "SELECT word FROM words ORDER BY word", False).to_pylist() == [
+        {"word": w} for w in ("10", "20", "many")
+    ]
     project.source("DELETE FROM t WHERE id = 1")
     run(project.config, once=True)
     assert ask(project.config, "SELECT count(*) AS n FROM words", False).to_pylist() == [{"n": 2}]
@@ -49,11 +54,16 @@ def test_status_export_and_verify_say_so(project: Project, tmp_path: Path) -> No
     with pytest.raises(TidemarkError, match="2 of the views could not be exported"):
         export(project.config, [], tmp_path / "out", "parquet")
     assert (tmp_path / "out" / "words.parquet").exists()
-    assert {v.view: bool(v.error) for v in verify(project.config, [], False) if not v.mirror} == {"numbers": True, "total": True, "words": False}
+    assert {v.view: bool(v.error) for v in verify(project.config, [], False) if not v.mirror} == {
+        "numbers": True,
+        "total": True,
+        "words": False,
+    }
 
 
 def test_status_evaluates_nothing(database: str, tmp_path: Path) -> None:
-    before = "SELECT id FROM (SELECT id, lag(word) OVER (ORDER BY id) AS w FROM t) x WHERE w::int > 5"  # finished when it is read
+    # finished when it is read
+    before = "SELECT id FROM (SELECT id, lag(word) OVER (ORDER BY id) AS w FROM t) x WHERE w::int > 5"
     p = Project.create(tmp_path, database, {**VIEWS, "before": before})
     p.source("CREATE TABLE t (id int PRIMARY KEY, word text)", "INSERT INTO t VALUES (1, 'many'), (2, '20')")
     p.deploy(keep_going=True)

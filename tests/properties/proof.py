@@ -1,4 +1,5 @@
-"""What a strategy has to prove: after each batch every state is its definition over the tables after it, and the view is the query."""
+"""What a strategy has to prove: after each batch every state is its definition over the tables after it, and the
+view is the query."""
 
 from __future__ import annotations
 
@@ -29,6 +30,8 @@ def follows(strategy: Strategy, q: Relation, db: Database, data: st.DataObject) 
         after = Database({t: add(db.before[t], db.delta.get(t, {})) for t in TABLES})
         expected = filled(plan.states, after)
         for at_once in (True, False):
-            assert run(program([plan], changed), db, at_once) == expected, "all changes computed first" if at_once else "one by one"
+            assert run(program([plan], changed), db, at_once) == expected, (
+                "all changes computed first" if at_once else "one by one"
+            )
         after.delta = data.draw(batches(after.before))
         db = after

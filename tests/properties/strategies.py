@@ -95,11 +95,16 @@ def unary(draw: st.DrawFn, q: Relation, kind: str, names: Names) -> Relation:
         return Project(q, ((names(), draw(scalars(q))), (names(), draw(scalars(q)))))
     if kind == "group":
         x = draw(scalars(q))
-        aggs = ((names(), Agg("count", (), INT8)), (names(), Agg("sum", (x,), types.numeric(38, 0))),
-                (names(), Agg(draw(st.sampled_from(["min", "max"])), (x,), INT8)))
+        aggs = (
+            (names(), Agg("count", (), INT8)),
+            (names(), Agg("sum", (x,), types.numeric(38, 0))),
+            (names(), Agg(draw(st.sampled_from(["min", "max"])), (x,), INT8)),
+        )
         return Aggregate(q, ((names(), some),), aggs)
     if kind == "total":
-        return Aggregate(q, (), ((names(), Agg("count", (), INT8, draw(predicates(q)))), (names(), Agg("max", (some,), some.type))))
+        return Aggregate(
+            q, (), ((names(), Agg("count", (), INT8, draw(predicates(q)))), (names(), Agg("max", (some,), some.type)))
+        )
     if kind == "distinct":
         return Aggregate(q, tuple((names(), c) for c in q.schema), ())
     if kind == "window":
@@ -108,8 +113,10 @@ def unary(draw: st.DrawFn, q: Relation, kind: str, names: Names) -> Relation:
         call = WindowCall(fn, (), INT8, order if fn == "row_number" else ())
         return Window(q, (some,), ((names(), call),))
     if kind == "averages":
-        aggs = ((names(), Agg("avg", (Call("cast", (some,), types.numeric(38, 0)),), types.numeric(38, 6))),
-                (names(), Agg("bool_or", (draw(predicates(q)),), BOOL)))
+        aggs = (
+            (names(), Agg("avg", (Call("cast", (some,), types.numeric(38, 0)),), types.numeric(38, 6))),
+            (names(), Agg("bool_or", (draw(predicates(q)),), BOOL)),
+        )
         return Aggregate(q, ((names(), draw(scalars(q))),), aggs)
     if kind == "lists":
         x = Call("cast", (some,), INT8)
@@ -117,19 +124,29 @@ def unary(draw: st.DrawFn, q: Relation, kind: str, names: Names) -> Relation:
         listed = Agg("array_agg", (x,), items.type, order=(Order(x),))
         made = Aggregate(q, ((key.name, Call("cast", (draw(scalars(q)),), INT8)),), ((items.name, listed),))
         item = Col(names(), INT8)
-        return Project(Unnest(made, "unnest", (items,), (item,), None, draw(st.booleans())), ((names(), key), (names(), item)))
+        return Project(
+            Unnest(made, "unnest", (items,), (item,), None, draw(st.booleans())), ((names(), key), (names(), item))
+        )
     if kind == "unnest":
         y = Call("cast", (draw(st.sampled_from(q.schema)),), INT8)
         items = Call("array", (Call("cast", (some,), INT8), y), types.array(INT8))
-        return Unnest(q, "unnest", (items,), (Col(names(), INT8),), names() if draw(st.booleans()) else None, draw(st.booleans()))
+        return Unnest(
+            q, "unnest", (items,), (Col(names(), INT8),), names() if draw(st.booleans()) else None, draw(st.booleans())
+        )
     if kind == "top":
-        return TopK(q, (some,) if draw(st.booleans()) else (), (Order(q.schema[-1], draw(st.booleans())),), draw(st.integers(1, 2)))
+        return TopK(
+            q,
+            (some,) if draw(st.booleans()) else (),
+            (Order(q.schema[-1], draw(st.booleans())),),
+            draw(st.integers(1, 2)),
+        )
     x = Call("cast", (some,), INT8)
     return Weigh(q, Call("greatest", (Call("coalesce", (x, Lit(0, INT8)), INT8), Lit(0, INT8)), INT8))
 
 
 def reachable(draw: st.DrawFn, q: Relation, names: Names) -> Relation:
-    """Values that are reached from those of q by the rows of a table, as edges: by UNION, or by UNION ALL up to a number of rounds."""
+    """Values that are reached from those of q by the rows of a table, as edges: by UNION, or by UNION ALL up to a
+    number of rounds."""
     at, steps = Col(names(), INT4), Col(names(), INT8)
     distinct = draw(st.booleans())
     start = Project(q, ((at.name, Call("cast", (draw(st.sampled_from(q.schema)),), INT4)), (steps.name, Lit(0, INT8))))
@@ -139,21 +156,42 @@ def reachable(draw: st.DrawFn, q: Relation, names: Names) -> Relation:
     if distinct:
         next_steps: Scalar = Lit(0, INT8)
     else:
-        met, next_steps = Join(Filter(before, Call("<", (steps, Lit(2, INT8)), BOOL)), edges, met.on), Call("+", (steps, Lit(1, INT8)), INT8)
+        met, next_steps = (
+            Join(Filter(before, Call("<", (steps, Lit(2, INT8)), BOOL)), edges, met.on),
+            Call("+", (steps, Lit(1, INT8)), INT8),
+        )
     return Fixpoint(before.name, start, Project(met, ((at.name, edges.schema[1]), (steps.name, next_steps))), distinct)
 
 
 @st.composite
 def queries(draw: st.DrawFn, depth: int = 3, more: tuple[str, ...] = ()) -> Relation:
-    """A random relation of up to `depth` operators above the scans; `more` kinds than those with a delta rule of their own: unnest,
-    averages, lists, recursion."""
+    """A random relation of up to `depth` operators above the scans; `more` kinds than those with a delta rule of
+    their own: unnest, averages, lists, recursion."""
     names = Names()
 
     def build(d: int) -> Relation:
         if d == 0:
             return scan(draw(st.sampled_from(TABLES)), names)
-        kind = draw(st.sampled_from(["filter", "project", "group", "total", "distinct", "window", "top", "weigh", "join", "left",
-                                     "semi", "anti", "union", *more]))
+        kind = draw(
+            st.sampled_from(
+                [
+                    "filter",
+                    "project",
+                    "group",
+                    "total",
+                    "distinct",
+                    "window",
+                    "top",
+                    "weigh",
+                    "join",
+                    "left",
+                    "semi",
+                    "anti",
+                    "union",
+                    *more,
+                ]
+            )
+        )
         if kind == "recursion":
             return reachable(draw, build(d - 1), names)
         if kind not in ("join", "left", "semi", "anti", "union"):
@@ -161,10 +199,19 @@ def queries(draw: st.DrawFn, depth: int = 3, more: tuple[str, ...] = ()) -> Rela
         l, r = build(d - 1), build(draw(st.integers(0, d - 1)))
         if kind == "union":
             n = min(len(l.names), len(r.names))
-            cut = [Project(x, tuple((names(), Call("cast", (c,), types.numeric(38, 0))) for c in x.schema[:n])) for x in (l, r)]
+            cut = [
+                Project(x, tuple((names(), Call("cast", (c,), types.numeric(38, 0))) for c in x.schema[:n]))
+                for x in (l, r)
+            ]
             return Union(tuple(cut))
         on = draw(conditions(l, r))
-        return Join(l, r, on) if kind == "join" else LeftJoin(l, r, on) if kind == "left" else Semi(l, r, on, kind == "anti")
+        return (
+            Join(l, r, on)
+            if kind == "join"
+            else LeftJoin(l, r, on)
+            if kind == "left"
+            else Semi(l, r, on, kind == "anti")
+        )
 
     return build(draw(st.integers(1, depth)))
 

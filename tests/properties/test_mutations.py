@@ -1,4 +1,5 @@
-"""The proof has teeth: each delta rule, and each way a state takes its change, made wrong in one place, is caught by it."""
+"""The proof has teeth: each delta rule, and each way a state takes its change, made wrong in one place, is caught by
+it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from compiler.maintain.strategy import first_order
 from tests.properties.proof import follows
 from tests.properties.strategies import MORE, databases, queries
 
-MANY = settings(max_examples=4000, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+MANY = settings(
+    max_examples=4000, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+)
 Patch = Callable[[pytest.MonkeyPatch], None]
 
 
@@ -35,7 +38,7 @@ def without(part: int) -> Callable[[Any], Any]:
     def wrong(plus: Any) -> Any:
         def sum_of(like: Relation, parts: list[Relation]) -> Relation:
             some = [p for p in parts if not is_empty(p)]
-            return plus(like, some[:part] + some[part + 1:] if len(some) > part else some)
+            return plus(like, some[:part] + some[part + 1 :] if len(some) > part else some)
 
         return sum_of
 
@@ -72,31 +75,47 @@ def unsorted(method: Any) -> Any:
 MUTATIONS: dict[str, Patch] = {
     "Δσ(R) = ∅": swap(linear, "unary", lambda f: lambda q, d: empty(q) if isinstance(q, Filter) else f(q, d)),
     "Δπ(R) = ∅": swap(linear, "unary", lambda f: lambda q, d: empty(q) if isinstance(q, Project) else f(q, d)),
-    "Δ of a weight forgets the weight": swap(linear, "unary", lambda f: lambda q, d: d if isinstance(q, Weigh) else f(q, d)),
+    "Δ of a weight forgets the weight": swap(
+        linear, "unary", lambda f: lambda q, d: d if isinstance(q, Weigh) else f(q, d)
+    ),
     "Δ(R + S) = ΔR": swap(linear, "union", lambda f: lambda q, *d: f(q, d[0])),
     "Δ(R ⋈ S) without ΔR ⋈ ΔS": swap(bilinear, "after", lambda f: keyed.before),
     "Δ(R ⋈ S) with ΔR ⋈ ΔS twice": swap(bilinear, "before", lambda f: keyed.after),
     "Δ(R ⋈ S) without R⁻ ⋈ ΔS": swap(bilinear, "plus", without(1)),
     "Δ(L ⟕ R) without A ⟕ R⁺": swap(keyed, "plus", without(1)),
     "Δ(L ⟕ R) without − A ⟕ R⁻": swap(keyed, "plus", without(2)),
-    "Δ(L ⟕ R) with A of L⁺": swap(keyed, "meeting", lambda f: lambda q, left, dr, pairs: f(q, keyed.after(left), dr, pairs)),
-    "Δγ(R) without − γ(R⁻⋉K)": swap(keyed, "_difference", lambda f: lambda q, e, d: keyed.after(q) if not e else f(q, e, d)),
+    "Δ(L ⟕ R) with A of L⁺": swap(
+        keyed, "meeting", lambda f: lambda q, left, dr, pairs: f(q, keyed.after(left), dr, pairs)
+    ),
+    "Δγ(R) without − γ(R⁻⋉K)": swap(
+        keyed, "_difference", lambda f: lambda q, e, d: keyed.after(q) if not e else f(q, e, d)
+    ),
     "K = δ(π ΔR), below operators": swap(keyed, "keys_of", netted_keys),
     "K = δ(π ΔR), of windows that are kept": swap(differentiate, "keys_of", netted_keys),
     "K = δ(π ΔR), of groups that are recomputed": swap(groups, "keys_of", netted_keys),
     "a recursion that loses rows is only extended": swap(
-        recursive, "_gone", lambda f: lambda q, d: Values((Col("gone", TRUE.type),), ())),
+        recursive, "_gone", lambda f: lambda q, d: Values((Col("gone", TRUE.type),), ())
+    ),
     "a recursion starts from ΔB alone": swap(recursive, "_as", lambda f: lambda rows, n: empty(n)),
     "accumulators are replaced by the batch's": swap(groups, "plus", lambda f: lambda old, new: new),
-    "groups whose accumulators are all of one batch are left out": swap(differentiate, "nonzero", lambda f: lambda r: Filter(r, FALSE)),
+    "groups whose accumulators are all of one batch are left out": swap(
+        differentiate, "nonzero", lambda f: lambda r: Filter(r, FALSE)
+    ),
     "an extremum that left stays": swap(groups, "gone", lambda f: lambda *a: FALSE),
     "a recomputed group without rows stays": swap(differentiate, "recomputed", emptied_stay),
     "readers see groups as they were": swap(
-        _Differentiation, "groups_at", lambda f: lambda self, s, at: s.read("before") if at == "after" else f(self, s, at)),
+        _Differentiation,
+        "groups_at",
+        lambda f: lambda self, s, at: s.read("before") if at == "after" else f(self, s, at),
+    ),
     "readers miss the rows that groups had": swap(
-        _Differentiation, "groups_at", lambda f: lambda self, s, at: f(self, s, "after") if at == "delta" and s.key else f(self, s, at)),
+        _Differentiation,
+        "groups_at",
+        lambda f: lambda self, s, at: f(self, s, "after") if at == "delta" and s.key else f(self, s, at),
+    ),
     "readers see rows as they were": swap(
-        _Differentiation, "bag_at", lambda f: lambda self, s, at: s.read("before") if at == "after" else f(self, s, at)),
+        _Differentiation, "bag_at", lambda f: lambda self, s, at: s.read("before") if at == "after" else f(self, s, at)
+    ),
     "changes are taken by the innermost first": swap(_Differentiation, "of", unsorted),
     "a state of rows takes nothing": swap(differentiate, "Net", lambda f: lambda r: Net(Filter(r, FALSE))),
 }

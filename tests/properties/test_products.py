@@ -21,12 +21,19 @@ def products(sql: str) -> int:
     return sum(isinstance(n, Join) and n.on == TRUE for n in walk(rel))
 
 
-@pytest.mark.parametrize(("sql", "count"), [
-    ("SELECT l FROM part, supplier, line WHERE line.p = part.p AND line.s = supplier.s", 0),
-    ("SELECT l FROM day a, day b, part, supplier CROSS JOIN line WHERE line.p = part.p AND line.s = supplier.s AND a.d = line.d AND b.d < line.d", 0),
-    ("SELECT line.l FROM part CROSS JOIN supplier JOIN line ON line.p = part.p AND line.s = supplier.s, day", 1),
-    ("SELECT line.l FROM part, day, line, supplier WHERE line.p = part.p AND supplier.s = day.d", 1),
-    ("SELECT l FROM part, supplier, line WHERE part.p + supplier.s = line.l", 1),
-])
+@pytest.mark.parametrize(
+    ("sql", "count"),
+    [
+        ("SELECT l FROM part, supplier, line WHERE line.p = part.p AND line.s = supplier.s", 0),
+        (
+            "SELECT l FROM day a, day b, part, supplier CROSS JOIN line WHERE line.p = part.p AND line.s = supplier.s "
+            "AND a.d = line.d AND b.d < line.d",
+            0,
+        ),
+        ("SELECT line.l FROM part CROSS JOIN supplier JOIN line ON line.p = part.p AND line.s = supplier.s, day", 1),
+        ("SELECT line.l FROM part, day, line, supplier WHERE line.p = part.p AND supplier.s = day.d", 1),
+        ("SELECT l FROM part, supplier, line WHERE part.p + supplier.s = line.l", 1),
+    ],
+)
 def test_products_remain_only_where_nothing_connects(sql: str, count: int) -> None:
     assert products(sql) == count

@@ -18,5 +18,7 @@ SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(Heal
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @SOME
 @given(q=queries(more=MORE), db=databases(), data=st.data())
-def test_states_are_their_definitions_after_every_batch(strategy: str, q: Relation, db: Database, data: st.DataObject) -> None:
+def test_states_are_their_definitions_after_every_batch(
+    strategy: str, q: Relation, db: Database, data: st.DataObject
+) -> None:
     follows(STRATEGIES[strategy], q, db, data)

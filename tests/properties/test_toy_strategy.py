@@ -49,10 +49,21 @@ def test_a_view_is_kept_by_it(database: str, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("pipelines.project.STRATEGIES", known)
     p = Project.create(tmp_path, database, {})
     (p.home / "views" / "totals.sql").write_text(
-        "CREATE MATERIALIZED VIEW totals WITH (strategy = 'toy') AS SELECT g, count(*) AS n, sum(x) AS s FROM t GROUP BY g")
-    p.source("CREATE TABLE t (id int PRIMARY KEY, g int, x int)", "INSERT INTO t SELECT i, i % 5, i FROM generate_series(1, 50) i")
+        "CREATE MATERIALIZED VIEW totals WITH (strategy = 'toy') AS SELECT g, count(*) AS n, sum(x) AS s FROM t GROUP "
+        "BY g"
+    )
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, g int, x int)",
+        "INSERT INTO t SELECT i, i % 5, i FROM generate_series(1, 50) i",
+    )
     (told,) = p.deploy().views
-    assert told.strategy == "toy" and told.plan is not None and [s.name[:10] for s in told.plan.states] == ["totals_toy"]
-    for change in ("UPDATE t SET g = g + 1 WHERE id % 3 = 0", "DELETE FROM t WHERE g = 2", "INSERT INTO t VALUES (100, 2, 7)"):
+    assert (
+        told.strategy == "toy" and told.plan is not None and [s.name[:10] for s in told.plan.states] == ["totals_toy"]
+    )
+    for change in (
+        "UPDATE t SET g = g + 1 WHERE id % 3 = 0",
+        "DELETE FROM t WHERE g = 2",
+        "INSERT INTO t VALUES (100, 2, 7)",
+    ):
         p.source(change)
         p.assert_equal()

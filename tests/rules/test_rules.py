@@ -31,7 +31,8 @@ INSERT INTO s SELECT i, CASE WHEN i % 6 > 0 THEN i % 5 END, i % 8 FROM generate_
 INSERT INTO bag SELECT i % 3, i % 4 FROM generate_series(1, 12) i;
 """
 COMMITS = (
-    "INSERT INTO r VALUES (101, 2, 50, 7.5, 'new'), (102, NULL, NULL, NULL, NULL); INSERT INTO s VALUES (101, 2, 9), (102, 7, 1)",
+    "INSERT INTO r VALUES (101, 2, 50, 7.5, 'new'), (102, NULL, NULL, NULL, NULL); INSERT INTO s VALUES (101, 2, 9), "
+    "(102, 7, 1)",
     "UPDATE r SET v = v + 1 WHERE k = 1; UPDATE s SET k = k + 1 WHERE id < 6; DELETE FROM bag WHERE k = 1",
     "DELETE FROM r WHERE k = 2; DELETE FROM s WHERE k = 3; INSERT INTO bag VALUES (NULL, NULL), (0, 0), (0, 0)",
     "DELETE FROM r; DELETE FROM s; DELETE FROM bag",

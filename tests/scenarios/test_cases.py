@@ -1,4 +1,5 @@
-"""Views that once went wrong or were refused: each case is a schema, rows, views and batches; compared after every batch."""
+"""Views that once went wrong or were refused: each case is a schema, rows, views and batches; compared after every
+batch."""
 
 from __future__ import annotations
 

@@ -16,16 +16,19 @@ from compiler.parse import parse_query
 SCHEMA = "CREATE TABLE t (id int PRIMARY KEY, g int, b bytea, x text)"
 
 
-@pytest.mark.parametrize(("sql", "reason"), [
-    ("SELECT FROM t", "without columns"),
-    ("SELECT (t.*)::text AS x FROM t", "a whole row as a value"),
-    ("SELECT (SELECT (t.*)::text) AS x FROM t", "a whole row as a value"),
-    ("SELECT (SELECT (t.*)::text) FROM t", "a whole row as a value"),
-    ("SELECT t AS x FROM t", "the whole row of"),
-    ("SELECT length(x, 'UTF8') AS n FROM t", "does not exist"),
-    ("SELECT length(b, 'LATIN1') AS n FROM t", "other than UTF8"),
-    ("SELECT sum(g) OVER (ORDER BY id ROWS g PRECEDING) AS s FROM t", "must not contain variables"),
-])
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("SELECT FROM t", "without columns"),
+        ("SELECT (t.*)::text AS x FROM t", "a whole row as a value"),
+        ("SELECT (SELECT (t.*)::text) AS x FROM t", "a whole row as a value"),
+        ("SELECT (SELECT (t.*)::text) FROM t", "a whole row as a value"),
+        ("SELECT t AS x FROM t", "the whole row of"),
+        ("SELECT length(x, 'UTF8') AS n FROM t", "does not exist"),
+        ("SELECT length(b, 'LATIN1') AS n FROM t", "other than UTF8"),
+        ("SELECT sum(g) OVER (ORDER BY id ROWS g PRECEDING) AS s FROM t", "must not contain variables"),
+    ],
+)
 def test_the_reason_is_told(sql: str, reason: str) -> None:
     with pytest.raises((InvalidSql, UnsupportedSql), match=reason):
         compile_view("v", parse_query(sql), read_schema(SCHEMA))

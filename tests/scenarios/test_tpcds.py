@@ -1,6 +1,8 @@
-"""The 99 queries of TPC-DS, maintained while facts, returns and dimensions change, compared with the source after every batch.
+"""The 99 queries of TPC-DS, maintained while facts, returns and dimensions change, compared with the source after
+every batch.
 
-Tables and queries are those of DuckDB's extension, the queries without their last ORDER BY and LIMIT, which leave ties open.
+Tables and queries are those of DuckDB's extension, the queries without their last ORDER BY and LIMIT, which leave
+ties open.
 """
 
 from __future__ import annotations
@@ -18,9 +20,15 @@ from tests.project import Project
 
 CASE = Path(__file__).parent / "tpcds"
 SCALE = 0.01
-KEYS = {"catalog_returns": "cr_item_sk, cr_order_number", "catalog_sales": "cs_item_sk, cs_order_number", "inventory": "inv_date_sk, inv_item_sk, "
-        "inv_warehouse_sk", "store_returns": "sr_item_sk, sr_ticket_number", "store_sales": "ss_item_sk, ss_ticket_number",
-        "web_returns": "wr_item_sk, wr_order_number", "web_sales": "ws_item_sk, ws_order_number"}  # of others, the first column
+KEYS = {
+    "catalog_returns": "cr_item_sk, cr_order_number",
+    "catalog_sales": "cs_item_sk, cs_order_number",
+    "inventory": "inv_date_sk, inv_item_sk, inv_warehouse_sk",
+    "store_returns": "sr_item_sk, sr_ticket_number",
+    "store_sales": "ss_item_sk, ss_ticket_number",
+    "web_returns": "wr_item_sk, wr_order_number",
+    "web_sales": "ws_item_sk, ws_order_number",
+}  # of others, the first column
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +52,11 @@ def queries(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 
 def load(dsn: str, con: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    columns = con.execute("SELECT table_name, list(column_name || ' ' || data_type ORDER BY column_index), first(column_name ORDER BY column_index) "
-                          "FROM duckdb_columns() WHERE NOT internal GROUP BY table_name").fetchall()
+    columns = con.execute(
+        "SELECT table_name, list(column_name || ' ' || data_type ORDER BY column_index), first(column_name ORDER BY "
+        "column_index) "
+        "FROM duckdb_columns() WHERE NOT internal GROUP BY table_name"
+    ).fetchall()
     with psycopg.connect(dsn) as c, c.cursor() as cur:
         for t, cols, first in columns:
             cur.execute(f"CREATE TABLE {t} ({', '.join(cols)}, PRIMARY KEY ({KEYS.get(t, first)}))".encode())

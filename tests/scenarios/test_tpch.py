@@ -27,7 +27,9 @@ def queries() -> dict[str, str]:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tpch")
-    subprocess.run([Path(sys.executable).with_name("tpchgen-cli"), "parquet", "-s", SCALE, "-q", "-o", folder], check=True)
+    subprocess.run(
+        [Path(sys.executable).with_name("tpchgen-cli"), "parquet", "-s", SCALE, "-q", "-o", folder], check=True
+    )
     for t in TABLES:
         duckdb.sql(f"COPY (SELECT * FROM '{folder}/{t}.parquet') TO '{folder}/{t}.csv' (FORMAT csv, HEADER false)")
     return folder

@@ -22,12 +22,18 @@ from pipelines.warehouse import Warehouse
 from tests.connectors.fresh import fresh_database
 from tests.project import Project
 
-TABLES = ("CREATE TABLE r (id int PRIMARY KEY, k int, g text, x int, p numeric(10,2))", "CREATE TABLE s (id int PRIMARY KEY, k int, y int)",
-          "CREATE TABLE t (id int PRIMARY KEY, k int, z int)", "CREATE TABLE dup (a int, b int)", "ALTER TABLE dup REPLICA IDENTITY FULL")
+TABLES = (
+    "CREATE TABLE r (id int PRIMARY KEY, k int, g text, x int, p numeric(10,2))",
+    "CREATE TABLE s (id int PRIMARY KEY, k int, y int)",
+    "CREATE TABLE t (id int PRIMARY KEY, k int, z int)",
+    "CREATE TABLE dup (a int, b int)",
+    "ALTER TABLE dup REPLICA IDENTITY FULL",
+)
 VIEWS = {
     "left_join": "SELECT r.id, s.id AS sid, s.y FROM r LEFT JOIN s ON r.k = s.k",
     "full_join": "SELECT r.id, s.id AS sid FROM r FULL JOIN s ON r.k = s.k AND s.y > 0",
-    "chained_max": "SELECT r.g, max(s.y) AS my, max(t.z) AS mz, count(*) AS n FROM r LEFT JOIN s ON s.k = r.k LEFT JOIN t ON t.k = s.k GROUP BY r.g",
+    "chained_max": "SELECT r.g, max(s.y) AS my, max(t.z) AS mz, count(*) AS n FROM r LEFT JOIN s ON s.k = r.k LEFT "
+    "JOIN t ON t.k = s.k GROUP BY r.g",
     "duplicates": "SELECT k, x % 2 AS odd FROM r",
     "keyless": "SELECT a, b FROM dup",
     "grouped": "SELECT g, count(*) AS n, sum(x) AS total, min(x) AS low FROM r GROUP BY g",
@@ -77,10 +83,18 @@ def deployed(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.fixture
 def project(deployed: Open) -> Open:
     """The shared project with the same few rows at the start of every test."""
-    commit(deployed, "DELETE FROM r", "DELETE FROM s", "DELETE FROM t", "DELETE FROM dup",
-           "INSERT INTO r VALUES (1, 1, 'a', 3, 0.10), (2, 1, 'a', 5, 0.20), (3, 2, 'b', 8, 0.70), (4, NULL, NULL, NULL, NULL)",
-           "INSERT INTO s VALUES (1, 1, 10), (2, 1, 20), (3, 3, 30), (4, NULL, NULL)", "INSERT INTO t VALUES (1, 1, 100), (2, 2, 200)",
-           "INSERT INTO dup VALUES (1, 1), (1, 1), (2, NULL)")
+    commit(
+        deployed,
+        "DELETE FROM r",
+        "DELETE FROM s",
+        "DELETE FROM t",
+        "DELETE FROM dup",
+        "INSERT INTO r VALUES (1, 1, 'a', 3, 0.10), (2, 1, 'a', 5, 0.20), (3, 2, 'b', 8, 0.70), (4, NULL, NULL, NULL, "
+        "NULL)",
+        "INSERT INTO s VALUES (1, 1, 10), (2, 1, 20), (3, 3, 30), (4, NULL, NULL)",
+        "INSERT INTO t VALUES (1, 1, 100), (2, 2, 200)",
+        "INSERT INTO dup VALUES (1, 1), (1, 1), (2, NULL)",
+    )
     return deployed
 
 
@@ -116,7 +130,11 @@ def test_03_equal_rows_are_counted_and_deleted_one_at_a_time(project: Open) -> N
     assert rows(project, "SELECT count(*) AS n FROM keyless WHERE a = 1") == [(1,)]
     commit(project, "DELETE FROM r WHERE id = 1")
     assert rows(project, "SELECT count(*) AS n FROM duplicates WHERE k = 1") == [(1,)]
-    commit(project, "INSERT INTO dup VALUES (1, 1), (1, 1), (2, NULL)", "UPDATE dup SET b = 5 WHERE ctid = (SELECT max(ctid) FROM dup)")
+    commit(
+        project,
+        "INSERT INTO dup VALUES (1, 1), (1, 1), (2, NULL)",
+        "UPDATE dup SET b = 5 WHERE ctid = (SELECT max(ctid) FROM dup)",
+    )
 
 
 def test_04_and_06_every_table_and_view_stands_at_the_one_stored_frontier(project: Open) -> None:
@@ -124,7 +142,11 @@ def test_04_and_06_every_table_and_view_stands_at_the_one_stored_frontier(projec
     with connect(project.dsn) as c:
         c.execute("INSERT INTO r VALUES (11, 1, 'a', 1, 1)")
     assert project.durable < current_lsn(project.dsn)
-    assert rows(project, "SELECT count(*) AS n FROM duplicates") == rows(project, "SELECT sum(n)::BIGINT AS n FROM grouped") == [(5,)]
+    assert (
+        rows(project, "SELECT count(*) AS n FROM duplicates")
+        == rows(project, "SELECT sum(n)::BIGINT AS n FROM grouped")
+        == [(5,)]
+    )
     project.assert_equal()
 
 
@@ -146,7 +168,9 @@ def test_08_an_emptied_group_and_an_emptied_table_come_back(project: Open) -> No
     commit(project, "INSERT INTO r VALUES (1, 1, 'a', 4, 0.3)")
     commit(project, "DELETE FROM r")
     assert rows(project, "SELECT n FROM overall") == [(0,)]
-    commit(project, "INSERT INTO r VALUES (1, 1, 'a', 4, 0.3)", "DELETE FROM r", "INSERT INTO r VALUES (2, 1, 'a', 6, 0.4)")
+    commit(
+        project, "INSERT INTO r VALUES (1, 1, 'a', 4, 0.3)", "DELETE FROM r", "INSERT INTO r VALUES (2, 1, 'a', 6, 0.4)"
+    )
 
 
 def test_09_null_keys_arrival_order_and_ties(project: Open) -> None:
@@ -173,7 +197,9 @@ def test_11_having_is_crossed_in_both_directions(project: Open) -> None:
     commit(project, "UPDATE r SET x = 0 WHERE id = 1", "UPDATE r SET x = 100 WHERE id = 3")
 
 
-def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_it_was(project: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_it_was(
+    project: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run: list[Statement] = []
     real = DuckDBEngine._run
 
@@ -190,8 +216,14 @@ def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_
     monkeypatch.setattr(DuckDBEngine, "_run", recorded)
     before = of_a_small_batch(10)
     for i in range(5):
-        commit(project, f"UPDATE r SET k = k + 1, x = x + {i}, g = g || '{i}'", "UPDATE s SET k = k + 1, y = -y", "DELETE FROM t",
-               "INSERT INTO r SELECT g, g % 9, 'a' || g % 5, g % 11, g FROM generate_series(1000, 1999) g", "INSERT INTO t VALUES (1, 1, 5)")
+        commit(
+            project,
+            f"UPDATE r SET k = k + 1, x = x + {i}, g = g || '{i}'",
+            "UPDATE s SET k = k + 1, y = -y",
+            "DELETE FROM t",
+            "INSERT INTO r SELECT g, g % 9, 'a' || g % 5, g % 11, g FROM generate_series(1000, 1999) g",
+            "INSERT INTO t VALUES (1, 1, 5)",
+        )
         commit(project, "DELETE FROM r WHERE id >= 1000")
     assert before
     assert of_a_small_batch(11) == before
@@ -200,8 +232,13 @@ def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_
 
 def test_13_averages_of_numeric_do_not_drift(project: Open) -> None:
     for i in range(6):
-        commit(project, f"INSERT INTO r SELECT g, 100 + g, 'a', 1, g * 0.01 + {i} FROM generate_series({100 + i * 50}, {149 + i * 50}) g",
-               "UPDATE r SET p = p + 0.01 WHERE g = 'a'", f"DELETE FROM r WHERE id % 7 = {i}")
+        commit(
+            project,
+            f"INSERT INTO r SELECT g, 100 + g, 'a', 1, g * 0.01 + {i} FROM generate_series({100 + i * 50}, "
+            f"{149 + i * 50}) g",
+            "UPDATE r SET p = p + 0.01 WHERE g = 'a'",
+            f"DELETE FROM r WHERE id % 7 = {i}",
+        )
     commit(project, "DELETE FROM r WHERE id >= 100")
 
 
@@ -217,6 +254,8 @@ def test_15_the_slot_is_never_acknowledged_past_what_is_durable(project: Open) -
     for i in range(3):
         commit(project, f"INSERT INTO r VALUES ({10 + i}, 1, 'a', 1, 1)", f"DELETE FROM s WHERE id = {i}")
         with connect(project.dsn) as c:
-            row = c.execute("SELECT (confirmed_flush_lsn - '0/0')::bigint FROM pg_replication_slots WHERE slot_name = %s",
-                            (project.deployed.slot,)).fetchone()
+            row = c.execute(
+                "SELECT (confirmed_flush_lsn - '0/0')::bigint FROM pg_replication_slots WHERE slot_name = %s",
+                (project.deployed.slot,),
+            ).fetchone()
         assert row is not None and row[0] <= project.durable

@@ -11,8 +11,21 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_every_part_runs_and_the_page_is_written(server: str, tmp_path: Path) -> None:
     small = ["--scale", "0.01", "--sizes", "1,100", "--repeat", "1", "--rows", "2000", "--commits", "2"]
-    done = subprocess.run([sys.executable, str(ROOT / "scripts" / "bench"), *small, "--dsn", server,
-                           "--work", str(tmp_path / "work"), "--docs", str(tmp_path / "docs")], capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            sys.executable,
+            str(ROOT / "scripts" / "bench"),
+            *small,
+            "--dsn",
+            server,
+            "--work",
+            str(tmp_path / "work"),
+            "--docs",
+            str(tmp_path / "docs"),
+        ],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "docs" / "bench.md").read_text()
     assert "**all six**" in page

@@ -22,12 +22,15 @@ VIEWS = {
     "names": "SELECT k, string_agg(t, ',' ORDER BY id) AS ts FROM r GROUP BY k",
     "bagged": "SELECT k, v FROM bag",
     "products": "SELECT k, avg(x) * sum(x) AS p FROM r GROUP BY k",
-    "steps": "SELECT s.id, x FROM s, generate_series(timestamp '2024-05-30', timestamp '2023-01-05', interval '1 mon -40 days') x",
+    "steps": "SELECT s.id, x FROM s, generate_series(timestamp '2024-05-30', timestamp '2023-01-05', interval '1 mon "
+    "-40 days') x",
 }
 COMMITS = (
-    "INSERT INTO r VALUES (101, 2, 50, 7.5, 'new'), (102, NULL, NULL, NULL, NULL); UPDATE s SET k = k + 1 WHERE id < 6; "
+    "INSERT INTO r VALUES (101, 2, 50, 7.5, 'new'), (102, NULL, NULL, NULL, NULL); UPDATE s SET k = k + 1 WHERE id < "
+    "6; "
     "DELETE FROM bag WHERE k = 1",
-    "DELETE FROM r WHERE k = 2; UPDATE r SET id = id + 1000 WHERE id = 7; TRUNCATE bag; INSERT INTO bag VALUES (NULL, NULL), (0, 0)",
+    "DELETE FROM r WHERE k = 2; UPDATE r SET id = id + 1000 WHERE id = 7; TRUNCATE bag; INSERT INTO bag VALUES (NULL, "
+    "NULL), (0, 0)",
 )
 
 
@@ -44,7 +47,9 @@ def test_views_equal_the_source_after_every_commit(database: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("phase", ["_compute", "_tagged"])
-def test_crash_in_a_phase_is_finished_by_the_next_run(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str) -> None:
+def test_crash_in_a_phase_is_finished_by_the_next_run(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str
+) -> None:
     project = Project.create(tmp_path, database, {k: VIEWS[k] for k in ("totals", "bagged")}, "spark")
     project.source(SCHEMA, LOAD)
     project.deploy()

@@ -31,16 +31,19 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SparkEngine:
     return SparkEngine(tmp_path / "delta", SparkPrinter(tmp_path / "delta"), "local[2]")
 
 
-@pytest.mark.parametrize(("sql", "state", "heals"), [
-    ("SELECT 1 / id AS x FROM range(2)", "s", False),
-    ("SELECT CAST(CONCAT('x', id) AS INT) AS x FROM range(2)", "s", False),
-    ("SELECT CAST(id + 9223372036854775807 AS BIGINT) + 1 AS x FROM range(2)", "s", False),
-    ("SELECT (SELECT id FROM range(2)) AS x", "s", False),
-    ("SELECT raise_error('no') AS x", "s", False),
-    ("SELECT nope", "s", False),
-    ("SELEC 1", "s", False),
-    ("SELECT 1 AS x", "", True),  # to a folder that cannot be made
-])
+@pytest.mark.parametrize(
+    ("sql", "state", "heals"),
+    [
+        ("SELECT 1 / id AS x FROM range(2)", "s", False),
+        ("SELECT CAST(CONCAT('x', id) AS INT) AS x FROM range(2)", "s", False),
+        ("SELECT CAST(id + 9223372036854775807 AS BIGINT) + 1 AS x FROM range(2)", "s", False),
+        ("SELECT (SELECT id FROM range(2)) AS x", "s", False),
+        ("SELECT raise_error('no') AS x", "s", False),
+        ("SELECT nope", "s", False),
+        ("SELEC 1", "s", False),
+        ("SELECT 1 AS x", "", True),  # to a folder that cannot be made
+    ],
+)
 def test_failures_by_their_kind(engine: SparkEngine, tmp_path: Path, sql: str, state: str, heals: bool) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(Exception) as raised:
@@ -58,8 +61,12 @@ def test_a_conflicting_commit_is_tried_again(engine: SparkEngine) -> None:
         text = "SELECT 1 AS id" if begun.is_set() else SLOW
         begun.set()
         try:
-            engine._tagged(f"MERGE INTO delta.`{target}` s USING ({text}) d ON s.id = d.id "
-                           "WHEN MATCHED THEN UPDATE SET n = n + 10", "state/a", 7)
+            engine._tagged(
+                f"MERGE INTO delta.`{target}` s USING ({text}) d ON s.id = d.id "
+                "WHEN MATCHED THEN UPDATE SET n = n + 10",
+                "state/a",
+                7,
+            )
         except SparkFailure as e:
             causes.append(conflicts(e.__cause__ or e))
             raise

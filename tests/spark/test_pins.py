@@ -24,17 +24,21 @@ VIEWS = {
     "totals": "SELECT k, sum(v) AS s FROM t GROUP BY k",
     "rows": "SELECT id, v FROM t WHERE v >= 0",
     "reached": "WITH RECURSIVE r AS (SELECT id, v FROM t WHERE id = 1 "
-               "UNION SELECT t.id, t.v FROM t JOIN r ON t.id = r.id + 1) SELECT id, v FROM r",
+    "UNION SELECT t.id, t.v FROM t JOIN r ON t.id = r.id + 1) SELECT id, v FROM r",
 }
-QUESTION = ("SELECT (SELECT sum(s) FROM totals)::BIGINT AS a, (SELECT sum(v) FROM rows)::BIGINT AS b, "
-            "(SELECT sum(v) FROM reached)::BIGINT AS c")
+QUESTION = (
+    "SELECT (SELECT sum(s) FROM totals)::BIGINT AS a, (SELECT sum(v) FROM rows)::BIGINT AS b, "
+    "(SELECT sum(v) FROM reached)::BIGINT AS c"
+)
 
 
 @pytest.fixture
 def project(database: str, tmp_path: Path) -> Project:
     p = Project.create(tmp_path, database, VIEWS, "spark")
-    p.source("CREATE TABLE t (id int PRIMARY KEY, k int, v int)",
-             "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 10) g")
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, k int, v int)",
+        "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 10) g",
+    )
     p.deploy()
     return p
 
@@ -60,8 +64,9 @@ def sums(w: Warehouse, at: Pin | None = None) -> list[int]:
     return [total(spark.read(w.view(v)[1], at=at), c) for v, c in (("totals", "s"), ("rows", "v"), ("reached", "v"))]
 
 
-def test_a_pin_outlives_batches_rewrites_and_vacuums(project: Project, warehouse: Warehouse, tmp_path: Path,
-                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pin_outlives_batches_rewrites_and_vacuums(
+    project: Project, warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("OLD_FILES", "KEPT"):
         monkeypatch.setattr(upkeep, name, 0)
     monkeypatch.setattr(upkeep, "COMPACT_FILES", 1)
@@ -89,8 +94,9 @@ def test_a_pin_outlives_batches_rewrites_and_vacuums(project: Project, warehouse
     project.assert_equal()
 
 
-def test_what_is_committed_and_not_published_is_not_seen(project: Project, warehouse: Warehouse,
-                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_committed_and_not_published_is_not_seen(
+    project: Project, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.source("UPDATE t SET v = v + 1")
 
     def crash(self: Published, *args: object) -> None:

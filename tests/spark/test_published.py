@@ -158,10 +158,13 @@ def test_a_pin_is_held_while_it_is_read_and_goes_with_its_process(tmp_path: Path
 
     with leases.take(load):
         assert [p.holds("state/b") for p in leases.held()] == [False]
-    code = ("import os, sys; from pathlib import Path; from connectors.spark.pins import *\n"
-            "with Leases(Path(sys.argv[1])).take(lambda: Pin(7)): print('held', flush=True); sys.stdin.read()")
-    other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "readers")], stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE)
+    code = (
+        "import os, sys; from pathlib import Path; from connectors.spark.pins import *\n"
+        "with Leases(Path(sys.argv[1])).take(lambda: Pin(7)): print('held', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "readers")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     assert other.stdout is not None and other.stdout.readline()
     assert leases.held() == [Pin(7)]
     other.kill()

@@ -1,4 +1,5 @@
-"""On Spark too: changes that were lost are copied again, refused values stop what reads them, mirrors are compared and mended."""
+"""On Spark too: changes that were lost are copied again, refused values stop what reads them, mirrors are compared
+and mended."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ VIEWS = {"totals": "SELECT a, count(*) AS n FROM t GROUP BY a", "sums": "SELECT 
 @pytest.mark.slow
 def test_lost_changes_and_refused_values(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, VIEWS, engine="spark")
-    p.source("CREATE TABLE t (id int PRIMARY KEY, a int, n numeric)", "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g")
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, a int, n numeric)",
+        "INSERT INTO t SELECT g, g % 3, g FROM generate_series(1, 30) g",
+    )
     p.deploy()
     p.source(f"SELECT pg_drop_replication_slot('{p.deployed.slot}')", "DELETE FROM t WHERE id < 10")
     done = p.command("run", "--once")
@@ -31,7 +35,9 @@ def test_lost_changes_and_refused_values(database: str, tmp_path: Path) -> None:
     done = p.command("deploy")
     assert done.returncode == 0, done.stderr
     name = f'"{p.deployed.publication}"'
-    p.source(f"ALTER PUBLICATION {name} DROP TABLE t", "DELETE FROM t WHERE id = 20", f"ALTER PUBLICATION {name} ADD TABLE t")
+    p.source(
+        f"ALTER PUBLICATION {name} DROP TABLE t", "DELETE FROM t WHERE id = 20", f"ALTER PUBLICATION {name} ADD TABLE t"
+    )
     assert p.command("run", "--once").returncode == 1
     done = p.command("deploy", "--resync")
     assert done.returncode == 0, done.stderr

@@ -13,7 +13,10 @@ from tests.project import Project
 
 pytestmark = pytest.mark.spark
 
-VIEWS = {"totals": "SELECT k, count(*) AS n, max(v) AS top FROM t GROUP BY k", "bag": "SELECT a, count(*) AS n FROM loose GROUP BY a"}
+VIEWS = {
+    "totals": "SELECT k, count(*) AS n, max(v) AS top FROM t GROUP BY k",
+    "bag": "SELECT a, count(*) AS n FROM loose GROUP BY a",
+}
 
 
 def rewrites(table: Path) -> int:
@@ -26,11 +29,19 @@ def test_a_log_is_folded_once_and_old_files_go(database: str, tmp_path: Path, mo
     monkeypatch.setattr(upkeep, "OLD_FILES", 6)
     monkeypatch.setattr(upkeep, "KEPT", 0)
     p = Project.create(tmp_path, database, VIEWS, "spark")
-    p.source("CREATE TABLE t (id int PRIMARY KEY, k int, v int)", "CREATE TABLE loose (a int)", "ALTER TABLE loose REPLICA IDENTITY FULL",
-             "INSERT INTO t SELECT i, i % 5, i FROM generate_series(1, 50) i", "INSERT INTO loose SELECT i % 3 FROM generate_series(1, 9) i")
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, k int, v int)",
+        "CREATE TABLE loose (a int)",
+        "ALTER TABLE loose REPLICA IDENTITY FULL",
+        "INSERT INTO t SELECT i, i % 5, i FROM generate_series(1, 50) i",
+        "INSERT INTO loose SELECT i % 3 FROM generate_series(1, 9) i",
+    )
     p.deploy()
     warehouse = p.config.warehouse_path / "delta"
-    mirror, state = warehouse / "mirror" / "t", next(f for f in (warehouse / "state").iterdir() if f.name.startswith("t_"))
+    mirror, state = (
+        warehouse / "mirror" / "t",
+        next(f for f in (warehouse / "state").iterdir() if f.name.startswith("t_")),
+    )
 
     def change() -> int:
         p.source("UPDATE t SET v = v + 1 WHERE id % 5 = 2", "DELETE FROM t WHERE id IN (SELECT min(id) FROM t)")

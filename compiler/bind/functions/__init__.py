@@ -13,12 +13,42 @@ from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.scalar import Call, Scalar, case, cast, equal, null
 from compiler.ir.types import BLANKS, BOOL, INT4, TEXT
 
-VOLATILE = {"random", "clock_timestamp", "timeofday", "nextval", "currval", "lastval", "setval", "gen_random_uuid",
-            "uuid_generate_v4", "uuidv4", "uuidv7", "txid_current", "pg_current_xact_id",
-            "pg_sleep", "setseed", "random_normal", "pg_backend_pid", "inet_client_addr", "current_setting",
-            "set_config", "pg_current_wal_lsn"}
+VOLATILE = {
+    "random",
+    "clock_timestamp",
+    "timeofday",
+    "nextval",
+    "currval",
+    "lastval",
+    "setval",
+    "gen_random_uuid",
+    "uuid_generate_v4",
+    "uuidv4",
+    "uuidv7",
+    "txid_current",
+    "pg_current_xact_id",
+    "pg_sleep",
+    "setseed",
+    "random_normal",
+    "pg_backend_pid",
+    "inet_client_addr",
+    "current_setting",
+    "set_config",
+    "pg_current_wal_lsn",
+}
 
-SEE_BLANKS = {"coalesce", "greatest", "least", "nullif", "concat", "concat_ws", "format", "octet_length", "num_nulls", "num_nonnulls"}
+SEE_BLANKS = {
+    "coalesce",
+    "greatest",
+    "least",
+    "nullif",
+    "concat",
+    "concat_ws",
+    "format",
+    "octet_length",
+    "num_nulls",
+    "num_nonnulls",
+}
 
 
 def _nullif(args: list[Scalar]) -> Scalar:
@@ -26,15 +56,27 @@ def _nullif(args: list[Scalar]) -> Scalar:
     left = coerce(a, b.type if b.type.name != "unknown" else TEXT)
     if left.type.name == "jsonb":
         return case([(Call("json_equal", (left, coerce(b, left.type)), BOOL), null(left.type))], left, left.type)
-    apart = b.type.name not in (left.type.name, "unknown")  # Postgres compares a real with a numeric as doubles, a date with a timestamp as that
+    apart = b.type.name not in (
+        left.type.name,
+        "unknown",
+    )  # Postgres compares a real with a numeric as doubles, a date with a timestamp as that
     same = compare("=", left, b) if apart or BLANKS in (left.type, b.type) else equal(left, coerce(b, left.type))
     return case([(same, null(left.type))], left, left.type)
 
 
 RULES: dict[str, Rule] = {
-    **texts.RULES, **numbers.RULES, **times.RULES, **regexes.RULES, **arrays.RULES, **jsons.RULES,
-    "coalesce": variadic("coalesce"), "greatest": variadic("greatest"), "least": variadic("least"), "nullif": _nullif,
-    "num_nulls": lambda a: Call("num_nulls", tuple(a), INT4), "num_nonnulls": lambda a: Call("num_nonnulls", tuple(a), INT4),
+    **texts.RULES,
+    **numbers.RULES,
+    **times.RULES,
+    **regexes.RULES,
+    **arrays.RULES,
+    **jsons.RULES,
+    "coalesce": variadic("coalesce"),
+    "greatest": variadic("greatest"),
+    "least": variadic("least"),
+    "nullif": _nullif,
+    "num_nulls": lambda a: Call("num_nulls", tuple(a), INT4),
+    "num_nonnulls": lambda a: Call("num_nonnulls", tuple(a), INT4),
 }
 
 
@@ -44,9 +86,12 @@ def bind_function(name: str, args: list[Scalar]) -> Scalar:
     A bpchar is cast to text for most, which takes the blanks at its end; `SEE_BLANKS` take it as it is.
     """
     if name in VOLATILE:
-        raise UnsupportedSql(f"the view calls {name}()", code="volatile_function",
-                             detail="Its value is not a function of the tables, so no two refreshes agree.",
-                             hint="Store the value in a column of the source.")
+        raise UnsupportedSql(
+            f"the view calls {name}()",
+            code="volatile_function",
+            detail="Its value is not a function of the tables, so no two refreshes agree.",
+            hint="Store the value in a column of the source.",
+        )
     rule = RULES.get(name)
     if rule is None:
         raise unsupported(name)

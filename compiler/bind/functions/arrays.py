@@ -12,6 +12,7 @@ from compiler.ir.types import BOOL, INT4, TEXT
 
 def _dimension(fn: str) -> Rule:
     """array_length and its like: there is one dimension."""
+
     def rule(args: list[Scalar]) -> Scalar:
         n = constant_int(args[1])
         if n is not None and n != 1:
@@ -32,13 +33,19 @@ def _ndims(args: list[Scalar]) -> Scalar:
 
 def _element(fn: str) -> Rule:
     """Of the arguments one is the array; the others are of the type of its elements."""
+
     def rule(args: list[Scalar]) -> Scalar:
         a = next((x for x in args if x.type.name == "array"), None)
         if a is None:
-            raise InvalidSql(f"function {fn}({', '.join(str(x.type) for x in args)}) does not exist", code="undefined_function")
+            raise InvalidSql(
+                f"function {fn}({', '.join(str(x.type) for x in args)}) does not exist", code="undefined_function"
+            )
         if a.type == types.array(types.BLANKS) and fn in ("array_remove", "array_replace"):
-            raise UnsupportedSql(f"{fn}() over chars of several lengths is not supported", code="unsupported_function",
-                                 hint="Cast the elements to text.")
+            raise UnsupportedSql(
+                f"{fn}() over chars of several lengths is not supported",
+                code="unsupported_function",
+                hint="Cast the elements to text.",
+            )
         if fn in ("array_position", "array_positions"):
             a, args = without_blanks(a), [without_blanks(x) for x in args]
         element = a.type.element or TEXT
@@ -75,27 +82,48 @@ def _trim(args: list[Scalar]) -> Scalar:
 
 
 RULES: dict[str, Rule] = {
-    "array_length": _dimension("array_length"), "array_upper": _dimension("array_length"), "array_lower": _dimension("array_lower"),
-    "array_ndims": _ndims, "cardinality": lambda a: Call("cardinality", (a[0],), INT4),
-    "array_to_string": fixed("array_to_string", TEXT, TEXT, TEXT), "array_append": _element("array_append"),
-    "array_prepend": _element("array_prepend"), "array_remove": _element("array_remove"), "array_position": _position,
-    "array_positions": _element("array_positions"), "array_replace": _element("array_replace"), "array_cat": _cat, "trim_array": _trim,
+    "array_length": _dimension("array_length"),
+    "array_upper": _dimension("array_length"),
+    "array_lower": _dimension("array_lower"),
+    "array_ndims": _ndims,
+    "cardinality": lambda a: Call("cardinality", (a[0],), INT4),
+    "array_to_string": fixed("array_to_string", TEXT, TEXT, TEXT),
+    "array_append": _element("array_append"),
+    "array_prepend": _element("array_prepend"),
+    "array_remove": _element("array_remove"),
+    "array_position": _position,
+    "array_positions": _element("array_positions"),
+    "array_replace": _element("array_replace"),
+    "array_cat": _cat,
+    "trim_array": _trim,
     "string_to_array": lambda a: string_to_array([coerce(x, TEXT) for x in a]),
 }
 
 
 def string_to_array(args: list[Scalar]) -> Scalar:
-    """Parts between separators: no separator at all gives characters, an empty one the whole; the third argument stands for NULL."""
+    """Parts between separators: no separator at all gives characters, an empty one the whole; the third argument
+    stands for NULL."""
     x, by, *rest = args
     t = types.array(TEXT)
     if isinstance(by, Lit):
         got: Scalar = Call("characters", (x,), t) if by.value is None else Call("string_to_array", (x, by), t)
         if by.value == "":
-            got = case([(is_null(x), Lit(None, t)), (Call("=", (x, Lit("", TEXT)), BOOL), Call("array", (), t))], Call("array", (x,), t), t)
+            got = case(
+                [(is_null(x), Lit(None, t)), (Call("=", (x, Lit("", TEXT)), BOOL), Call("array", (), t))],
+                Call("array", (x,), t),
+                t,
+            )
     else:
         whole = case([(Call("=", (x, Lit("", TEXT)), BOOL), Call("array", (), t))], Call("array", (x,), t), t)
-        got = case([(is_null(x), Lit(None, t)), (is_null(by), Call("characters", (x,), t)),
-                    (Call("=", (by, Lit("", TEXT)), BOOL), whole)], Call("string_to_array", (x, by), t), t)
+        got = case(
+            [
+                (is_null(x), Lit(None, t)),
+                (is_null(by), Call("characters", (x,), t)),
+                (Call("=", (by, Lit("", TEXT)), BOOL), whole),
+            ],
+            Call("string_to_array", (x, by), t),
+            t,
+        )
     if rest and rest[0] != Lit(None, TEXT):
         got = Call("array_replace", (got, rest[0], Lit(None, TEXT)), t)
     return got

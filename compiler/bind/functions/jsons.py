@@ -22,11 +22,20 @@ def _path(as_text: bool) -> Rule:
 
 
 RULES: dict[str, Rule] = {
-    "jsonb_array_length": fixed("json_array_length", INT4, JSONB), "json_array_length": fixed("json_array_length", INT4, types.JSON),
-    "jsonb_typeof": fixed("json_typeof", TEXT, JSONB), "json_typeof": fixed("json_typeof", TEXT, JSON),
-    "jsonb_extract_path": _path(False), "json_extract_path": _path(False), "jsonb_extract_path_text": _path(True),
+    "jsonb_array_length": fixed("json_array_length", INT4, JSONB),
+    "json_array_length": fixed("json_array_length", INT4, types.JSON),
+    "jsonb_typeof": fixed("json_typeof", TEXT, JSONB),
+    "json_typeof": fixed("json_typeof", TEXT, JSON),
+    "jsonb_extract_path": _path(False),
+    "json_extract_path": _path(False),
+    "jsonb_extract_path_text": _path(True),
     "json_extract_path_text": _path(True),
-    "jsonb_object_field": _path(False), "jsonb_object_field_text": _path(True),
-    "jsonb_set": lambda a: json_edit.put(coerce(a[0], JSONB), a[1], coerce(a[2], JSONB),
-                                         coerce(a[3], types.BOOL) if len(a) > 3 else Lit(True, types.BOOL)),
+    "jsonb_object_field": _path(False),
+    "jsonb_object_field_text": _path(True),
+    "jsonb_set": lambda a: json_edit.put(
+        coerce(a[0], JSONB),
+        a[1],
+        coerce(a[2], JSONB),
+        coerce(a[3], types.BOOL) if len(a) > 3 else Lit(True, types.BOOL),
+    ),
 }

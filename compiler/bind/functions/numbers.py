@@ -24,8 +24,11 @@ def _round(fn: str) -> Rule:
             return Call(fn, (a,), types.numeric(types.digits(a.type)[0] + 1, 0))
         a = cast(a, types.as_numeric(a.type)) if types.is_integer(a.type) else a
         if types.is_float(a.type):
-            raise InvalidSql(f"function {fn}(double precision, integer) does not exist", code="undefined_function",
-                             hint=f"Cast the first argument to numeric: {fn}(x::numeric, n).")
+            raise InvalidSql(
+                f"function {fn}(double precision, integer) does not exist",
+                code="undefined_function",
+                hint=f"Cast the first argument to numeric: {fn}(x::numeric, n).",
+            )
         whole, scale = types.digits(a.type)
         n = constant_int(args[1])
         if n is None:
@@ -43,8 +46,13 @@ def _by_digits(fn: str, a: Scalar, n: Scalar) -> Scalar:
     t = types.numeric(whole + 1 + scale, scale)
     zero = cast(Lit("0", types.numeric(1, 0)), t)
     branches = [(compare(">=", n, Lit(scale, INT4)), cast(a, t)), (compare("<", n, Lit(-whole, INT4)), zero)]
-    branches += [(compare("=", n, Lit(k, INT4)), cast(Call(fn, (a, Lit(k, INT4)), types.numeric(whole + 1 + max(k, 0), max(k, 0))), t))
-                 for k in range(-whole, scale)]
+    branches += [
+        (
+            compare("=", n, Lit(k, INT4)),
+            cast(Call(fn, (a, Lit(k, INT4)), types.numeric(whole + 1 + max(k, 0), max(k, 0))), t),
+        )
+        for k in range(-whole, scale)
+    ]
     return case(branches, Lit(None, t), t)
 
 
@@ -77,7 +85,8 @@ def _float_or_numeric(fn: str) -> Rule:
 
 
 def power(args: list[Scalar]) -> Scalar:
-    """A small whole power of a numeric is the product to 16 digits after the point. How many of them Postgres shows differs by version."""
+    """A small whole power of a numeric is the product to 16 digits after the point. How many of them Postgres shows
+    differs by version."""
     base, n = args[0], constant_int(args[1])
     if types.is_numeric(base.type) and n in (2, 3):
         got = binary("*", base, base)
@@ -92,8 +101,11 @@ def _log(args: list[Scalar]) -> Scalar:
     if len(args) == 1:
         return _float_or_numeric("log10")(args)
     if any(types.is_float(a.type) for a in args):
-        raise InvalidSql("function log(double precision, double precision) does not exist", code="undefined_function",
-                         hint="Cast the arguments to numeric.")
+        raise InvalidSql(
+            "function log(double precision, double precision) does not exist",
+            code="undefined_function",
+            hint="Cast the arguments to numeric.",
+        )
     return cast(Call("logb", tuple(cast(a, FLOAT8) for a in args), FLOAT8), types.numeric(38, 16))
 
 
@@ -104,6 +116,7 @@ def _div(args: list[Scalar]) -> Scalar:
 
 def _whole(fn: str) -> Rule:
     """gcd and lcm, of integers."""
+
     def rule(args: list[Scalar]) -> Scalar:
         got, t = unify(args, fn)
         if not types.is_integer(t):
@@ -136,10 +149,13 @@ def _width_bucket(args: list[Scalar]) -> Scalar:
 
     after = binary("+", n, Lit(1, INT4))
     rising, zero = compare("<", low, high), Lit(0, INT4)
-    whens = [(Call("and", (rising, compare("<", x, low)), types.BOOL), zero),
-             (Call("and", (rising, compare(">=", x, high)), types.BOOL), after),
-             (rising, place(x, high)),
-             (compare(">", x, low), zero), (compare("<=", x, high), after)]
+    whens = [
+        (Call("and", (rising, compare("<", x, low)), types.BOOL), zero),
+        (Call("and", (rising, compare(">=", x, high)), types.BOOL), after),
+        (rising, place(x, high)),
+        (compare(">", x, low), zero),
+        (compare("<=", x, high), after),
+    ]
     known = Call("is_null", (binary("+", binary("+", x, low), high),), types.BOOL)
     return case([(known, Lit(None, INT4)), *whens], place(low, high), INT4)
 
@@ -154,7 +170,12 @@ def _bucket_of(x: Scalar, bounds: Scalar) -> Scalar:
 
 def _scale(args: list[Scalar]) -> Scalar:
     t = args[0].type
-    if not types.is_exact(t) or types.is_varying(t) or types.is_numeric(t) and (t == types.numeric() or (t.scale or 0) >= types.QUOTIENT_SCALE - 2):
+    if (
+        not types.is_exact(t)
+        or types.is_varying(t)
+        or types.is_numeric(t)
+        and (t == types.numeric() or (t.scale or 0) >= types.QUOTIENT_SCALE - 2)
+    ):
         raise unsupported("scale", "The scale of this value depends on how it was written.")
     return case([(Call("is_null", (args[0],), types.BOOL), Lit(None, INT4))], Lit(types.digits(t)[1], INT4), INT4)
 
@@ -170,11 +191,49 @@ def _to_hex(args: list[Scalar]) -> Scalar:
 
 
 RULES: dict[str, Rule] = {
-    "abs": same_number("abs"), "sign": _sign, "round": _round("round"), "trunc": _round("trunc"), "floor": _floor("floor"),
-    "ceil": _floor("ceil"), "ceiling": _floor("ceil"), "mod": lambda a: binary("%", a[0], a[1]), "div": _div, "power": power,
-    "pow": power, "sqrt": _float_or_numeric("sqrt"), "exp": _float_or_numeric("exp"), "ln": _float_or_numeric("ln"), "log": _log,
-    "log10": _float_or_numeric("log10"), "pi": lambda a: Call("pi", (), FLOAT8), "gcd": _whole("gcd"), "lcm": _whole("lcm"),
-    **{f: _float(f) for f in ("cbrt", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh",
-                              "acosh", "atanh", "degrees", "radians")},
-    "width_bucket": _width_bucket, "scale": _scale, "to_hex": _to_hex, "chr": fixed("chr", types.TEXT, INT4),
+    "abs": same_number("abs"),
+    "sign": _sign,
+    "round": _round("round"),
+    "trunc": _round("trunc"),
+    "floor": _floor("floor"),
+    "ceil": _floor("ceil"),
+    "ceiling": _floor("ceil"),
+    "mod": lambda a: binary("%", a[0], a[1]),
+    "div": _div,
+    "power": power,
+    "pow": power,
+    "sqrt": _float_or_numeric("sqrt"),
+    "exp": _float_or_numeric("exp"),
+    "ln": _float_or_numeric("ln"),
+    "log": _log,
+    "log10": _float_or_numeric("log10"),
+    "pi": lambda a: Call("pi", (), FLOAT8),
+    "gcd": _whole("gcd"),
+    "lcm": _whole("lcm"),
+    **{
+        f: _float(f)
+        for f in (
+            "cbrt",
+            "sin",
+            "cos",
+            "tan",
+            "cot",
+            "asin",
+            "acos",
+            "atan",
+            "atan2",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "degrees",
+            "radians",
+        )
+    },
+    "width_bucket": _width_bucket,
+    "scale": _scale,
+    "to_hex": _to_hex,
+    "chr": fixed("chr", types.TEXT, INT4),
 }

@@ -27,14 +27,18 @@ QUANTIFIED = re.compile(r"(?:[*+?]|\{\d+,\d*\})(\??)")
 
 
 def one_greed(pattern: str) -> str:
-    """The pattern; raises UnsupportedSql where it takes both as much and as little as it can: for Postgres the first quantifier decides
-    how long the whole match is, for the engines each for its own part. Between ^ and $ they agree."""
+    """The pattern; raises UnsupportedSql where it takes both as much and as little as it can: for Postgres the first
+    quantifier decides how long the whole match is, for the engines each for its own part. Between ^ and $ they
+    agree."""
     plain = re.sub(r"\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]])*\]|\(\?.", "x", pattern)
     kinds = {m[1] for m in QUANTIFIED.finditer(plain)}
     if len(kinds) > 1 and not (plain.startswith("^") and plain.endswith("$") and "|" not in plain):
-        raise UnsupportedSql("a regular expression with greedy and lazy quantifiers is not supported here", code="unsupported_function",
-                             detail=f"{pattern} matches more in Postgres, or less, than in the engines.",
-                             hint="Use quantifiers of one kind, [^/]* in the place of .*? before a slash.")
+        raise UnsupportedSql(
+            "a regular expression with greedy and lazy quantifiers is not supported here",
+            code="unsupported_function",
+            detail=f"{pattern} matches more in Postgres, or less, than in the engines.",
+            hint="Use quantifiers of one kind, [^/]* in the place of .*? before a slash.",
+        )
     return pattern
 
 
@@ -57,13 +61,16 @@ def _match(args: list[Scalar]) -> Scalar:
 
 
 def every_match(args: list[Scalar]) -> list[Scalar]:
-    """Of each group an array with what it matched each time, one after the other; of the whole where there are no groups."""
+    """Of each group an array with what it matched each time, one after the other; of the whole where there are no
+    groups."""
     x, p = _subject(args, "regexp_matches")
     if _may_be_unmatched(str(p.value)) or _empty(str(p.value)):
         raise unsupported("regexp_matches with groups that may match nothing")
     groups = re.compile(re.sub(r"\[:\w+:\]", "x", str(p.value))).groups
     options = Lit(flags(args, 2, "regexp_matches"), TEXT)
-    return [Call("regexp_all", (x, p, options, Lit(n, INT4)), TEXTS) for n in (range(1, groups + 1) if groups else (0,))]
+    return [
+        Call("regexp_all", (x, p, options, Lit(n, INT4)), TEXTS) for n in (range(1, groups + 1) if groups else (0,))
+    ]
 
 
 def _substr(args: list[Scalar]) -> Scalar:
@@ -78,7 +85,8 @@ def _substr(args: list[Scalar]) -> Scalar:
 
 
 def first_group(x: Scalar, p: Scalar) -> Scalar:
-    """substring(x FROM p): what the first group matched, NULL where it took no part; the whole match where there is none."""
+    """substring(x FROM p): what the first group matched, NULL where it took no part; the whole match where there is
+    none."""
     if isinstance(p, Lit):
         one_greed(str(p.value))
     found = Call("regexp_substr", (cast(x, TEXT), cast(p, TEXT)), TEXT)
@@ -102,7 +110,9 @@ def _count(args: list[Scalar]) -> Scalar:
 def _split(args: list[Scalar]) -> Scalar:
     x, p = _subject(args, "regexp_split_to_array")
     if p.value == "":  # one character a part, and of no characters one part
-        return case([(Call("=", (x, p), types.BOOL), Call("array", (x,), TEXTS))], Call("characters", (x,), TEXTS), TEXTS)
+        return case(
+            [(Call("=", (x, p), types.BOOL), Call("array", (x,), TEXTS))], Call("characters", (x,), TEXTS), TEXTS
+        )
     if _empty(str(p.value)):
         raise unsupported("regexp_split_to_array at a pattern that matches nothing")
     return Call("regexp_split", (x, p, Lit(flags(args, 2, "regexp_split_to_array"), TEXT)), TEXTS)
@@ -117,18 +127,19 @@ def _replace(args: list[Scalar]) -> Scalar:
 
 
 def _may_be_unmatched(pattern: str) -> bool:
-    """Whether a group of a pattern that matches may itself have matched nothing: in an alternative, or where it is optional."""
+    """Whether a group of a pattern that matches may itself have matched nothing: in an alternative, or where it is
+    optional."""
     plain = re.sub(r"\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]])*\]", "x", pattern)  # without escapes and classes
     groups = [_Group(captured=False)]
     for i, char in enumerate(plain):
         if char == "(":
-            groups.append(_Group(captured=plain[i + 1:i + 2] != "?"))
+            groups.append(_Group(captured=plain[i + 1 : i + 2] != "?"))
         elif char == "|":
             groups[-1].bar = True
         elif char == ")" and len(groups) > 1:
             g = groups.pop()
             captures = g.captured or g.captures
-            if g.bar and g.captures or captures and plain[i + 1:i + 2] in ("?", "*", "{"):
+            if g.bar and g.captures or captures and plain[i + 1 : i + 2] in ("?", "*", "{"):
                 return True
             groups[-1].captures |= captures
     return groups[0].bar and groups[0].captures
@@ -147,10 +158,18 @@ def _empty(pattern: str) -> bool:
     """Whether a pattern matches the empty string."""
     try:
         plain = re.sub(r"\[:\w+:\]", "x", pattern)
-        return re.compile(re.sub(r"(\\[^ymM])|\\[ymM]", r"\1", plain)).search("") is not None  # ends of words take nothing
+        return (
+            re.compile(re.sub(r"(\\[^ymM])|\\[ymM]", r"\1", plain)).search("") is not None
+        )  # ends of words take nothing
     except re.error:
         return True
 
 
-RULES: dict[str, Rule] = {"regexp_like": _like, "regexp_match": _match, "regexp_substr": _substr, "regexp_count": _count,
-                          "regexp_split_to_array": _split, "regexp_replace": _replace}
+RULES: dict[str, Rule] = {
+    "regexp_like": _like,
+    "regexp_match": _match,
+    "regexp_substr": _substr,
+    "regexp_count": _count,
+    "regexp_split_to_array": _split,
+    "regexp_replace": _replace,
+}

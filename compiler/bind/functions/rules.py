@@ -15,6 +15,7 @@ Rule = Callable[[list[Scalar]], Scalar]
 
 def fixed(fn: str, result: Type, *params: Type) -> Rule:
     """Untyped arguments take the types of the parameters; the last one's stands for all further ones."""
+
     def rule(args: list[Scalar]) -> Scalar:
         return Call(fn, tuple(coerce(a, params[min(i, len(params) - 1)]) for i, a in enumerate(args)), result)
 
@@ -27,6 +28,7 @@ def text(fn: str, *params: Type) -> Rule:
 
 def same_number(fn: str) -> Rule:
     """The result has the type of the first argument."""
+
     def rule(args: list[Scalar]) -> Scalar:
         a = coerce(args[0], FLOAT8)
         return Call(fn, (a, *args[1:]), a.type)
@@ -40,6 +42,7 @@ def typed(fn: str, t: Type) -> Rule:
 
 def variadic(fn: str) -> Rule:
     """COALESCE, GREATEST and LEAST: one type for all."""
+
     def rule(args: list[Scalar]) -> Scalar:
         if fn != "coalesce" and any(a.type.name == "jsonb" for a in args):
             raise UnsupportedSql(f"{fn} of jsonb is not supported", code="unsupported_function")

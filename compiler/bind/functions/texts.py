@@ -50,13 +50,18 @@ def _trim(fn: str) -> Rule:
 
 def _pad(fn: str) -> Rule:
     def rule(args: list[Scalar]) -> Scalar:
-        return Call(fn, (coerce(args[0], TEXT), coerce(args[1], INT4), coerce(args[2], TEXT) if len(args) > 2 else Lit(" ", TEXT)), TEXT)
+        return Call(
+            fn,
+            (coerce(args[0], TEXT), coerce(args[1], INT4), coerce(args[2], TEXT) if len(args) > 2 else Lit(" ", TEXT)),
+            TEXT,
+        )
 
     return rule
 
 
 def quoted(x: Scalar) -> Scalar:
     """quote_literal: quotes doubled, and an E in front where there is a backslash."""
+
     def doubled(e: Scalar, what: str) -> Scalar:
         return Call("replace", (e, Lit(what, TEXT), Lit(what * 2, TEXT)), TEXT)
 
@@ -77,7 +82,7 @@ def _format(args: list[Scalar]) -> Scalar:
     parts: list[Scalar] = []
     at = taken = 0
     for m in re.finditer(r"%(?:(\d+)\$)?(.?)", pattern):
-        parts.append(Lit(pattern[at:m.start()], TEXT))
+        parts.append(Lit(pattern[at : m.start()], TEXT))
         at = m.end()
         if m[2] == "%" and not m[1]:
             parts.append(Lit("%", TEXT))
@@ -131,17 +136,44 @@ def _split_part(args: list[Scalar]) -> Scalar:
 
 
 RULES: dict[str, Rule] = {
-    "upper": text("upper"), "lower": text("lower"), "initcap": text("initcap"), "reverse": _reversed,
-    "length": _length, "char_length": _length, "character_length": _length, "octet_length": _octets,
-    "bit_length": lambda a: Call("*", (_octets([a[0] if a[0].type.name == "bytea" else cast(a[0], TEXT)]), Lit(8, INT4)), INT4),
-    "substring": _substring, "substr": _substring, "left": text("left", TEXT, INT4), "right": text("right", TEXT, INT4),
-    "repeat": text("repeat", TEXT, INT4), "replace": text("replace"), "translate": text("translate"),
-    "btrim": _trim("btrim"), "trim": _trim("btrim"), "ltrim": _trim("ltrim"), "rtrim": _trim("rtrim"),
-    "lpad": _pad("lpad"), "rpad": _pad("rpad"), "strpos": _strpos, "split_part": _split_part,
-    "starts_with": fixed("starts_with", BOOL, TEXT), "ascii": fixed("ascii", INT4, TEXT), "md5": text("md5"),
-    "concat": lambda a: Call("concat", tuple(map(printed, a)), TEXT), "concat_ws": lambda a: Call("concat_ws", tuple(map(printed, a)), TEXT),
-    "quote_literal": lambda a: quoted(coerce(a[0], TEXT)), "quote_nullable": lambda a: nullable(coerce(a[0], TEXT)), "format": _format,
-    "encode": _encode, "decode": _decode, "sha256": fixed("sha256", BYTEA, BYTEA),
-    "convert_to": _utf8("utf8_bytes", "convert_to", BYTEA), "convert_from": _utf8("utf8_text", "convert_from", TEXT),
+    "upper": text("upper"),
+    "lower": text("lower"),
+    "initcap": text("initcap"),
+    "reverse": _reversed,
+    "length": _length,
+    "char_length": _length,
+    "character_length": _length,
+    "octet_length": _octets,
+    "bit_length": lambda a: Call(
+        "*", (_octets([a[0] if a[0].type.name == "bytea" else cast(a[0], TEXT)]), Lit(8, INT4)), INT4
+    ),
+    "substring": _substring,
+    "substr": _substring,
+    "left": text("left", TEXT, INT4),
+    "right": text("right", TEXT, INT4),
+    "repeat": text("repeat", TEXT, INT4),
+    "replace": text("replace"),
+    "translate": text("translate"),
+    "btrim": _trim("btrim"),
+    "trim": _trim("btrim"),
+    "ltrim": _trim("ltrim"),
+    "rtrim": _trim("rtrim"),
+    "lpad": _pad("lpad"),
+    "rpad": _pad("rpad"),
+    "strpos": _strpos,
+    "split_part": _split_part,
+    "starts_with": fixed("starts_with", BOOL, TEXT),
+    "ascii": fixed("ascii", INT4, TEXT),
+    "md5": text("md5"),
+    "concat": lambda a: Call("concat", tuple(map(printed, a)), TEXT),
+    "concat_ws": lambda a: Call("concat_ws", tuple(map(printed, a)), TEXT),
+    "quote_literal": lambda a: quoted(coerce(a[0], TEXT)),
+    "quote_nullable": lambda a: nullable(coerce(a[0], TEXT)),
+    "format": _format,
+    "encode": _encode,
+    "decode": _decode,
+    "sha256": fixed("sha256", BYTEA, BYTEA),
+    "convert_to": _utf8("utf8_bytes", "convert_to", BYTEA),
+    "convert_from": _utf8("utf8_text", "convert_from", TEXT),
     "uuid": lambda a: cast(a[0], UUID),
 }

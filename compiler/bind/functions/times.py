@@ -13,12 +13,46 @@ from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj, is_null, negate
 from compiler.ir.types import BOOL, FLOAT8, INT4, INTERVAL, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ
 
-UNITS = {"years": "year", "months": "mon", "weeks": "week", "days": "day", "hours": "hour", "mins": "minute", "secs": "second"}
-FIELDS = {"year", "month", "day", "hour", "minute", "second", "week", "quarter", "dow", "isodow", "doy", "epoch", "millennium",
-          "century", "decade", "isoyear", "milliseconds", "microseconds"}
+UNITS = {
+    "years": "year",
+    "months": "mon",
+    "weeks": "week",
+    "days": "day",
+    "hours": "hour",
+    "mins": "minute",
+    "secs": "second",
+}
+FIELDS = {
+    "year",
+    "month",
+    "day",
+    "hour",
+    "minute",
+    "second",
+    "week",
+    "quarter",
+    "dow",
+    "isodow",
+    "doy",
+    "epoch",
+    "millennium",
+    "century",
+    "decade",
+    "isoyear",
+    "milliseconds",
+    "microseconds",
+}
 CLOCK = ("hour", "minute", "second", "milliseconds", "microseconds")
-PLURALS = {"years": "year", "months": "month", "days": "day", "hours": "hour", "minutes": "minute", "seconds": "second",
-           "weeks": "week", "quarters": "quarter"}
+PLURALS = {
+    "years": "year",
+    "months": "month",
+    "days": "day",
+    "hours": "hour",
+    "minutes": "minute",
+    "seconds": "second",
+    "weeks": "week",
+    "quarters": "quarter",
+}
 
 
 def _date_trunc(args: list[Scalar]) -> Scalar:
@@ -100,9 +134,12 @@ READ = {"YYYY": r"\d{1,4}", "MM": r"\d{1,2}", "DD": r"\d{1,2}", "HH24": r"\d{1,2
 
 
 def _read_by(pattern: str, x: Scalar) -> dict[str, Scalar]:
-    """The numbers that a date pattern finds in a text, by field; between fields any one character that is no digit stands."""
+    """The numbers that a date pattern finds in a text, by field; between fields any one character that is no digit
+    stands."""
     pieces = re.findall("YYYY|MM|DD|HH24|MI|SS|.", pattern.upper())
-    if any(p.isalnum() and p not in READ for p in pieces) or len({p for p in pieces if p in READ}) != sum(p in READ for p in pieces):
+    if any(p.isalnum() and p not in READ for p in pieces) or len({p for p in pieces if p in READ}) != sum(
+        p in READ for p in pieces
+    ):
         raise unsupported(f"a date read by the pattern {pattern}")
     out: dict[str, Scalar] = {}
     before = r"^\s*"
@@ -121,20 +158,27 @@ def _read_date(name: str) -> Rule:
     def rule(args: list[Scalar]) -> Scalar:
         x = cast(coerce(args[0], TEXT), TEXT)
         got = _read_by(constant_text(coerce(args[1], TEXT), f"{name} with a pattern"), x)
-        day = [got.get("YYYY"), got.get("MM", Lit(1, INT4)), got.get("DD", Lit(1, INT4))]
-        if day[0] is None:
+        year = got.get("YYYY")
+        if year is None:
             raise unsupported(f"{name} without a year")
+        day = (year, got.get("MM", Lit(1, INT4)), got.get("DD", Lit(1, INT4)))
         if name == "to_date":
-            return Call("make_date", tuple(day), types.DATE)  # type: ignore[arg-type]
+            return Call("make_date", day, types.DATE)
         time = [Call("coalesce", (got.get(k, Lit(0, INT4)), Lit(0, INT4)), INT4) for k in ("HH24", "MI")]
         seconds = cast(Call("coalesce", (got.get("SS", Lit(0, INT4)), Lit(0, INT4)), INT4), FLOAT8)
-        return Call("at_zone", (Call("make_timestamp", (*day, *time, seconds), TIMESTAMP), Lit("UTC", TEXT)), TIMESTAMPTZ)  # type: ignore[arg-type]
+        return Call(
+            "at_zone", (Call("make_timestamp", (*day, *time, seconds), TIMESTAMP), Lit("UTC", TEXT)), TIMESTAMPTZ
+        )
 
     return rule
 
 
 def _to_timestamp(args: list[Scalar]) -> Scalar:
-    return _read_date("to_timestamp")(args) if len(args) > 1 else Call("to_timestamp", (cast(args[0], FLOAT8),), TIMESTAMPTZ)
+    return (
+        _read_date("to_timestamp")(args)
+        if len(args) > 1
+        else Call("to_timestamp", (cast(args[0], FLOAT8),), TIMESTAMPTZ)
+    )
 
 
 def _timezone(args: list[Scalar]) -> Scalar:
@@ -142,10 +186,50 @@ def _timezone(args: list[Scalar]) -> Scalar:
 
 
 # an abbreviation is an offset all the year, also where a zone that has summer time is called by it
-ABBREVIATIONS = {"CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "EET": 2, "EEST": 3, "WET": 0, "WEST": 1, "BST": 1, "MSK": 3, "JST": 9, "EST": -5,
-                 "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "HST": -10, "AKST": -9, "AKDT": -8,
-                 "AST": -4, "ADT": -3, "NST": -3.5, "NDT": -2.5, "ART": -3, "ACT": -5, "EAT": 3, "WAT": 1, "SAST": 2, "IST": 2, "PKT": 5,
-                 "SGT": 8, "HKT": 8, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13, "Z": 0, "UT": 0}
+ABBREVIATIONS = {
+    "CET": 1,
+    "CEST": 2,
+    "MET": 1,
+    "MEST": 2,
+    "EET": 2,
+    "EEST": 3,
+    "WET": 0,
+    "WEST": 1,
+    "BST": 1,
+    "MSK": 3,
+    "JST": 9,
+    "EST": -5,
+    "EDT": -4,
+    "CST": -6,
+    "CDT": -5,
+    "MST": -7,
+    "MDT": -6,
+    "PST": -8,
+    "PDT": -7,
+    "HST": -10,
+    "AKST": -9,
+    "AKDT": -8,
+    "AST": -4,
+    "ADT": -3,
+    "NST": -3.5,
+    "NDT": -2.5,
+    "ART": -3,
+    "ACT": -5,
+    "EAT": 3,
+    "WAT": 1,
+    "SAST": 2,
+    "IST": 2,
+    "PKT": 5,
+    "SGT": 8,
+    "HKT": 8,
+    "KST": 9,
+    "AEST": 10,
+    "AEDT": 11,
+    "NZST": 12,
+    "NZDT": 13,
+    "Z": 0,
+    "UT": 0,
+}
 
 
 def at_zone(x: Scalar, zone: Scalar) -> Scalar:
@@ -160,18 +244,24 @@ def at_zone(x: Scalar, zone: Scalar) -> Scalar:
     zone = coerce(zone, TEXT)
     if isinstance(zone, Lit) and (hours := ABBREVIATIONS.get(str(zone.value).upper())) is not None:
         return at_zone(x, Lit(f"{hours} hours", INTERVAL))
-    if isinstance(zone, Lit) and (m := re.fullmatch(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d\d))?", str(zone.value), re.IGNORECASE)):
-        back = Lit(f"{'-' if m[1] == '+' else ''}{m[2]} hours {'-' if m[1] == '+' else ''}{m[3] or 0} minutes", INTERVAL)
+    if isinstance(zone, Lit) and (
+        m := re.fullmatch(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d\d))?", str(zone.value), re.IGNORECASE)
+    ):
+        back = Lit(
+            f"{'-' if m[1] == '+' else ''}{m[2]} hours {'-' if m[1] == '+' else ''}{m[3] or 0} minutes", INTERVAL
+        )
         return at_zone(x, back)
     return Call("at_zone", (x, zone), t)
 
 
 def overlaps(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> Scalar:
-    """(a, b) OVERLAPS (c, d): each half open, the earlier end first; an end that is an interval is added to the start. An end
-    that is not known is the later one: the answer is known where it does not matter."""
+    """(a, b) OVERLAPS (c, d): each half open, the earlier end first; an end that is an interval is added to the
+    start. An end that is not known is the later one: the answer is known where it does not matter."""
     told = next((x.type for x in (a, b, c, d) if x.type.name not in ("unknown", "interval")), TIMESTAMPTZ)
     a, b, c, d = (coerce(x, TIMESTAMPTZ if told.name == "date" else told) for x in (a, b, c, d))
-    (low1, high1), (low2, high2) = (_ends(x, binary("+", x, y) if y.type.name == "interval" else y) for x, y in ((a, b), (c, d)))
+    (low1, high1), (low2, high2) = (
+        _ends(x, binary("+", x, y) if y.type.name == "interval" else y) for x, y in ((a, b), (c, d))
+    )
     no, yes, unknown = Lit(False, BOOL), Lit(True, BOOL), Lit(None, BOOL)
 
     def from_first(later: Scalar, high: Scalar, other: Scalar) -> Scalar:
@@ -179,16 +269,25 @@ def overlaps(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> Scalar:
         return case([(is_null(high), unknown), (compare("<", later, high), yes), (is_null(other), unknown)], no, BOOL)
 
     known = conj([negate(is_null(high1)), negate(is_null(high2))])
-    return case([(compare(">", low1, low2), from_first(low1, high2, high1)), (compare("<", low1, low2), from_first(low2, high1, high2)),
-                 (conj([compare("=", low1, low2), known]), yes)], unknown, BOOL)
+    return case(
+        [
+            (compare(">", low1, low2), from_first(low1, high2, high1)),
+            (compare("<", low1, low2), from_first(low2, high1, high2)),
+            (conj([compare("=", low1, low2), known]), yes),
+        ],
+        unknown,
+        BOOL,
+    )
 
 
 def _ends(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
     """The earlier end, or the one that is known; the later, or NULL."""
     (a, b), t = unify([a, b], "OVERLAPS")
     one = Call("or", (is_null(a), is_null(b)), BOOL)
-    return (case([(is_null(a), b), (is_null(b), a), (compare("<=", a, b), a)], b, t),
-            case([(one, Lit(None, t)), (compare(">=", a, b), a)], b, t))
+    return (
+        case([(is_null(a), b), (is_null(b), a), (compare("<=", a, b), a)], b, t),
+        case([(one, Lit(None, t)), (compare(">=", a, b), a)], b, t),
+    )
 
 
 def _justify(fn: str) -> Rule:
@@ -200,9 +299,20 @@ def _make_interval(args: list[Scalar]) -> Scalar:
 
 
 RULES: dict[str, Rule] = {
-    "date_trunc": _date_trunc, "date_part": _date_part, "age": _age, "date_bin": _date_bin, "make_date": fixed("make_date", types.DATE, INT4),
-    "make_time": fixed("make_time", TIME, INT4, INT4, FLOAT8), "make_timestamp": _make_timestamp, "make_timestamptz": _make_timestamptz,
-    "make_interval": _make_interval, "to_timestamp": _to_timestamp, "to_date": _read_date("to_date"),
-    "to_char": lambda a: to_char(a[0], coerce(a[1], TEXT)), "isfinite": fixed("isfinite", BOOL, TIMESTAMP), "timezone": _timezone,
-    "justify_hours": _justify("justify_hours"), "justify_days": _justify("justify_days"),
+    "date_trunc": _date_trunc,
+    "date_part": _date_part,
+    "age": _age,
+    "date_bin": _date_bin,
+    "make_date": fixed("make_date", types.DATE, INT4),
+    "make_time": fixed("make_time", TIME, INT4, INT4, FLOAT8),
+    "make_timestamp": _make_timestamp,
+    "make_timestamptz": _make_timestamptz,
+    "make_interval": _make_interval,
+    "to_timestamp": _to_timestamp,
+    "to_date": _read_date("to_date"),
+    "to_char": lambda a: to_char(a[0], coerce(a[1], TEXT)),
+    "isfinite": fixed("isfinite", BOOL, TIMESTAMP),
+    "timezone": _timezone,
+    "justify_hours": _justify("justify_hours"),
+    "justify_days": _justify("justify_days"),
 }

@@ -1,4 +1,5 @@
-"""to_char as expressions: a pattern is taken apart when the view is compiled, so that it means the same in every engine."""
+"""to_char as expressions: a pattern is taken apart when the view is compiled, so that it means the same in every
+engine."""
 
 from __future__ import annotations
 
@@ -10,31 +11,101 @@ from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast
 from compiler.ir.types import BOOL, INT4, TEXT
 
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 NUMBERS = {  # pattern -> (field of extract, width)
-    "YYYY": ("year", 4), "MM": ("month", 2), "DDD": ("doy", 3), "DD": ("day", 2), "HH24": ("hour", 2), "MI": ("minute", 2),
-    "IYYY": ("isoyear", 4), "IW": ("week", 2), "ID": ("isodow", 1), "Q": ("quarter", 1), "CC": ("century", 2)}
-PATTERNS = ("SSSSS", "MONTH", "IYYY", "HH24", "HH12", "SSSS", "YYYY", "A.M.", "P.M.", "DDD", "DAY", "MON", "YYY", "FF1", "FF2", "FF3", "FF4",
-            "FF5", "FF6", "DD", "DY", "HH", "ID", "IW", "MI", "MM", "MS", "OF", "RM", "SS", "TZ", "US", "WW", "YY", "AM", "PM", "CC",
-            "D", "Q", "W", "Y")
+    "YYYY": ("year", 4),
+    "MM": ("month", 2),
+    "DDD": ("doy", 3),
+    "DD": ("day", 2),
+    "HH24": ("hour", 2),
+    "MI": ("minute", 2),
+    "IYYY": ("isoyear", 4),
+    "IW": ("week", 2),
+    "ID": ("isodow", 1),
+    "Q": ("quarter", 1),
+    "CC": ("century", 2),
+}
+PATTERNS = (
+    "SSSSS",
+    "MONTH",
+    "IYYY",
+    "HH24",
+    "HH12",
+    "SSSS",
+    "YYYY",
+    "A.M.",
+    "P.M.",
+    "DDD",
+    "DAY",
+    "MON",
+    "YYY",
+    "FF1",
+    "FF2",
+    "FF3",
+    "FF4",
+    "FF5",
+    "FF6",
+    "DD",
+    "DY",
+    "HH",
+    "ID",
+    "IW",
+    "MI",
+    "MM",
+    "MS",
+    "OF",
+    "RM",
+    "SS",
+    "TZ",
+    "US",
+    "WW",
+    "YY",
+    "AM",
+    "PM",
+    "CC",
+    "D",
+    "Q",
+    "W",
+    "Y",
+)
 
-SPANS = {"time": {"HH24", "HH12", "HH", "MI", "SS", "MS", "US", "AM", "PM", "A.M.", "P.M."},
-         "interval": {"YYYY", "MM", "DD", "HH24", "MI", "SS"}}
+SPANS = {
+    "time": {"HH24", "HH12", "HH", "MI", "SS", "MS", "US", "AM", "PM", "A.M.", "P.M."},
+    "interval": {"YYYY", "MM", "DD", "HH24", "MI", "SS"},
+}
 
 
 def to_char(value: Scalar, pattern: Scalar) -> Scalar:
     """to_char(value, pattern); raises UnsupportedSql where the pattern is not constant or not one that is known."""
     if not isinstance(pattern, Lit) or not isinstance(pattern.value, str):
-        raise UnsupportedSql("to_char with a pattern that is not a constant is not supported", code="unsupported_function")
+        raise UnsupportedSql(
+            "to_char with a pattern that is not a constant is not supported", code="unsupported_function"
+        )
     if types.is_exact(value.type):
         return _number(value, pattern.value)
     if value.type.name in SPANS:
         return joined([_span(value, p, pattern.value) for p in _pieces(pattern.value)])
     if value.type.name not in ("date", "timestamp", "timestamptz"):
-        raise UnsupportedSql(f"to_char of {value.type} is not supported", code="unsupported_function",
-                             hint="Cast it to numeric or timestamp first, or to text.")
+        raise UnsupportedSql(
+            f"to_char of {value.type} is not supported",
+            code="unsupported_function",
+            hint="Cast it to numeric or timestamp first, or to text.",
+        )
     return joined([_piece(value, p) for p in _pieces(pattern.value)])
 
 
@@ -42,7 +113,8 @@ def to_char(value: Scalar, pattern: Scalar) -> Scalar:
 
 
 def _pieces(pattern: str) -> list[tuple[str, bool, str]]:
-    """(what, without padding, suffix TH) of a date pattern; text between fields has what = the text, marked by a blank suffix `'`."""
+    """(what, without padding, suffix TH) of a date pattern; text between fields has what = the text, marked by a
+    blank suffix `'`."""
     out: list[tuple[str, bool, str]] = []
     at, bare = 0, False
     while at < len(pattern):
@@ -54,10 +126,12 @@ def _pieces(pattern: str) -> list[tuple[str, bool, str]]:
             out.append((rest[1:end], False, "'"))
             at += end + 1
         elif key := next((p for p in PATTERNS if rest.upper().startswith(p)), None):
-            found, at = rest[:len(key)], at + len(key)
-            if not (found.isupper() or found.islower() or found in ("Month", "Mon", "Day", "Dy")) or re.match("IDDD|Y,YYY", rest, re.IGNORECASE):
+            found, at = rest[: len(key)], at + len(key)
+            if not (found.isupper() or found.islower() or found in ("Month", "Mon", "Day", "Dy")) or re.match(
+                "IDDD|Y,YYY", rest, re.IGNORECASE
+            ):
                 raise _unknown(pattern)  # Postgres knows such a field not at all, or as another
-            th = pattern[at:at + 2] if pattern[at:at + 2] in ("th", "TH") else ""
+            th = pattern[at : at + 2] if pattern[at : at + 2] in ("th", "TH") else ""
             out.append((found, bare, th))
             at, bare = at + len(th), False
         elif rest[0].isalpha():
@@ -82,7 +156,8 @@ def _piece(value: Scalar, piece: tuple[str, bool, str]) -> Scalar:
 
 
 def _span(value: Scalar, piece: tuple[str, bool, str], pattern: str) -> Scalar:
-    """A piece of a time or an interval, whose hours go on past 24; a minus stands before the padded digits (of days, among them)."""
+    """A piece of a time or an interval, whose hours go on past 24; a minus stands before the padded digits (of days,
+    among them)."""
     text, bare, suffix = piece
     if suffix != "'" and (suffix or text.upper() not in SPANS[value.type.name]):
         raise _unknown(pattern)
@@ -147,7 +222,15 @@ def _name(value: Scalar, text: str, bare: bool) -> Scalar | None:
         known = Call("not", (Call("is_null", (value,), BOOL),), BOOL)
         return case([(early, Lit(am, TEXT)), (known, Lit(pm, TEXT))], Lit(None, TEXT), TEXT)
     if key in ("TZ", "OF"):
-        zone = "" if value.type.name != "timestamptz" and key == "TZ" else "+00" if key == "OF" else "UTC" if text.isupper() else "utc"
+        zone = (
+            ""
+            if value.type.name != "timestamptz" and key == "TZ"
+            else "+00"
+            if key == "OF"
+            else "UTC"
+            if text.isupper()
+            else "utc"
+        )
         return case([(Call("is_null", (value,), BOOL), Lit(None, TEXT))], Lit(zone, TEXT), TEXT)
     return None
 
@@ -283,5 +366,8 @@ def _binary(op: str, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _unknown(pattern: str) -> UnsupportedSql:
-    return UnsupportedSql(f"to_char with the pattern '{pattern}' is not supported", code="unsupported_function",
-                          hint="Format it when reading, or with a simpler pattern.")
+    return UnsupportedSql(
+        f"to_char with the pattern '{pattern}' is not supported",
+        code="unsupported_function",
+        hint="Format it when reading, or with a simpler pattern.",
+    )

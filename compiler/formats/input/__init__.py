@@ -17,8 +17,15 @@ if TYPE_CHECKING:
 Reader = Callable[[str], str]
 
 READERS: dict[str, Reader] = {
-    "bool": booleans.read, **integers.READERS, **numerics.READERS, **dates.READERS, "interval": intervals.read,
-    "json": jsons.read, "jsonb": jsons.read_jsonb, "uuid": texts.read_uuid, "bytea": texts.read_bytea,
+    "bool": booleans.read,
+    **integers.READERS,
+    **numerics.READERS,
+    **dates.READERS,
+    "interval": intervals.read,
+    "json": jsons.read,
+    "jsonb": jsons.read_jsonb,
+    "uuid": texts.read_uuid,
+    "bytea": texts.read_bytea,
 }
 
 

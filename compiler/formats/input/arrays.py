@@ -38,8 +38,12 @@ class _Reading:
         self.items: list[str] = []
 
     def malformed(self, detail: str) -> InvalidSql:
-        return InvalidSql(f'malformed array literal: "{self.text}"', detail=detail, code="invalid_text",
-                          hint="Write ARRAY[…], or '{…}'.")
+        return InvalidSql(
+            f'malformed array literal: "{self.text}"',
+            detail=detail,
+            code="invalid_text",
+            hint="Write ARRAY[…], or '{…}'.",
+        )
 
     def at(self, signs: str) -> bool:
         return self.place < len(self.text) and self.text[self.place] in signs
@@ -99,7 +103,7 @@ class _Reading:
         if self.at("{"):
             raise self.malformed('Unexpected "{" character.')
         if not kept:
-            found = self.text[self.place:self.place + 1]
+            found = self.text[self.place : self.place + 1]
             raise self.malformed(f'Unexpected "{found}" character.' if found else END)
         word = "".join(out[:kept])
         if escaped or word.lower() != "null":

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from compiler.formats.input.refusal import BLANKS, invalid
 
-WORDS = {"true": (1, "true"), "false": (1, "false"), "yes": (1, "true"), "no": (1, "false"),  # their least length
-         "on": (2, "true"), "off": (2, "false"), "1": (1, "true"), "0": (1, "false")}
+WORDS = {
+    "true": (1, "true"),
+    "false": (1, "false"),
+    "yes": (1, "true"),
+    "no": (1, "false"),  # their least length
+    "on": (2, "true"),
+    "off": (2, "false"),
+    "1": (1, "true"),
+    "0": (1, "false"),
+}
 
 
 def read(text: str) -> str:

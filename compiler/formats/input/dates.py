@@ -32,9 +32,12 @@ def refused(e: Bad, kind: str, text: str) -> InvalidSql:
     return InvalidSql(e.what, code="invalid_text")
 
 
-HINTS = {"date": "Write it as 2026-01-31.", "time": "Write it as 23:59:59.",
-         "timestamp": "Write it as 2026-01-31 23:59:59.",
-         "timestamptz": "Write it as 2026-01-31 23:59:59+00."}
+HINTS = {
+    "date": "Write it as 2026-01-31.",
+    "time": "Write it as 23:59:59.",
+    "timestamp": "Write it as 2026-01-31 23:59:59.",
+    "timestamptz": "Write it as 2026-01-31 23:59:59+00.",
+}
 
 
 def reader(kind: str) -> Callable[[str], str]:

@@ -19,7 +19,7 @@ def number(m: Moment, text: str, seen: int, worded: bool) -> int:
     if point:
         if len(digits) > 2:
             return run_together(m, text, seen | DATE)
-        m.micros = fraction(text[len(digits):])
+        m.micros = fraction(text[len(digits) :])
     if len(text) == 3 and seen & DATE == YEAR and 1 <= n <= 366:
         m.yday = n
         return DOY | MONTH | DAY

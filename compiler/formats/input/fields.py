@@ -102,7 +102,7 @@ def _numeric(text: str, at: int) -> tuple[Field, int]:
 def _worded(text: str, at: int) -> tuple[Field, int]:
     m = LETTERS.match(text, at)
     assert m is not None
-    word, follows = m[0].lower(), text[m.end():m.end() + 1]
+    word, follows = m[0].lower(), text[m.end() : m.end() + 1]
     if follows in ("-", "/", ".") or (follows == "+" or DIGITS.match(follows)) and word[:10] not in WORDS:
         return _taken("worded", "date", text, at)
     return Field(word, "string"), m.end()

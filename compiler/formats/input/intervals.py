@@ -15,9 +15,15 @@ from compiler.formats.intervals import parse_interval
 SPELLINGS = {
     "microsecond": "us usec usecond useconds usecs microsecon",
     "millisecond": "ms msec msecond mseconds msecs millisecon",
-    "second": "s sec second seconds secs", "minute": "m min mins minute minutes", "hour": "h hour hours hr hrs",
-    "day": "d day days", "week": "w week weeks", "month": "mon mons month months", "year": "y year years yr yrs",
-    "decade": "dec decade decades decs", "century": "c cent century centuries",
+    "second": "s sec second seconds secs",
+    "minute": "m min mins minute minutes",
+    "hour": "h hour hours hr hrs",
+    "day": "d day days",
+    "week": "w week weeks",
+    "month": "mon mons month months",
+    "year": "y year years yr yrs",
+    "decade": "dec decade decades decs",
+    "century": "c cent century centuries",
     "millennium": "mil mils millennia millennium",
 }
 UNITS = {w: unit for unit, words in SPELLINGS.items() for w in words.split()}
@@ -58,8 +64,14 @@ def _designated(text: str) -> str:
     """ISO 8601 with designators in plain words."""
     date, _, clock = text[1:].partition("T")
     units = [{"Y": "year", "M": "month", "W": "week", "D": "day"}, {"H": "hour", "M": "minute", "S": "second"}]
-    return " ".join(f"{n} {names[sign]}" for part, names in zip((date, clock), units, strict=True)
-                    for n, sign in re.findall(r"([+-]?[0-9.]+)([A-Z])", part)) or "0 day"
+    return (
+        " ".join(
+            f"{n} {names[sign]}"
+            for part, names in zip((date, clock), units, strict=True)
+            for n, sign in re.findall(r"([+-]?[0-9.]+)([A-Z])", part)
+        )
+        or "0 day"
+    )
 
 
 class _Interval:

@@ -14,12 +14,17 @@ SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def invalid(text: str, why: str) -> InvalidSql:
-    return InvalidSql("invalid input syntax for type json", code="invalid_text", detail=f'{why} In "{text}".',
-                      hint="Keys and texts stand in double quotes.")
+    return InvalidSql(
+        "invalid input syntax for type json",
+        code="invalid_text",
+        detail=f'{why} In "{text}".',
+        hint="Keys and texts stand in double quotes.",
+    )
 
 
 def read(text: str) -> str:
     """The text itself; raises InvalidSql for what is no JSON."""
+
     def no_number(word: str) -> NoReturn:
         raise ValueError(f'Token "{word}" is invalid.')
 
@@ -28,7 +33,7 @@ def read(text: str) -> str:
     except RecursionError as e:
         raise Undecided from e
     except json.JSONDecodeError as e:
-        near = text[e.pos:e.pos + 20]
+        near = text[e.pos : e.pos + 20]
         raise invalid(text, f'{e.msg}, at "{near}".' if near else "The input string ended unexpectedly.") from e
     except ValueError as e:
         raise invalid(text, str(e)) from e
@@ -39,8 +44,9 @@ def read_jsonb(text: str) -> str:
     read(text)
     bare = text.replace("\\\\", "")
     if re.search(r"\\u0000", bare):
-        raise InvalidSql("unsupported Unicode escape sequence", code="invalid_text",
-                         detail="\\u0000 cannot be converted to text.")
+        raise InvalidSql(
+            "unsupported Unicode escape sequence", code="invalid_text", detail="\\u0000 cannot be converted to text."
+        )
     if SURROGATE.search(PAIR.sub("", bare)):
         raise invalid(text, "Unicode high and low surrogates come in pairs.")
     return text

@@ -53,9 +53,12 @@ def check_field(text: str, precision: int, scale: int) -> None:
         rounded = abs(Decimal(bare)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
         if rounded >= Decimal(10) ** (precision - scale):
             whole = precision - scale
-            raise InvalidSql("numeric field overflow", code="out_of_range",
-                             detail=f"A field with precision {precision}, scale {scale} must round to an absolute "
-                                    f"value less than {f'10^{whole}' if whole else 1}.")
+            raise InvalidSql(
+                "numeric field overflow",
+                code="out_of_range",
+                detail=f"A field with precision {precision}, scale {scale} must round to an absolute "
+                f"value less than {f'10^{whole}' if whole else 1}.",
+            )
 
 
 def float_reader(kind: str, least: Decimal, most: Decimal) -> Callable[[str], str]:
@@ -86,5 +89,8 @@ def _bounds(digits: int, low: int, high: int) -> tuple[Decimal, Decimal]:
         return Decimal(2) ** low, Decimal(2) ** high - Decimal(2) ** (high - digits - 1)
 
 
-READERS = {"numeric": read, "float8": float_reader("double precision", *_bounds(53, -1075, 1024)),
-           "float4": float_reader("real", *_bounds(24, -150, 128))}
+READERS = {
+    "numeric": read,
+    "float8": float_reader("double precision", *_bounds(53, -1075, 1024)),
+    "float4": float_reader("real", *_bounds(24, -150, 128)),
+}

@@ -94,8 +94,12 @@ def zone(text: str) -> int:
 
 def overflows(m: Moment) -> bool:
     """Whether it is later than 24:00."""
-    return m.hour > 24 or m.minute > 59 or m.second > 60 or (
-        (m.hour * 3600 + m.minute * 60 + m.second) * 10**6 + m.micros > 86400 * 10**6)
+    return (
+        m.hour > 24
+        or m.minute > 59
+        or m.second > 60
+        or ((m.hour * 3600 + m.minute * 60 + m.second) * 10**6 + m.micros > 86400 * 10**6)
+    )
 
 
 def twelve_hours(m: Moment) -> None:

@@ -21,9 +21,12 @@ def read_enum(text: str, name: str, labels: tuple[str, ...]) -> str:
     same = [x for x in labels if x.lower() == text.strip().lower()]
     near = same or difflib.get_close_matches(text, labels, 1)
     shown = ", ".join(labels[:SHOWN]) + (", …" if len(labels) > SHOWN else "")
-    raise InvalidSql(f'invalid input value for enum {name or "type"}: "{text}"', code="invalid_text",
-                     detail=f"Its labels are: {shown}.",
-                     hint=f'Perhaps you meant "{near[0]}".' if near else "Use one of its labels.")
+    raise InvalidSql(
+        f'invalid input value for enum {name or "type"}: "{text}"',
+        code="invalid_text",
+        detail=f"Its labels are: {shown}.",
+        hint=f'Perhaps you meant "{near[0]}".' if near else "Use one of its labels.",
+    )
 
 
 def read_uuid(text: str) -> str:
@@ -38,17 +41,22 @@ def read_bytea(text: str) -> str:
     if not text.startswith("\\x"):
         if re.fullmatch(r"(?:[^\\]|\\\\|\\[0-3][0-7][0-7])*", text, re.S):
             return text
-        raise InvalidSql("invalid input syntax for type bytea", code="invalid_text", detail=f'It is "{text}".',
-                         hint="Write '\\x0aff'.")
+        raise InvalidSql(
+            "invalid input syntax for type bytea",
+            code="invalid_text",
+            detail=f'It is "{text}".',
+            hint="Write '\\x0aff'.",
+        )
     at, rest = 0, text[2:]
     while at < len(rest):
         if rest[at] in " \n\t\r":  # between two digits of a byte there may be none
             at += 1
             continue
-        for digit in (rest[at], rest[at + 1:at + 2]):
+        for digit in (rest[at], rest[at + 1 : at + 2]):
             if not digit:
-                raise InvalidSql("invalid hexadecimal data: odd number of digits", code="invalid_text",
-                                 detail=f'In "{text}".')
+                raise InvalidSql(
+                    "invalid hexadecimal data: odd number of digits", code="invalid_text", detail=f'In "{text}".'
+                )
             if not re.fullmatch("[0-9a-fA-F]", digit):
                 raise InvalidSql(f'invalid hexadecimal digit: "{digit}"', code="invalid_text", detail=f'In "{text}".')
         at += 2

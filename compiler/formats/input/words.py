@@ -5,9 +5,23 @@ from __future__ import annotations
 import functools
 import zoneinfo
 
-NAMES = ("jan january", "feb february", "mar march", "apr april", "may", "jun june", "jul july", "aug august",
-         "sep sept september", "oct october", "nov november", "dec december")
+NAMES = (
+    "jan january",
+    "feb february",
+    "mar march",
+    "apr april",
+    "may",
+    "jun june",
+    "jul july",
+    "aug august",
+    "sep sept september",
+    "oct october",
+    "nov november",
+    "dec december",
+)
 MONTHS = {w: i + 1 for i, ws in enumerate(NAMES) for w in ws.split()}
+
+
 def _words(text: str) -> list[str]:
     return text.split()
 
@@ -17,15 +31,23 @@ DAYS += _words("sat saturday")
 UNITS = _words("d dow doy h isodow isoyear j jd julian m mm s y")
 
 WORDS: dict[str, tuple[str, object]] = {
-    **{w: ("month", n) for w, n in MONTHS.items()}, **{w: ("weekday", w) for w in DAYS},
+    **{w: ("month", n) for w, n in MONTHS.items()},
+    **{w: ("weekday", w) for w in DAYS},
     **{w: ("units", w) for w in UNITS},
     **{w: ("special", w) for w in _words("-infinity allballs epoch infinity now today tomorrow yesterday")},
-    "ad": ("era", "ad"), "bc": ("era", "bc"), "am": ("half", "am"), "pm": ("half", "pm"),
-    "at": ("ignored", ""), "on": ("ignored", ""), "dst": ("summer", ""), "t": ("clock", ""),
+    "ad": ("era", "ad"),
+    "bc": ("era", "bc"),
+    "am": ("half", "am"),
+    "pm": ("half", "pm"),
+    "at": ("ignored", ""),
+    "on": ("ignored", ""),
+    "dst": ("summer", ""),
+    "t": ("clock", ""),
 }
 
 UTC = frozenset(_words("utc gmt ut uct z zulu"))
-ABBREVIATIONS = frozenset(_words("""
+ABBREVIATIONS = frozenset(
+    _words("""
 acdt acsst acst act acwst adt aedt aesst aest aft akdt akst almst almt amst amt anast anat arst art ast awsst awst
 azost azot azst azt bdst bdt bnt bort bot bra brst brt bst btt cadt cast cct cdt cest cet cetdst chadt chast chut ckt
 clst clt cot cst cxt davt ddut easst east eat edt eest eet eetdst egst egt est fet fjst fjt fkst fkt fnst fnt galt
@@ -34,7 +56,8 @@ lhst ligt lint lkt magst magt mart mawt mdt mest mesz met metdst mez mht mmt mpt
 novst novt npt nst nut nzdt nzst nzt omsst omst pdt pet petst pett pgt pht pkst pkt pmdt pmst pont pst pwt pyst pyt
 ret sadt sast sct sgt taht tft tjt tkt tmt tot trut tvt uct ulast ulat ut utc uyst uyt uzst uzt vet vlast vlat volt
 vut wadt wakt wast wat wdt wet wetdst wft wgst wgt xjt yakst yakt yapt yekst yekt z zulu
-"""))
+""")
+)
 
 
 @functools.cache

@@ -13,7 +13,8 @@ Named = tuple[str, Scalar]
 
 
 class Relation:
-    """A Z-set over named, typed columns. `SCALARS` names the fields that hold its scalar expressions, also within tuples and calls."""
+    """A Z-set over named, typed columns. `SCALARS` names the fields that hold its scalar expressions, also within
+    tuples and calls."""
 
     SCALARS: ClassVar[tuple[str, ...]] = ()
 

@@ -24,13 +24,16 @@ class Scan(Relation):
 
 @dataclass(frozen=True, eq=False)
 class State(Relation):
-    """A kept relation at a time. `key` identifies its rows (null-safe), whose weights are 1, unless it is `weighted`."""
+    """A kept relation at a time. `key` identifies its rows (null-safe), whose weights are 1, unless it is
+    `weighted`."""
 
     name: str
     cols: tuple[Col, ...]
     key: tuple[str, ...]
     at: str = "after"
-    weighted: bool = field(default=False, repr=False)  # told by its name, and no part of the names of states that read it
+    weighted: bool = field(
+        default=False, repr=False
+    )  # told by its name, and no part of the names of states that read it
 
     @property
     def schema(self) -> tuple[Col, ...]:
@@ -66,8 +69,8 @@ class Values(Relation):
 
 @dataclass(frozen=True, eq=False)
 class Fixpoint(Relation):
-    """WITH RECURSIVE: `base`, then `step` over the rows last found, read as `Recur`, until it finds none, which a LIMIT above may
-    make sure of (`ends`)."""
+    """WITH RECURSIVE: `base`, then `step` over the rows last found, read as `Recur`, until it finds none, which a
+    LIMIT above may make sure of (`ends`)."""
 
     name: str
     base: Relation

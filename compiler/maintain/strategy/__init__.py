@@ -1,7 +1,7 @@
 """The strategies, by the name that `WITH (strategy = …)` gives them. Each is one file, with a function `offer`.
 
-`offer(view, q)` says what would be kept for a normalized query, and what reads the view from that. How the change of a state is
-derived is no strategy's business (`maintain/differentiate`).
+`offer(view, q)` says what would be kept for a normalized query, and what reads the view from that. How the change of
+a state is derived is no strategy's business (`maintain/differentiate`).
 """
 
 from __future__ import annotations

@@ -17,8 +17,20 @@ from compiler.ir.types import BOOL, FLOAT8, INT8, Type
 from compiler.maintain.strategy import wide
 
 VARIANCES = {"var_pop", "var_samp", "stddev_pop", "stddev_samp"}
-PAIRS = {"covar_pop", "covar_samp", "corr", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy",
-         "regr_sxy", "regr_slope", "regr_intercept", "regr_r2"}
+PAIRS = {
+    "covar_pop",
+    "covar_samp",
+    "corr",
+    "regr_count",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_sxx",
+    "regr_syy",
+    "regr_sxy",
+    "regr_slope",
+    "regr_intercept",
+    "regr_r2",
+}
 ACCUMULATED = {"count", "sum0", "min", "max"}  # what can be kept as accumulators
 BITS = {"bit_and", "bit_or", "bit_xor"}
 ZERO = Lit(0, INT8)
@@ -68,8 +80,9 @@ class _Core:
 
 
 def _node(n: Aggregate) -> Relation:
-    if not all(is_additive(a) for _, a in n.aggs) or all(a.fn in ("sum0", "min", "max") or _plain_count(a)
-                                                         for _, a in n.aggs):
+    if not all(is_additive(a) for _, a in n.aggs) or all(
+        a.fn in ("sum0", "min", "max") or _plain_count(a) for _, a in n.aggs
+    ):
         return n
     core = _Core({k for k, _ in n.keys})
     final = [(name, _final(name, a, core)) for name, a in n.aggs]
@@ -112,8 +125,13 @@ def _final(name: str, a: Agg, core: _Core) -> Scalar:
         return case(nothing, cast(binary("/", s, n), a.type), a.type)
     if x.type == INT8:
         high, low = wide.digits(x)
-        sums = [core.sum(f"{name}_{k}", wide.product(p, q), keep) for k, p, q in (("hh", high, high), ("hl", high, low), ("ll", low, low))]
-        return _variance(a.fn, n, wide.spread(n, s, core.sum(f"{name}_high", high, keep), (sums[0], sums[1], sums[2])), a.type)
+        sums = [
+            core.sum(f"{name}_{k}", wide.product(p, q), keep)
+            for k, p, q in (("hh", high, high), ("hl", high, low), ("ll", low, low))
+        ]
+        return _variance(
+            a.fn, n, wide.spread(n, s, core.sum(f"{name}_high", high, keep), (sums[0], sums[1], sums[2])), a.type
+        )
     squares = core.sum(f"{name}_squares", binary("*", cast(x, types.as_numeric(x.type)), x), keep)
     return _variance(a.fn, n, _spread(n, squares, s, s), a.type)
 
@@ -127,9 +145,12 @@ def _bits(name: str, a: Agg, keep: list[Scalar], core: _Core) -> Scalar:
     for i in range(width):
         bit = Call("bit_and", (Call("shift_right", (cast(x, INT8), Lit(i, types.INT4)), INT8), Lit(1, INT8)), INT8)
         found = core.count(f"{name}_{i}", [*keep, equal(bit, Lit(1, INT8))])
-        held = {"bit_and": equal(found, n), "bit_or": Call(">", (found, ZERO), BOOL),
-                "bit_xor": equal(Call("%", (found, Lit(2, INT8)), INT8), Lit(1, INT8))}[a.fn]
-        worth = Lit(-(2 ** i) if i == width - 1 else 2 ** i, INT8)
+        held = {
+            "bit_and": equal(found, n),
+            "bit_or": Call(">", (found, ZERO), BOOL),
+            "bit_xor": equal(Call("%", (found, Lit(2, INT8)), INT8), Lit(1, INT8)),
+        }[a.fn]
+        worth = Lit(-(2**i) if i == width - 1 else 2**i, INT8)
         part = case([(held, worth)], ZERO, INT8)
         out = part if out is None else Call("bit_or", (out, part), INT8)
     assert out is not None
@@ -157,9 +178,11 @@ def _minus(a: Scalar, b: Scalar) -> Scalar:
 def _spread(n: Scalar, sxy: Scalar, sx: Scalar, sy: Scalar) -> Scalar:
     """n times the covariance: Σ(x − mx)(y − my) − rx ry / n.
 
-    The m are the means at the scale of the values, the r what is left of the sums then (Σx − n mx). All but the last, small term
-    is exact: nothing as large as n Σxy is made, and no digits are lost where the values are far from zero.
+    The m are the means at the scale of the values, the r what is left of the sums then (Σx − n mx). All but the
+    last, small term is exact: nothing as large as n Σxy is made, and no digits are lost where the values are far
+    from zero.
     """
+
     def mean(s: Scalar) -> Scalar:
         return cast(binary("/", s, n), types.numeric(38, types.digits(s.type)[1]))
 

@@ -1,8 +1,9 @@
-"""First order: each aggregate, inexact window and recursion is a state, and so are the rows of the view below its readable top.
+"""First order: each aggregate, inexact window and recursion is a state, and so are the rows of the view below its
+readable top.
 
-What a batch changes in a state is derived by the delta rules: Δ of its definition over the batch, the mirrors and the states
-below it (OpenIVM, DBSP). An aggregate is kept as accumulators where they can take rows back (`additive`), otherwise its groups
-are computed again.
+What a batch changes in a state is derived by the delta rules: Δ of its definition over the batch, the mirrors and
+the states below it (OpenIVM, DBSP). An aggregate is kept as accumulators where they can take rows back (`additive`),
+otherwise its groups are computed again.
 """
 
 from __future__ import annotations
@@ -10,7 +11,20 @@ from __future__ import annotations
 from compiler.delta.recursive import apart
 from compiler.ir import types
 from compiler.ir.parts import of_a_round
-from compiler.ir.relation import Agg, Aggregate, Fixpoint, Project, Relation, Scan, State, TopK, Window, WindowCall, transform, walk
+from compiler.ir.relation import (
+    Agg,
+    Aggregate,
+    Fixpoint,
+    Project,
+    Relation,
+    Scan,
+    State,
+    TopK,
+    Window,
+    WindowCall,
+    transform,
+    walk,
+)
 from compiler.ir.scalar import Col
 from compiler.ir.types import INT8
 from compiler.maintain.kept import COUNT, Accumulated, Bag, Kept, Recomputed
@@ -99,15 +113,27 @@ def group_state(n: Aggregate) -> Accumulated | Recomputed:
 
 
 def inexact(n: Window) -> bool:
-    """Whether computing the window twice over the same rows may give other values: sums of floating point depend on the order
-    they are made in, and lists are in that order. Such a window's rows are kept, so that the very ones kept are taken back."""
-    return any(c.fn in ORDERED or c.fn in STATISTICS or _tied(c) or c.fn in ("sum", "avg") and any(types.is_float(a.type) for a in c.args)
-               for _, c in n.calls)
+    """Whether computing the window twice over the same rows may give other values: sums of floating point depend on
+    the order they are made in, and lists are in that order. Such a window's rows are kept, so that the very ones
+    kept are taken back."""
+    return any(
+        c.fn in ORDERED
+        or c.fn in STATISTICS
+        or _tied(c)
+        or c.fn in ("sum", "avg")
+        and any(types.is_float(a.type) for a in c.args)
+        for _, c in n.calls
+    )
 
 
 def _tied(c: WindowCall) -> bool:
-    """Whether rows are counted off among equals, for which the order has no say (what can be settled is, in `normalize/ties`)."""
+    """Whether rows are counted off among equals, for which the order has no say (what can be settled is, in
+    `normalize/ties`)."""
     if c.frame is None:
         return False
     unit, (start, _), (end, _), exclude = c.frame
-    return unit == "rows" and exclude in ("ties", "group") and not (start.startswith("unbounded") and end.startswith("unbounded"))
+    return (
+        unit == "rows"
+        and exclude in ("ties", "group")
+        and not (start.startswith("unbounded") and end.startswith("unbounded"))
+    )

@@ -1,4 +1,5 @@
-"""Recompute: the view's rows are kept; at each batch that touches them the query is evaluated again and compared with what is kept."""
+"""Recompute: the view's rows are kept; at each batch that touches them the query is evaluated again and compared
+with what is kept."""
 
 from __future__ import annotations
 

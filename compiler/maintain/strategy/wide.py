@@ -1,8 +1,9 @@
-"""The variance of whole numbers of 19 digits, whose squares do not add up in 38: of each number the high and the low digits by themselves.
+"""The variance of whole numbers of 19 digits, whose squares do not add up in 38: of each number the high and the low
+digits by themselves.
 
-x = M h + l, and m = M i + k the mean, rounded. Then Σ(x − m)² = M² Σ(h − i)² + 2M Σ(h − i)(l − k) + Σ(l − k)², and each of the three
-comes exactly from sums of h, l and their products. Their total is exact where it fits, and a double where it is so large that
-nothing of its first digits cancels.
+x = M h + l, and m = M i + k the mean, rounded. Then Σ(x − m)² = M² Σ(h − i)² + 2M Σ(h − i)(l − k) + Σ(l − k)², and
+each of the three comes exactly from sums of h, l and their products. Their total is exact where it fits, and a
+double where it is so large that nothing of its first digits cancels.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast
 from compiler.ir.types import BOOL, FLOAT8, INT8
 
-M = 10 ** 9
+M = 10**9
 WHOLE = types.numeric(38, 0)
-FITS = 10 ** 16  # of Σ(h − i)²
+FITS = 10**16  # of Σ(h − i)²
 
 
 def digits(x: Scalar) -> tuple[Scalar, Scalar]:
@@ -36,7 +37,9 @@ def spread(n: Scalar, s: Scalar, high: Scalar, squares: tuple[Scalar, Scalar, Sc
     mixed = _plus(_minus(_minus(hl, _times(i, low)), _times(k, high)), _times(n, _times(i, k)))
     rest = _plus(_minus(ll, _times(Lit("2", WHOLE), _times(k, low))), _times(n, _times(k, k)))
     exact = _plus(_plus(_times(_number(M * M), top), _times(_number(2 * M), mixed)), rest)
-    terms = [_double("*", _float(Lit(str(by), types.numeric(19, 0))), _float(x)) for by, x in ((M * M, top), (2 * M, mixed))]
+    terms = [
+        _double("*", _float(Lit(str(by), types.numeric(19, 0))), _float(x)) for by, x in ((M * M, top), (2 * M, mixed))
+    ]
     wide = _double("+", _double("+", *terms), _float(rest))
     total = case([(Call("<", (top, _number(FITS)), BOOL), _float(exact))], wide, FLOAT8)
     left = _float(_minus(s, _times(n, mean)))

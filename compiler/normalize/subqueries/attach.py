@@ -13,7 +13,22 @@ from compiler.ir.relation import (
     Relation,
     Semi,
 )
-from compiler.ir.scalar import FALSE, TRUE, Call, Col, Lit, Outer, Scalar, case, columns, conj, equal, is_null, negate, walk
+from compiler.ir.scalar import (
+    FALSE,
+    TRUE,
+    Call,
+    Col,
+    Lit,
+    Outer,
+    Scalar,
+    case,
+    columns,
+    conj,
+    equal,
+    is_null,
+    negate,
+    walk,
+)
 from compiler.ir.scalar import transform as map_scalar
 from compiler.ir.subquery import Sub
 from compiler.ir.types import BOOL, INT8
@@ -54,7 +69,7 @@ class Attach(Push):
             on = p.on()
         if s.kind == "exists":
             return Semi(rel, self.only(query, on), conj(on), anti=not positive)
-        y = query.schema[:len(s.args)]
+        y = query.schema[: len(s.args)]
         tests = [Call(s.op, (a, b), BOOL) for a, b in zip(args, y, strict=True)]
         if positive:
             return Semi(rel, query, conj([*on, *tests]))
@@ -107,7 +122,8 @@ class Attach(Push):
         return q.schema[0]
 
     def one_row(self, q: Relation, p: Provided) -> Relation:
-        """One value for each binding. Where there are two, Postgres has an error if it gets that far, as in a CASE it may not."""
+        """One value for each binding. Where there are two, Postgres has an error if it gets that far, as in a CASE
+        it may not."""
         value = q.schema[0]
         keys = tuple((c.name, c) for c in p.cols.values())
         grouped = Aggregate(q, keys, ((value.name, Agg("any_value", (value,), value.type)),))
@@ -175,8 +191,11 @@ class Attach(Push):
         found = self.mark(q, p, [(args[0], q.schema[0])], box)
         n, nn = self.fresh("n"), self.fresh("nulls")
         keys = {c.name: self.fresh(c.name) for c in p.cols.values()}
-        counts = Aggregate(q, tuple((keys[c], q.col(c)) for c in keys), (
-            (n, Agg("count", (), INT8)), (nn, Agg("count", (), INT8, filter=is_null(q.schema[0])))))
+        counts = Aggregate(
+            q,
+            tuple((keys[c], q.col(c)) for c in keys),
+            ((n, Agg("count", (), INT8)), (nn, Agg("count", (), INT8, filter=is_null(q.schema[0])))),
+        )
         renamed = Provided({f: Col(keys[c.name], c.type) for f, c in p.cols.items()}, p.strict)
         box[0] = LeftJoin(box[0], counts, conj(renamed.on())) if p.cols else Join(box[0], counts, TRUE)
         some = Call(">", (Call("coalesce", (Col(n, INT8), ZERO), INT8), ZERO), BOOL)
@@ -189,10 +208,12 @@ class Attach(Push):
         names = [self.fresh("operand") for _ in args]
         rel = box[0]
         box[0] = rel = Project(rel, (*((c.name, c) for c in rel.schema), *zip(names, args, strict=True)))
-        tests = conj([Call(s.op, (Outer(n, a.type), c), BOOL)
-                      for n, a, c in zip(names, args, query.schema, strict=False)])
+        tests = conj(
+            [Call(s.op, (Outer(n, a.type), c), BOOL) for n, a, c in zip(names, args, query.schema, strict=False)]
+        )
         t, u = self.fresh("n_true"), self.fresh("n_unknown")
-        agg = Aggregate(query, (), ((t, Agg("count", (), INT8, filter=tests)),
-                                    (u, Agg("count", (), INT8, filter=is_null(tests)))))
+        agg = Aggregate(
+            query, (), ((t, Agg("count", (), INT8, filter=tests)), (u, Agg("count", (), INT8, filter=is_null(tests))))
+        )
         a, b = self.defaulted([], agg, box)
         return case([(Call(">", (a, ZERO), BOOL), TRUE), (Call(">", (b, ZERO), BOOL), Lit(None, BOOL))], FALSE, BOOL)

@@ -1,4 +1,5 @@
-"""Bindings told apart where their values are equal: 1 day and 24 hours are not alike to a subquery that reads their parts."""
+"""Bindings told apart where their values are equal: 1 day and 24 hours are not alike to a subquery that reads their
+parts."""
 
 from __future__ import annotations
 

@@ -31,20 +31,24 @@ from compiler.normalize.subqueries.forms import form, value
 
 @dataclass
 class Provided:
-    """Columns that carry the outer columns' values, or their forms, in a pushed relation; `strict` ones are never NULL."""
+    """Columns that carry the outer columns' values, or their forms, in a pushed relation; `strict` ones are never
+    NULL."""
 
     cols: dict[str, Col] = field(default_factory=dict)
     strict: set[str] = field(default_factory=set)
 
     def bind(self, e: Scalar) -> Scalar:
-        return map_scalar(e, lambda n: value(self.cols[n.name]) if isinstance(n, Outer) and n.name in self.cols else None)
+        return map_scalar(
+            e, lambda n: value(self.cols[n.name]) if isinstance(n, Outer) and n.name in self.cols else None
+        )
 
     def on(self) -> list[Scalar]:
         return [(equal if f in self.strict else same)(form(Col(f, value(c).type)), c) for f, c in self.cols.items()]
 
 
 def lift(q: Relation, rel: Relation) -> tuple[Relation, list[Scalar]] | None:
-    """A subquery without its correlated conditions, and these as a join condition with `rel`; its own columns come first.
+    """A subquery without its correlated conditions, and these as a join condition with `rel`; its own columns come
+    first.
 
     None where columns of `rel` are used in any other way.
     """
@@ -61,11 +65,17 @@ def lift(q: Relation, rel: Relation) -> tuple[Relation, list[Scalar]] | None:
         bound = {c: Col(c, rel.col(c).type) for c in rel.names}
         parts = conjuncts(q.predicate)
         tied = [p for p in parts if any(isinstance(x, Outer) for x in walk(p))]
-        if free(q.input) or any(o.name not in bound for p in tied for o in walk(p) if isinstance(o, Outer)) or set(q.names) & set(bound):
+        if (
+            free(q.input)
+            or any(o.name not in bound for p in tied for o in walk(p) if isinstance(o, Outer))
+            or set(q.names) & set(bound)
+        ):
             return None
         rest = [p for p in parts if p not in tied]
-        return (Filter(q.input, conj(rest)) if rest else q.input,
-                [map_scalar(p, lambda x: bound[x.name] if isinstance(x, Outer) else None) for p in tied])
+        return (
+            Filter(q.input, conj(rest)) if rest else q.input,
+            [map_scalar(p, lambda x: bound[x.name] if isinstance(x, Outer) else None) for p in tied],
+        )
     return None if free(q) or set(q.names) & set(rel.names) else (q, [])
 
 
@@ -73,12 +83,15 @@ ALIKE = (set(INTEGERS), {"text", "varchar"})
 
 
 def tie(c: Scalar, names: tuple[str, ...]) -> tuple[Outer, Scalar] | None:
-    """`outer = expression` of the inner query, either way round, where the expression's value may stand for the outer column's:
-    equal numerics of two scales are not alike as text, nor are 1 day and 24 hours, 0 and -0."""
+    """`outer = expression` of the inner query, either way round, where the expression's value may stand for the
+    outer column's: equal numerics of two scales are not alike as text, nor are 1 day and 24 hours, 0 and -0."""
     if isinstance(c, Call) and c.fn == "=":
         for a, b in (c.args, c.args[::-1]):
-            if isinstance(a, Outer) and a.name in names and (_of_one_form(a.type) and a.type == b.type
-                                                             or any({a.type.name, b.type.name} <= k for k in ALIKE)):
+            if (
+                isinstance(a, Outer)
+                and a.name in names
+                and (_of_one_form(a.type) and a.type == b.type or any({a.type.name, b.type.name} <= k for k in ALIKE))
+            ):
                 return a, b
     return None
 

@@ -57,12 +57,20 @@ class _Unnest(Attach):
             box, attached = [n.input], dict[Sub, Scalar]()
             new = {s: self.replace(s, box, attached) for s in scalars(n)}
             out = with_scalars(n.rebuild((box[0],)), lambda s: new[s])
-            return out if not isinstance(n, Window | TopK | Weigh | Unnest) else Project(
-                out, tuple((c.name, c) for c in n.schema))
+            return (
+                out
+                if not isinstance(n, Window | TopK | Weigh | Unnest)
+                else Project(out, tuple((c.name, c) for c in n.schema))
+            )
         if isinstance(n, Values):
-            raise UnsupportedSql("a subquery within VALUES is not supported", code="unsupported_subquery",
-                                 hint="Write SELECT … UNION ALL SELECT … instead.")
-        raise UnsupportedSql(f"a subquery within {type(n).__name__.lower()} is not supported", code="unsupported_subquery")
+            raise UnsupportedSql(
+                "a subquery within VALUES is not supported",
+                code="unsupported_subquery",
+                hint="Write SELECT … UNION ALL SELECT … instead.",
+            )
+        raise UnsupportedSql(
+            f"a subquery within {type(n).__name__.lower()} is not supported", code="unsupported_subquery"
+        )
 
     def filter(self, n: Filter) -> Relation:
         every = conjuncts(n.predicate)
@@ -94,15 +102,25 @@ class _Unnest(Attach):
 
         if any(reads(s, n.left) and reads(s, n.right) for s in walk(n.on) if isinstance(s, Sub)):
             return self.left_join_of_pairs(n)
-        on = map_scalar(n.on, lambda x: self.attach(x, left if reads(x, n.left) else right) if isinstance(x, Sub) else None)
+        on = map_scalar(
+            n.on, lambda x: self.attach(x, left if reads(x, n.left) else right) if isinstance(x, Sub) else None
+        )
         return pick_like(LeftJoin(left[0], right[0], on), n)
 
     def left_join_of_pairs(self, n: LeftJoin) -> Relation:
-        """A condition with a subquery over both sides: the pairs that meet it, and the left rows that are in no such pair."""
+        """A condition with a subquery over both sides: the pairs that meet it, and the left rows that are in no such
+        pair."""
         pairs = self.pairs(n)
         alone = self.met(n.left, pairs, anti=True)
-        return Union((pairs, Project(alone, (*((c.name, c) for c in n.left.schema),
-                                             *((c.name, Lit(None, c.type)) for c in n.right.schema)))))
+        return Union(
+            (
+                pairs,
+                Project(
+                    alone,
+                    (*((c.name, c) for c in n.left.schema), *((c.name, Lit(None, c.type)) for c in n.right.schema)),
+                ),
+            )
+        )
 
     def pairs(self, n: Binary) -> Relation:
         """Rows of both sides that meet the condition."""
@@ -125,16 +143,26 @@ class _Unnest(Attach):
             rel: Relation = box[0]
             if keep and n.kind == "inner":
                 rel = Filter(rel, conj(keep))
-            rel = Project(rel, (*((c.name, c) for c in n.left.schema),
-                                *((c.name, v) for c, v in zip(query.schema, values, strict=True))))
+            rel = Project(
+                rel,
+                (
+                    *((c.name, c) for c in n.left.schema),
+                    *((c.name, v) for c, v in zip(query.schema, values, strict=True)),
+                ),
+            )
             if n.on == TRUE:
                 return rel
             if n.kind == "inner":
                 return self.node(Filter(rel, n.on))
             met = self.fresh("met")
             rel = self.node(Project(rel, (*((c.name, c) for c in rel.schema), (met, n.on))))
-            return Project(rel, (*((c.name, c) for c in n.left.schema),
-                                 *((c.name, case([(rel.col(met), c)], Lit(None, c.type), c.type)) for c in query.schema)))
+            return Project(
+                rel,
+                (
+                    *((c.name, c) for c in n.left.schema),
+                    *((c.name, case([(rel.col(met), c)], Lit(None, c.type), c.type)) for c in query.schema),
+                ),
+            )
         lifted = lift(query, n.left)
         if lifted is None:
             pushed, p = self.push(query, n.left)

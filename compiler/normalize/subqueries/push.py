@@ -50,7 +50,9 @@ class Push:
 
     def __init__(self) -> None:
         self.count = 0
-        self.rounds: dict[str, tuple[Recur, dict[str, Col]]] = {}  # recursions being pushed: their rows with the bindings
+        self.rounds: dict[
+            str, tuple[Recur, dict[str, Col]]
+        ] = {}  # recursions being pushed: their rows with the bindings
         self.memo: dict[int, tuple[Relation, Relation]] = {}
 
     def run(self, r: Relation) -> Relation:
@@ -93,7 +95,8 @@ class Push:
         return Project(grouped, (*((n, Col(n, a.type)) for n, a in agg.aggs), *keys)), p
 
     def ensure(self, q: Relation, p: Provided, wanted: list[Outer], rel: Relation) -> tuple[Relation, Provided]:
-        """Join the domain for the bindings that `q` does not carry yet: those that come with the bindings it carries."""
+        """Join the domain for the bindings that `q` does not carry yet: those that come with the bindings it
+        carries."""
         missing = [o for o in wanted if o.name not in p.cols]
         if not missing:
             return q, p
@@ -102,7 +105,8 @@ class Push:
         return Join(q, d, on), Provided({**p.cols, **{o.name: dp.cols[o.name] for o in missing}}, set(p.strict))
 
     def exact(self, q: Relation, p: Provided, wanted: list[Outer], rel: Relation) -> tuple[Relation, Provided]:
-        """Bindings of the outer columns' own types: an equal value of another type takes its place only within one branch."""
+        """Bindings of the outer columns' own types: an equal value of another type takes its place only within one
+        branch."""
         other = [o for o in wanted if p.cols[o.name].type != type_of_form(o.type)]
         if not other:
             return q, p
@@ -113,7 +117,9 @@ class Push:
     def go(self, q: Relation, rel: Relation) -> tuple[Relation, Provided]:
         if isinstance(q, Recur) and q.name in self.rounds:
             return self.go_recur(q)
-        if not [o for o in free(q) if o.name in rel.names] and not any(isinstance(n, Recur) and n.name in self.rounds for n in walk_nodes(q)):
+        if not [o for o in free(q) if o.name in rel.names] and not any(
+            isinstance(n, Recur) and n.name in self.rounds for n in walk_nodes(q)
+        ):
             return q, Provided()
         here = [o for s in scalars(q) for o in walk(s) if isinstance(o, Outer) and o.name in rel.names]
         here = list(dict.fromkeys(here))
@@ -139,8 +145,9 @@ class Push:
         if isinstance(q, Unnest | Weigh):
             inner, p = self.ensure(*self.go(q.input, rel), here, rel)
             return with_scalars(q.rebuild((inner,)), p.bind), p
-        raise UnsupportedSql(f"a correlated subquery over {type(q).__name__.lower()} is not supported",
-                             code="unsupported_subquery")
+        raise UnsupportedSql(
+            f"a correlated subquery over {type(q).__name__.lower()} is not supported", code="unsupported_subquery"
+        )
 
     def carry(self, inner: Relation, exprs: tuple[tuple[str, Scalar], ...], p: Provided) -> tuple[Relation, Provided]:
         names = {n for n, _ in exprs}
@@ -152,8 +159,7 @@ class Push:
         rest, derived = [], []
         for c in conjuncts(q.predicate):
             pair = tie(c, rel.names)
-            if pair is not None and pair[0].name not in p.cols and not any(
-                    isinstance(x, Outer) for x in walk(pair[1])):
+            if pair is not None and pair[0].name not in p.cols and not any(isinstance(x, Outer) for x in walk(pair[1])):
                 f, e = pair
                 name = self.fresh(f.name)
                 derived.append((name, e))
@@ -180,8 +186,9 @@ class Push:
         on = conj([*conjuncts(lp.bind(q.on)), *tie])
         return replace(q, left=l, right=r, on=on), lp
 
-    def go_filter_bound(self, joined: Relation, p: Provided, on: Scalar, rel: Relation,
-                        here: list[Outer]) -> tuple[Relation, Provided]:
+    def go_filter_bound(
+        self, joined: Relation, p: Provided, on: Scalar, rel: Relation, here: list[Outer]
+    ) -> tuple[Relation, Provided]:
         joined, p = self.ensure(joined, p, here, rel)
         return Filter(joined, conj([p.bind(c) for c in conjuncts(on)])), p
 
@@ -210,13 +217,21 @@ class Push:
         wanted = [o for o in free(q) if o.name in rel.names]
         base, p = self.exact(*self.ensure(*self.go(q.base, rel), wanted, rel), wanted, rel)
         cols = {o.name: Col(self.fresh(o.name), type_of_form(o.type)) for o in wanted}
-        first = Project(base, (*((c.name, c) for c in q.base.schema), *((cols[o.name].name, p.cols[o.name]) for o in wanted)))
+        first = Project(
+            base, (*((c.name, c) for c in q.base.schema), *((cols[o.name].name, p.cols[o.name]) for o in wanted))
+        )
         name = self.fresh(q.name)
         self.rounds[q.name] = (Recur(name, first.schema), cols)
         step, sp = self.ensure(*self.go(q.step, rel), wanted, rel)
         del self.rounds[q.name]
         mine = zip(first.schema, q.step.schema, strict=False)
-        again = Project(step, (*((a.name, Col(b.name, b.type)) for a, b in mine), *((cols[o.name].name, sp.cols[o.name]) for o in wanted)))
+        again = Project(
+            step,
+            (
+                *((a.name, Col(b.name, b.type)) for a, b in mine),
+                *((cols[o.name].name, sp.cols[o.name]) for o in wanted),
+            ),
+        )
         return Fixpoint(name, first, again, q.distinct), Provided(cols)
 
     def go_recur(self, q: Recur) -> tuple[Relation, Provided]:

@@ -17,7 +17,12 @@ def unique(r: Relation, cols: set[str]) -> bool:
         return unique(r.input, _closure(cols, r.predicate))
     if isinstance(r, Aggregate):
         return {n for n, _ in r.keys} <= cols
-    if isinstance(r, TopK) and r.limit == 1 and not r.with_ties and all(isinstance(p, Col) and p.name in cols for p in r.partition):
+    if (
+        isinstance(r, TopK)
+        and r.limit == 1
+        and not r.with_ties
+        and all(isinstance(p, Col) and p.name in cols for p in r.partition)
+    ):
         return True
     if isinstance(r, Window | TopK):
         return unique(r.input, cols)

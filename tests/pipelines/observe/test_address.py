@@ -12,15 +12,31 @@ from pipelines.observe.address import parse_address
 SOURCE = '[source]\ndsn = "host=h dbname=d"\n'
 
 
-@pytest.mark.parametrize(("text", "address"), [
-    ("127.0.0.1:9187", ("127.0.0.1", 9187)), ("localhost:0", ("localhost", 0)), ("[::1]:65535", ("::1", 65535))])
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [("127.0.0.1:9187", ("127.0.0.1", 9187)), ("localhost:0", ("localhost", 0)), ("[::1]:65535", ("::1", 65535))],
+)
 def test_addresses(text: str, address: tuple[str, int]) -> None:
     assert parse_address(text) == address
 
 
-@pytest.mark.parametrize("text", [
-    "", "9187", ":9187", "localhost", "localhost:", "localhost:http", "localhost:-1", "localhost:65536", "::1:9187",
-    " localhost:9187", "localhost:9187 ", "localhost:٣"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "9187",
+        ":9187",
+        "localhost",
+        "localhost:",
+        "localhost:http",
+        "localhost:-1",
+        "localhost:65536",
+        "::1:9187",
+        " localhost:9187",
+        "localhost:9187 ",
+        "localhost:٣",
+    ],
+)
 def test_what_is_none(text: str) -> None:
     with pytest.raises(ValueError):
         parse_address(text)
@@ -37,11 +53,15 @@ def test_it_is_read(tmp_path: Path) -> None:
     assert (m.listen, m.ready_seconds, m.healthy_seconds) == ("127.0.0.1:9187", 5.0, 300.0)
 
 
-@pytest.mark.parametrize(("line", "code", "words"), [
-    ('listen = "9187"', "bad_value", ['"metrics.listen"', "host:port"]),
-    ("listen = 9187", "bad_value", ['"metrics.listen"', "string"]),
-    ("ready_seconds = 0", "bad_value", ['"metrics.ready_seconds"', "greater than 0"]),
-    ('lisen = "127.0.0.1:9187"', "unknown_key", ['"metrics.lisen"', '"listen"'])])
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        ('listen = "9187"', "bad_value", ['"metrics.listen"', "host:port"]),
+        ("listen = 9187", "bad_value", ['"metrics.listen"', "string"]),
+        ("ready_seconds = 0", "bad_value", ['"metrics.ready_seconds"', "greater than 0"]),
+        ('lisen = "127.0.0.1:9187"', "unknown_key", ['"metrics.lisen"', '"listen"']),
+    ],
+)
 def test_a_wrong_one_says_what_and_where(tmp_path: Path, line: str, code: str, words: list[str]) -> None:
     (tmp_path / "tidemark.toml").write_text(SOURCE + f"[metrics]\n{line}\n")
     with pytest.raises(ConfigError) as e:

@@ -17,8 +17,10 @@ from pipelines.showing.demo import _look, _tell
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 
-VIEWS = {"numbers": "SELECT id, CAST(word AS int) AS n FROM t",
-         "words": "SELECT word, count(*) AS n FROM t GROUP BY word"}
+VIEWS = {
+    "numbers": "SELECT id, CAST(word AS int) AS n FROM t",
+    "words": "SELECT word, count(*) AS n FROM t GROUP BY word",
+}
 
 
 def test_a_batch_a_failure_and_the_source_are_shown(database: str, tmp_path: Path) -> None:

@@ -51,8 +51,11 @@ def ask(server: http.Server, path: str, method: str = "GET", **headers: str) -> 
 def metrics(server: http.Server) -> dict[str, float]:
     """`name{label's value,…}`, in the order of the labels' names → value."""
     _, body, _ = ask(server, "/metrics")
-    return {s.name + (f"{{{','.join(s.labels.values())}}}" if s.labels else ""): s.value
-            for family in text_string_to_metric_families(body) for s in family.samples}
+    return {
+        s.name + (f"{{{','.join(s.labels.values())}}}" if s.labels else ""): s.value
+        for family in text_string_to_metric_families(body)
+        for s in family.samples
+    }
 
 
 def codes(server: http.Server, path: str) -> tuple[int, list[str]]:
@@ -81,15 +84,35 @@ def test_metrics(server: http.Server, state: RunState, clock: Clock) -> None:
     clock.tick(7)
     m = metrics(server)
     expected = {
-        "frontier_lsn_bytes{duckdb}": 130, "frontier_lsn_bytes{spark}": 90, "stale_seconds{duckdb}": 7,
-        "stale_bytes{duckdb}": 70, "stale_bytes{spark}": 110, "engine_failed{duckdb}": 0, "engine_failed{spark}": 1,
-        "view_set_aside{totals}": 0, "view_set_aside{sizes}": 1, "view_refresh_seconds{duckdb,totals}": 0.25,
-        "source_connected": 1, "source_lsn_bytes": 200, "source_told_timestamp_seconds": 1000,
+        "frontier_lsn_bytes{duckdb}": 130,
+        "frontier_lsn_bytes{spark}": 90,
+        "stale_seconds{duckdb}": 7,
+        "stale_bytes{duckdb}": 70,
+        "stale_bytes{spark}": 110,
+        "engine_failed{duckdb}": 0,
+        "engine_failed{spark}": 1,
+        "view_set_aside{totals}": 0,
+        "view_set_aside{sizes}": 1,
+        "view_refresh_seconds{duckdb,totals}": 0.25,
+        "source_connected": 1,
+        "source_lsn_bytes": 200,
+        "source_told_timestamp_seconds": 1000,
         "slot_retained_bytes": 4096,
-        "reconnects_total": 1, "batches_total": 2, "transactions_total": 2, "changes_total": 6, "rows_total": 7,
-        "received_bytes_total": 700, "failures_total": 1, "batch_seconds_bucket{0.025}": 0,
-        "batch_seconds_bucket{0.05}": 1, "batch_seconds_bucket{+Inf}": 2, "batch_seconds_count": 2,
-        "batch_seconds_sum": 999.03, "up": 1, "heartbeat_seconds": 7, "started_timestamp_seconds": 1000,
+        "reconnects_total": 1,
+        "batches_total": 2,
+        "transactions_total": 2,
+        "changes_total": 6,
+        "rows_total": 7,
+        "received_bytes_total": 700,
+        "failures_total": 1,
+        "batch_seconds_bucket{0.025}": 0,
+        "batch_seconds_bucket{0.05}": 1,
+        "batch_seconds_bucket{+Inf}": 2,
+        "batch_seconds_count": 2,
+        "batch_seconds_sum": 999.03,
+        "up": 1,
+        "heartbeat_seconds": 7,
+        "started_timestamp_seconds": 1000,
     }
     assert {k: m.get(f"tidemark_{k}") for k in expected} == expected
     assert m["process_resident_memory_bytes"] > 1 << 20 and "process_cpu_seconds_total" in m
@@ -148,7 +171,10 @@ def test_it_is_ready_when_everything_is_there_and_fresh(server: http.Server, sta
     _, body, headers = ask(server, "/readyz")
     assert headers["Content-Type"] == "application/json"
     assert [r["message"] for r in json.loads(body)["reasons"]] == [
-        "the source is away 0 s: refused", 'view "totals" is set aside: conversion error', "spark: no space"]
+        "the source is away 0 s: refused",
+        'view "totals" is set aside: conversion error',
+        "spark: no space",
+    ]
     clock.tick(31)
     assert codes(server, "/readyz")[1][0] == "stuck"
 

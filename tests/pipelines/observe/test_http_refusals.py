@@ -38,10 +38,14 @@ def raw(server: http.Server, data: bytes) -> bytes:
     return out
 
 
-@pytest.mark.parametrize("data", [
-    b"GET /" + b"x" * 100_000 + b" HTTP/1.0\r\n\r\n",
-    b"GET /metrics HTTP/1.0\r\nX: " + b"x" * 100_000 + b"\r\n\r\n",
-    b"GET /metrics HTTP/1.0\r\n" + b"X: x\r\n" * 2000 + b"\r\n"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GET /" + b"x" * 100_000 + b" HTTP/1.0\r\n\r\n",
+        b"GET /metrics HTTP/1.0\r\nX: " + b"x" * 100_000 + b"\r\n\r\n",
+        b"GET /metrics HTTP/1.0\r\n" + b"X: x\r\n" * 2000 + b"\r\n",
+    ],
+)
 def test_requests_are_small(server: http.Server, data: bytes) -> None:
     assert raw(server, data).split(b"\r\n")[0] == b"HTTP/1.0 431 Request Header Fields Too Large"
     assert ask(server, "/healthz")[0] == 200
@@ -58,8 +62,12 @@ def test_a_body_is_not_waited_for(server: http.Server) -> None:
 
 
 def test_an_error_is_told_without_a_traceback(
-        server: http.Server, state: RunState, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
-        caplog: pytest.LogCaptureFixture) -> None:
+    server: http.Server,
+    state: RunState,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def broken() -> None:
         raise RuntimeError("hunter2")
 

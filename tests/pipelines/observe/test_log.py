@@ -49,28 +49,46 @@ def lines(format: Format) -> list[str]:
 def test_json_is_an_object_a_line() -> None:
     events: list[dict[str, Any]] = [json.loads(x) for x in lines("json")]
     assert [(e["event"], e["level"]) for e in events] == [
-        ("started", "info"), ("batches", "info"), ("source away", "warning"), ("source away", "warning"),
-        ("source back", "info"), ("view set aside", "warning"), ("failed", "error"), ("stopped", "info")]
+        ("started", "info"),
+        ("batches", "info"),
+        ("source away", "warning"),
+        ("source away", "warning"),
+        ("source back", "info"),
+        ("view set aside", "warning"),
+        ("failed", "error"),
+        ("stopped", "info"),
+    ]
     assert all(list(e)[:3] == ["event", "level", "ts"] for e in events)
     assert all(e["ts"].endswith("Z") and datetime.fromisoformat(e["ts"]) for e in events)
     rest = [{k: v for k, v in e.items() if k not in ("event", "level", "ts")} for e in events]
     why = 'merge of "state.numbers" failed: conversion error'
     assert rest == [
         {"slot": "slot_1", "views": 2, "set_aside": 1, "duckdb": "1/FF", "spark": "0/10", "listen": "127.0.0.1:9187"},
-        {"batches": 3, "transactions": 4, "changes": 50, "rows": 60, "rows_per_second": 6.0, "seconds": 0.123,
-         "frontier": "1/FF", "stale_seconds": 0.3},
+        {
+            "batches": 3,
+            "transactions": 4,
+            "changes": 50,
+            "rows": 60,
+            "rows_per_second": 6.0,
+            "seconds": 0.123,
+            "frontier": "1/FF",
+            "stale_seconds": 0.3,
+        },
         {"reason": "the source closed the replication stream", "attempt": 1, "retry_in": 0.5},
         {"reason": "connection refused", "attempt": 2},
         {"seconds": 42.0, "reconnects": 1},
         {"view": "numbers", "reason": why},
         {"engine": "spark", "reason": why},
-        {"reason": "asked to", "duckdb": "0/10"}]
+        {"reason": "asked to", "duckdb": "0/10"},
+    ]
 
 
 def test_text_is_a_line_an_event() -> None:
     got = [x.split(" ", 1)[1] for x in lines("text")]
-    assert got[1] == ("info    batches batches=3 transactions=4 changes=50 rows=60 rows_per_second=6.0 seconds=0.123 "
-                      "frontier=1/FF stale_seconds=0.3")
+    assert got[1] == (
+        "info    batches batches=3 transactions=4 changes=50 rows=60 rows_per_second=6.0 seconds=0.123 "
+        "frontier=1/FF stale_seconds=0.3"
+    )
     assert got[3] == "warning source away reason='connection refused' attempt=2"
 
 

@@ -55,8 +55,16 @@ def test_a_run_from_start_to_stop(clock: Clock) -> None:
     o.state.batch(1, 1, 0.1, {"duckdb": 48})
     o.stopped("asked to")
     told = [(e["event"], e.get("batches")) for e in events(out)]
-    assert told == [("started", None), ("batches", 2), ("source away", None), ("source back", None),
-                    ("view set aside", None), ("failed", None), ("batches", 2), ("stopped", None)]
+    assert told == [
+        ("started", None),
+        ("batches", 2),
+        ("source away", None),
+        ("source back", None),
+        ("view set aside", None),
+        ("failed", None),
+        ("batches", 2),
+        ("stopped", None),
+    ]
     assert events(out)[-1]["duckdb"] == "0/30"
     s = o.state.snapshot()
     assert (s["phase"], s["source"]["reconnects"], s["counters"]["batches"]) == ("stopped", 1, 4)

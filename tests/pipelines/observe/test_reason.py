@@ -35,7 +35,8 @@ def test_a_source_that_refuses() -> None:
 def test_a_server_that_closes_the_stream() -> None:
     detail = "FATAL:  terminating connection due to administrator command\nserver closed the connection unexpectedly"
     assert reason(TidemarkError("it broke", detail=detail)) == (
-        "it broke: server closed the connection unexpectedly, terminating connection due to administrator command")
+        "it broke: server closed the connection unexpectedly, terminating connection due to administrator command"
+    )
 
 
 def test_an_error_that_is_not_ours_is_its_type() -> None:
@@ -46,7 +47,8 @@ def test_an_error_that_is_not_ours_is_its_type() -> None:
 def test_what_the_deployment_keeps() -> None:
     assert stored("") == ""
     assert stored("merge of \"state.x\" failed: Conversion Error: Could not convert string 'hunter2: 5' to INT32") == (
-        'merge of "state.x" failed: conversion error')
+        'merge of "state.x" failed: conversion error'
+    )
 
 
 def test_it_is_one_line_of_bounded_length() -> None:

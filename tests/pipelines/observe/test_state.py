@@ -43,8 +43,14 @@ def test_batches_are_counted(state: RunState) -> None:
     state.batch(1, 1, 400.0, {"duckdb": 130})
     state.landed("spark", 4, 130)
     s = state.snapshot()
-    assert s["counters"] == {"batches": 2, "transactions": 2, "changes": 4, "rows": 7, "received_bytes": 500,
-                             "failures": 0}
+    assert s["counters"] == {
+        "batches": 2,
+        "transactions": 2,
+        "changes": 4,
+        "rows": 7,
+        "received_bytes": 500,
+        "failures": 0,
+    }
     assert {n: e["frontier"] for n, e in s["engines"].items()} == {"duckdb": 130, "spark": 130}
     b = s["batch_seconds"]
     assert dict(b["buckets"])[0.025] == 0 and dict(b["buckets"])[0.05] == 1 and dict(b["buckets"])[BUCKETS[-1]] == 1
@@ -125,9 +131,15 @@ def test_views_that_are_set_aside_keep_their_engine(state: RunState) -> None:
     state.set_aside("totals", "conversion error")
     state.refreshed({"sizes": 0.5})
     assert state.snapshot()["views"] == [
-        {"view": "totals", "engine": "duckdb", "maintenance": "incremental", "set_aside": "conversion error",
-         "refresh_seconds": None},
-        {"view": "sizes", "engine": "spark", "maintenance": "keyed", "set_aside": "", "refresh_seconds": 0.5}]
+        {
+            "view": "totals",
+            "engine": "duckdb",
+            "maintenance": "incremental",
+            "set_aside": "conversion error",
+            "refresh_seconds": None,
+        },
+        {"view": "sizes", "engine": "spark", "maintenance": "keyed", "set_aside": "", "refresh_seconds": 0.5},
+    ]
 
 
 def test_an_engine_shows_a_failure_until_it_moves(state: RunState) -> None:

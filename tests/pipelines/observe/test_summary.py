@@ -45,8 +45,19 @@ def test_it_adds_up_what_came_in_ten_seconds(clock: Clock, state: RunState) -> N
     state.fresh("duckdb", clock.now)
     assert summary.due(state.counters())
     summary.say(state.snapshot())
-    assert said.events == [{"event": "batches", "batches": 10, "transactions": 10, "changes": 20, "rows": 40,
-                            "rows_per_second": 4.0, "seconds": 5.0, "frontier": "0/18", "stale_seconds": 10.0}]
+    assert said.events == [
+        {
+            "event": "batches",
+            "batches": 10,
+            "transactions": 10,
+            "changes": 20,
+            "rows": 40,
+            "rows_per_second": 4.0,
+            "seconds": 5.0,
+            "frontier": "0/18",
+            "stale_seconds": 10.0,
+        }
+    ]
     assert not summary.due(state.counters())
 
 

@@ -13,8 +13,11 @@ from pipelines.observe.state import RunState, ViewInfo
 from pipelines.observe.table import LiveTable, seconds, size, title
 from tests.pipelines.observe.clock import Clock
 
-VIEWS = [ViewInfo("city_totals", "duckdb", "incremental"), ViewInfo("category_by_status", "spark", "keyed"),
-         ViewInfo("numbers", "duckdb", "recompute", "merge of \"state.[numbers]\" failed: conversion error")]
+VIEWS = [
+    ViewInfo("city_totals", "duckdb", "incremental"),
+    ViewInfo("category_by_status", "spark", "keyed"),
+    ViewInfo("numbers", "duckdb", "recompute", 'merge of "state.[numbers]" failed: conversion error'),
+]
 
 
 @pytest.fixture
@@ -51,7 +54,8 @@ def test_a_line_a_view(state: RunState, clock: Clock) -> None:
         "city_totals        duckdb incr.  AB/1A2B3C4D  947 B   1.3 s 12.3 ms",
         "category_by_status spark  keyed  AB/1A000000 2.8 MB > 1.0 s    12 s",
         "numbers            duckdb aside  –                –       –       –",
-        'numbers is set aside: merge of "state.[numbers]" failed: conversion error']
+        'numbers is set aside: merge of "state.[numbers]" failed: conversion error',
+    ]
 
 
 def test_a_wide_terminal_has_the_words(state: RunState) -> None:
@@ -99,14 +103,25 @@ def test_a_pipeline_that_stopped(state: RunState) -> None:
     assert title(state.snapshot()) == "stopped: asked to"
 
 
-@pytest.mark.parametrize(("n", "text"), [
-    (0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (9949, "9.9 kB"), (9960, "10 kB"), (999_600, "1.0 MB"), 
-    (5e9, "5.0 GB"), (1.5e15, "1,500.0 TB")])
+@pytest.mark.parametrize(
+    ("n", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (9949, "9.9 kB"),
+        (9960, "10 kB"),
+        (999_600, "1.0 MB"),
+        (5e9, "5.0 GB"),
+        (1.5e15, "1,500.0 TB"),
+    ],
+)
 def test_sizes(n: float, text: str) -> None:
     assert size(n) == text
 
 
-@pytest.mark.parametrize(("n", "text"), [
-    (0, "0.0 s"), (9.94, "9.9 s"), (9.96, "10 s"), (119, "119 s"), (120, "2 min"), (7200, "2.0 h")])
+@pytest.mark.parametrize(
+    ("n", "text"), [(0, "0.0 s"), (9.94, "9.9 s"), (9.96, "10 s"), (119, "119 s"), (120, "2 min"), (7200, "2.0 h")]
+)
 def test_seconds(n: float, text: str) -> None:
     assert seconds(n) == text
