@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from compiler.bind import json_values
 from compiler.bind.coerce import coerce, guarded, joined, normal, padded, without_blanks
+from compiler.bind.functions import check_call
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import label, of, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
@@ -200,6 +201,7 @@ def build(
     )
     if len(args) < need or (fn == "count" and len(args) > 1):
         raise InvalidSql(f"function {name} does not exist with {len(args)} arguments", code="undefined_function")
+    check_call(name, args)
     if fn in ("percentile_cont", "percentile_disc", "mode") and not order:
         raise InvalidSql(f"WITHIN GROUP is required for ordered-set aggregate {name}", code="syntax_error")
     if fn in json_values.OBJECTS:

@@ -11,7 +11,7 @@ from sqlglot import exp
 from compiler.bind import aggregates, array_access, hypothetical, json_values, rows, sets, whole_rows, windows
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import padded
-from compiler.bind.functions import bind_function
+from compiler.bind.functions import VOLATILE, bind_function, check_call
 from compiler.bind.functions.times import make_interval
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
@@ -131,7 +131,10 @@ class Calls(Binding):
             )
         if name in TYPES and len(e.expressions) == 1:
             return self.bind(exp.Cast(this=e.expressions[0].copy(), to=exp.DataType.build(name, dialect="postgres")), c)
-        return bind_function(name, [self.bind(x, c) for x in e.expressions])
+        args = [self.bind(x, c) for x in e.expressions]
+        if name not in VOLATILE:
+            check_call(name, args)
+        return bind_function(name, args)
 
     def set_returning(self, name: str, e: exp.Expr, c: Clause) -> Scalar:
         if c.srfs is None:

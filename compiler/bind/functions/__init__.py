@@ -10,6 +10,7 @@ from compiler.bind.functions import arrays, jsons, numbers, regexes, texts, time
 from compiler.bind.functions.rules import Rule, variadic
 from compiler.bind.operators import compare
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.functions.signatures import found
 from compiler.ir.scalar import Call, Scalar, case, cast, equal, null
 from compiler.ir.types import BLANKS, BOOL, INT4, TEXT
 
@@ -95,8 +96,21 @@ def bind_function(name: str, args: list[Scalar]) -> Scalar:
     rule = RULES.get(name)
     if rule is None:
         raise unsupported(name)
+    kinds = [a.type for a in args]
     try:
         return rule(args if name in SEE_BLANKS else [cast(a, TEXT) if a.type == BLANKS else a for a in args])
     except (IndexError, TypeError, ValueError) as e:
-        kinds = ", ".join(str(a.type) for a in args)
-        raise InvalidSql(f"function {name}({kinds}) does not exist", code="undefined_function") from e
+        shown = f"{name}({', '.join(map(str, kinds))})"
+        if found(name, kinds):  # there is one, which the rule of the name does not know
+            raise unsupported(shown) from e
+        raise InvalidSql(f"function {shown} does not exist", code="undefined_function") from e
+
+
+def check_call(name: str, args: list[Scalar]) -> None:
+    """Raises InvalidSql where Postgres has functions of this name, and none that takes these arguments."""
+    if found(name, [a.type for a in args]) is False:
+        raise InvalidSql(
+            f"function {name}({', '.join(str(a.type) for a in args)}) does not exist",
+            code="undefined_function",
+            hint="No function of this name takes arguments of these types. You might need a cast.",
+        )

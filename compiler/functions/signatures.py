@@ -1,0 +1,87 @@
+"""Whether a call has a function, by the types of its arguments, as Postgres finds it in pg_proc.
+
+`signatures.tsv` has a row for each function of a name that views may call, `implicit_casts.tsv` the casts that Postgres
+makes of itself; a test compares both with a server.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+from dataclasses import dataclass
+from importlib import resources
+
+from compiler.ir.types import Type
+
+ANY = frozenset(("any", "anyelement", "anycompatible", "record"))
+NOT_ARRAYS = frozenset(("anynonarray", "anycompatiblenonarray"))
+ARRAYS = frozenset(("anyarray", "anycompatiblearray"))
+CATALOG = {"blanks": "bpchar"}  # names of types of ours that the catalog has another one for
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A function: what its arguments are, how many of the last may be left out, and whether the last repeats."""
+
+    name: str
+    kind: str  # function, rows, aggregate, ordered (WITHIN GROUP) or window
+    arguments: tuple[str, ...]
+    defaults: int
+    variadic: bool
+    volatility: str
+    result: str
+
+    def takes(self, given: list[Type]) -> bool:
+        """Whether it can be called with arguments of these types."""
+        wanted = self.arguments
+        if self.variadic and len(given) >= len(wanted):
+            last = wanted[-1].removeprefix("_")
+            spread = {"anyarray": "anyelement", "anycompatiblearray": "anycompatible"}.get(last, last)
+            wanted = (*wanted[:-1], *[spread] * (len(given) - len(wanted) + 1))
+        if not len(wanted) - self.defaults <= len(given) <= len(wanted):
+            return False
+        return all(coerces(t, w) for t, w in zip(given, wanted, strict=False))
+
+
+def found(name: str, given: list[Type]) -> bool | None:
+    """Whether a function of this name takes arguments of these types; None where nothing is known of the name."""
+    candidates = signatures().get(name)
+    return None if candidates is None else any(s.kind == "ordered" or s.takes(given) for s in candidates)
+
+
+def coerces(given: Type, wanted: str) -> bool:
+    """Whether Postgres makes a value of one type an argument of another without being asked to."""
+    if given.name in ("unknown", "opaque", "record") or wanted in ANY:
+        return True
+    if given.name == "array":
+        if wanted in ARRAYS:
+            return True
+        return wanted.startswith("_") and (given.element is None or coerces(given.element, wanted[1:]))
+    if given.name == "enum":
+        return wanted == "anyenum" or wanted in NOT_ARRAYS
+    name = CATALOG.get(given.name, given.name)
+    return wanted in NOT_ARRAYS or wanted == name or wanted in implicit().get(name, ())
+
+
+@functools.cache
+def signatures() -> dict[str, list[Signature]]:
+    """Functions by name."""
+    out: dict[str, list[Signature]] = {}
+    for r in _rows("signatures.tsv"):
+        arguments = tuple(a for a in r["arguments"].split(",") if a)
+        s = Signature(
+            r["name"], r["kind"], arguments, int(r["defaults"]), bool(r["variadic"]), r["volatility"], r["result"]
+        )
+        out.setdefault(s.name, []).append(s)
+    return out
+
+
+@functools.cache
+def implicit() -> dict[str, frozenset[str]]:
+    """The types that a type is cast to without being asked to."""
+    return {r["source"]: frozenset(r["targets"].split(",")) for r in _rows("implicit_casts.tsv")}
+
+
+def _rows(file: str) -> list[dict[str, str]]:
+    text = resources.files("compiler.functions").joinpath(file).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines(), delimiter="\t"))
