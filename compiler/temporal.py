@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from compiler.ir.naming import fresh
 from compiler.ir.parts import scalars
-from compiler.ir.relation import Filter, Project, Relation, TopK, transform, walk
+from compiler.ir.relation import Filter, Project, Relation, TopK, transform
 from compiler.ir.scalar import Call, Col, Scalar, columns, conj, conjuncts, substitute
 from compiler.ir.scalar import walk as walk_scalar
 
@@ -73,7 +73,3 @@ def split_filters(r: Relation, within: set[Relation]) -> Relation:
         if still and len(still) < len(parts):
             return Filter(Filter(r.input, conj(still)), conj([p for p in parts if reads_time(p)]))
     return r
-
-
-def any_timed(r: Relation) -> bool:
-    return any(reads_time(e) for n in walk(r) for e in scalars(n))

@@ -27,12 +27,10 @@ class Dialect:
     sqlglot: str
     types: Callable[[Type], str]
     functions: Mapping[str, str | Emit]
-    atomic_tables: bool  # one transaction covers several tables
     copies: str  # template of a select item that repeats a row $1 times
     unnest: Mapping[str, str]  # set-returning functions: template of a SELECT giving columns x (or key, value) and o
     mirrors: Mapping[tuple[str, bool], tuple[str, bool]]  # (time, no negative weights) → schema, whether it has weights
     semi_side: str = ""  # what stands before SEMI and ANTI JOIN
-    deep_recursion: bool = True
     filters_below_limits: bool = (
         False  # a join's filter may get below ORDER BY … LIMIT, unless that is a MATERIALIZED step
     )

@@ -16,6 +16,7 @@ import duckdb
 import psycopg
 
 from compiler.errors import TidemarkError
+from pipelines.examples import show_examples
 from pipelines.interrupts import keep_interrupts
 from pipelines.private import keep_private
 
@@ -342,6 +343,8 @@ def teardown(project: Path, yes: bool) -> None:
         remove_warehouse(config)
     click.echo("dropped slot, publication and warehouse" if found is not None else "removed the warehouse")
 
+
+show_examples(main)
 
 if __name__ == "__main__":
     main()

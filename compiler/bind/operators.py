@@ -8,8 +8,6 @@ from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
 from compiler.ir.types import BOOL, DATE, FLOAT8, INT4, INTERVAL, JSONB, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, Type
 
-COMPARE = {"=", "<>", "<", "<=", ">", ">="}
-
 
 def meet(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
     """Give untyped literals the type of the other side; text and text meet as they are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -33,8 +33,6 @@ from compiler.ir.scalar import Col, Outer, cast
 from compiler.ir.scalar import walk as walk_scalar
 from compiler.ir.subquery import Sub
 from compiler.ir.types import TEXT
-
-ViewLookup = Callable[[str], exp.Expr | None]
 
 
 @dataclass

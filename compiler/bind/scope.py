@@ -11,7 +11,6 @@ from compiler.ir.relation import Agg, Order, Relation
 from compiler.ir.scalar import Col, Outer, Scalar, transform
 
 PRESENT = "row is present"  # a name for what has none in SQL
-Outputs = tuple[tuple[str, Scalar], ...]  # SQL name and column, in order
 
 
 @dataclass

@@ -78,10 +78,6 @@ def null(t: Type) -> Lit:
     return Lit(None, t)
 
 
-def integer(n: int, t: Type = types.INT4) -> Lit:
-    return Lit(n, t)
-
-
 def call(fn: str, t: Type, *args: Scalar) -> Call:
     return Call(fn, args, t)
 

@@ -21,7 +21,7 @@ from compiler.catalog import Table
 from compiler.ir.relation import State, walk
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling.spark import shortest_real, type_name
-from compiler.temporal import any_timed
+from compiler.temporal import timed
 from connectors.duckdb.session import scratch
 from connectors.engine import EngineFailure
 from connectors.exported import NOTHING, export_batch, fits, is_json, known, packed_shapes, settled, unpacked_shapes
@@ -140,7 +140,7 @@ class SparkEngine(Upkeep):
     def _rows(self, plan: ViewPlan, at: Pin, now: str | None) -> pa.Table:
         """The rows, as read before where they can be no others. Who gives the time wants them from the tables."""
         age, statement = self.recent.age, self._select(plan, at, now)
-        lasting = now is None and at.versions is not None and not any_timed(plan.top)
+        lasting = now is None and at.versions is not None and not timed(plan.top)
         rows = self.recent.get(statement) if lasting else None
         if rows is None:
             rows = self.collect(self.sql(statement))

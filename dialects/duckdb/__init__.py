@@ -54,7 +54,6 @@ DUCKDB = Dialect(
         **jsons.FUNCTIONS,
         **aggregates.FUNCTIONS,
     },
-    atomic_tables=True,
     copies="UNNEST(RANGE($1))",
     unnest=UNNEST,
     mirrors={

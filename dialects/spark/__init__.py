@@ -33,7 +33,6 @@ SPARK = Dialect(
         **aggregates.FUNCTIONS,
         **windows.FUNCTIONS,
     },
-    atomic_tables=False,
     copies="EXPLODE(SEQUENCE(1, CAST($1 AS INT)))",
     unnest=UNNEST,
     macros={n: (m.parameters, m.body) for n, m in macros.read("spark").items()},

@@ -11,7 +11,7 @@ from compiler.ir.relation.groups import Agg, Aggregate, Frame, Order, TopK, Wind
 from compiler.ir.relation.joins import Apply, Binary, Join, LeftJoin, Semi
 from compiler.ir.relation.rows import Filter, Keys, Net, Project, Union, Unnest, Weigh
 from compiler.ir.relation.sources import Fixpoint, Recur, Scan, State, Temp, Values
-from compiler.ir.relation.trees import empty, is_empty, pick, rename, transform, walk
+from compiler.ir.relation.trees import empty, is_empty, transform, walk
 
 __all__ = [
     "Agg",
@@ -43,8 +43,6 @@ __all__ = [
     "WindowCall",
     "empty",
     "is_empty",
-    "pick",
-    "rename",
     "require",
     "require_unique",
     "transform",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from compiler.ir.relation.base import Relation
-from compiler.ir.relation.rows import Project
 from compiler.ir.relation.sources import Values
 
 
@@ -42,13 +41,3 @@ def walk(r: Relation):  # type: ignore[no-untyped-def]
         yield n
 
     yield from go(r)
-
-
-def rename(r: Relation, mapping: dict[str, str]) -> Relation:
-    """π that renames columns."""
-    return Project(r, tuple((mapping.get(c.name, c.name), c) for c in r.schema))
-
-
-def pick(r: Relation, names: tuple[str, ...]) -> Relation:
-    """π to some of the columns."""
-    return r if names == r.names else Project(r, tuple((n, r.col(n)) for n in names))
