@@ -48,6 +48,7 @@ class Deployment:
     format: int = FORMAT
     mark: str = ""  # what the engines' data is marked with, so that a stranger's is not taken for ours
     origin: Origin = field(default_factory=Origin)
+    former: list[str] = field(default_factory=list)  # names of slots and publications that it took the place of
     refused: dict[str, dict[str, dict[str, str]]] = field(
         default_factory=dict
     )  # engine → table → column, '' for all → why not kept
@@ -107,6 +108,7 @@ def _read(path: Path, data: dict[str, Any]) -> Deployment:
         data["format"],
         data.get("mark", ""),
         Origin(**{**origin, "tables": tuple(map(tuple, origin.get("tables", ())))}),
+        data.get("former", []),
         data.get("refused", {}),
     )
 

@@ -15,7 +15,7 @@ from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.placement import place
 from pipelines.deploying.redeploy import redeploy
 from pipelines.deploying.resync import again
-from pipelines.deploying.source_objects import drop_source_objects, orphans
+from pipelines.deploying.source_objects import drop_former, drop_source_objects, orphans
 from pipelines.deploying.unsuited import check_capture, check_tables
 from pipelines.deployment import Deployment
 from pipelines.project import Compiled, compile_project, read_views, refuse
@@ -63,9 +63,11 @@ def deploy(
         if found is None:
             first(config, good, catalog, progress, say, keep_going)
         elif resync:
+            drop_former(config.source.dsn, config.warehouse_path, found)
             again(config, found, good, catalog, progress, say, keep_going)
         else:
             store.require(config.warehouse_path)
+            drop_former(config.source.dsn, config.warehouse_path, found)
             redeploy(config, found, good, catalog, progress, say, keep_going)
         warnings = _orphans(config)
     return Deployed(views, warnings + _warnings(good, catalog))

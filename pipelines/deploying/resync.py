@@ -13,8 +13,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-import psycopg
-
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from connectors.failpoints import reach
@@ -27,7 +25,7 @@ from pipelines.config import Config
 from pipelines.deploying.first import BESIDE, DATA, first, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.redeploy import redeploy
-from pipelines.deploying.source_objects import drop_source_objects, publish
+from pipelines.deploying.source_objects import drop_former, drop_source_objects, publish
 from pipelines.deployment import Deployment
 from pipelines.project import Compiled
 from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
@@ -111,12 +109,12 @@ def _all(
         if (folder / name).exists():
             os.replace(folder / name, target)
     reach("resync.copied")
+    new.former = [*old.former, old.slot]
     store.save(path, new)
     (folder / store.FILE).unlink()
     shutil.rmtree(folder)
     reach("resync.saved")
-    with suppress(TidemarkError, psycopg.Error):  # of a server that is not the old one, there may be none
-        drop_source_objects(config.source.dsn, old)
+    drop_former(config.source.dsn, path, new)
 
 
 def _forget_unfinished(beside: Config) -> None:

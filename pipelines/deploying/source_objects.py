@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import psycopg
 from psycopg import sql
@@ -12,6 +14,7 @@ from compiler.errors import TidemarkError
 from connectors.postgres.altered import marks
 from connectors.postgres.connection import connect
 from connectors.postgres.origin import Origin
+from pipelines import deployment as store
 from pipelines.deployment import Deployment
 
 SLOTS = (
@@ -74,19 +77,33 @@ def publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> No
             ) from e
 
 
+def drop_former(dsn: str, path: Path, d: Deployment) -> None:
+    """Slots and publications that the deployment took the place of: a copy that was killed at its end leaves them."""
+    if not d.former:
+        return
+    with suppress(TidemarkError, psycopg.Error):  # tried again by the next command
+        for name in d.former:
+            _drop(dsn, name, name)
+        d.former = []
+        store.save(path, d)
+
+
 def drop_source_objects(dsn: str, d: Deployment) -> None:
-    """Slot and publication, if they are there."""
+    """Slot and publication, if they are there, and those it took the place of."""
+    for slot, publication in ((d.slot, d.publication), *((n, n) for n in d.former)):
+        _drop(dsn, slot, publication)
+
+
+def _drop(dsn: str, slot: str, publication: str) -> None:
     with connect(dsn) as c:
         c.execute(
             "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s AND active",
-            (d.slot,),
+            (slot,),
         )
         for _ in range(50):
-            row = c.execute("SELECT active FROM pg_replication_slots WHERE slot_name = %s", (d.slot,)).fetchone()
+            row = c.execute("SELECT active FROM pg_replication_slots WHERE slot_name = %s", (slot,)).fetchone()
             if row is None or not row[0]:
                 break
             c.execute("SELECT pg_sleep(0.1)")
-        c.execute(
-            "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s", (d.slot,)
-        )
-        c.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(d.publication)))
+        c.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s", (slot,))
+        c.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(publication)))

@@ -17,6 +17,7 @@ from pipelines.applying.catching_up import HEALS, catch_up, limits
 from pipelines.applying.source_watch import SourceWatch
 from pipelines.applying.unaltered import check_source
 from pipelines.config import Config
+from pipelines.deploying.source_objects import drop_former
 from pipelines.observe.health import HealthLimits
 from pipelines.observe.http import start as listen
 from pipelines.observe.observer import Observer, refresh_seconds, views_of
@@ -41,6 +42,7 @@ def run(
             warehouse.check_states()
             warehouse.finish_deploy()
             check_source(config.source.dsn, warehouse.deployment)
+            drop_former(config.source.dsn, config.warehouse_path, warehouse.deployment)
             if once:
                 catch_up(config, warehouse)
             else:
