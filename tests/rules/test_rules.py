@@ -16,6 +16,7 @@ from compiler.parse import parse_view
 from pipelines.asking.explain import script
 from pipelines.project import Compiled, compile_project
 from tests.project import Project
+from tests.rules.deltas import delta
 
 PAGES = sorted(Path(__file__).parent.glob("*.md"))
 SCHEMA = """
@@ -46,22 +47,38 @@ def block(page: Path, kind: str) -> str:
     return found[1].strip()
 
 
-def compiled(page: Path, engine: str) -> str:
+def planned(page: Path) -> Compiled:
     view = Compiled(page.stem, parse_view(f'CREATE MATERIALIZED VIEW "{page.stem}" AS {block(page, "sql")}'))
     compile_project([view], read_schema(SCHEMA))
     assert view.error is None, view.error
+    return view
+
+
+def compiled(page: Path, engine: str) -> str:
+    view = planned(page)
     view.engine = engine
     return script(view).strip()
+
+
+def golden(page: Path, kind: str, got: str, request: pytest.FixtureRequest) -> None:
+    """What the page has in a block of a kind is what is made now; `--update-golden` makes it so."""
+    if request.config.getoption("--update-golden"):
+        text = re.sub(rf"```{kind}\n.*?```", lambda _: f"```{kind}\n{got}\n```", page.read_text(), flags=re.S)
+        page.write_text(text)
+    assert block(page, kind) == got
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_page_shows_the_sql_that_is_generated(page: Path, engine: str, request: pytest.FixtureRequest) -> None:
-    got = compiled(page, engine)
-    if request.config.getoption("--update-golden"):
-        text = re.sub(rf"```{engine}\n.*?```", lambda _: f"```{engine}\n{got}\n```", page.read_text(), flags=re.S)
-        page.write_text(text)
-    assert block(page, engine) == got
+    golden(page, engine, compiled(page, engine), request)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_page_shows_what_a_batch_changes(page: Path, request: pytest.FixtureRequest) -> None:
+    plan = planned(page).plan
+    assert plan is not None
+    golden(page, "delta", delta(plan, read_schema(SCHEMA)), request)
 
 
 @pytest.fixture(scope="module")
