@@ -66,15 +66,19 @@ def main() -> int:
         signal.signal(s, signal.default_int_handler)  # as an interrupt: what was started is stopped
     options = Options(a.engine, a.moments, a.seed, a.quick, a.trials, a.only)
     begun, measured = time.monotonic(), list[str]()
-    with bench(options) as b, suppress(Failed):
+    whole = False
+    with bench(options) as b, suppress(Failed, KeyboardInterrupt):  # interrupted, it shows what it has found so far
         measured = soak(b, a.soak) if a.soak else sweep(b)
+        whole = True
     minutes, rows = (time.monotonic() - begun) / 60, b.rows
     if a.soak:
         show(rows[0])
     print("\n".join([*table(rows), *measured]), flush=True)
-    if a.page is not None:
+    if not whole:
+        print("ended before its end; no page is written")
+    elif a.page is not None:
         page.write(a.page, rows, options, minutes, measured)
-    return 1 if any(r.red for r in rows) else 0
+    return 1 if not whole or any(r.red for r in rows) else 0
 
 
 if __name__ == "__main__":
