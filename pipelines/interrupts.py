@@ -3,7 +3,7 @@ and goes on."""
 
 from __future__ import annotations
 
-import _thread
+import signal
 import sys
 import threading
 
@@ -16,7 +16,8 @@ def keep_interrupts() -> None:
 
     def heard(dropped: sys.UnraisableHookArgs) -> None:
         if issubclass(dropped.exc_type, KeyboardInterrupt):
-            again = threading.Timer(AGAIN, _thread.interrupt_main)
+            main = threading.main_thread().ident
+            again = threading.Timer(AGAIN, signal.pthread_kill, (main, signal.SIGINT))  # it may be asleep
             again.daemon = True
             again.start()
         else:

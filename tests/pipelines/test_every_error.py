@@ -83,5 +83,5 @@ def test_the_good_views_are_deployed_when_told_to_keep_going(shop: Project) -> N
     assert {n: v["accepted"] for n, v in told.items()} == {n: n == "good" for n in VIEWS}
     assert told["late"]["reason"]["message"].startswith('invalid input value for enum order_status: "shiped"')
     assert told["late"]["reason"]["where"] == "views/late.sql:3:48"
-    assert set(told["late"]) == {"view", "accepted", "engine", "maintenance", "reason"}
+    assert set(told["late"]) == {"view", "accepted", "engine", "maintenance", "strategy", "reason"}
     shop.assert_equal()

@@ -36,5 +36,5 @@ def test_the_reason_is_told(sql: str, reason: str) -> None:
 
 def test_no_column_of_an_outer_query_is_left_after_normalization() -> None:
     rows = Scan("public.t", (Col("id", INT4),), ("id",))
-    with pytest.raises(CompilerBug, match="left with"):
+    with pytest.raises(CompilerBug, match="Outer is left in Filter"):
         verify(Filter(rows, equal(Col("id", INT4), Outer("id", INT4))))
