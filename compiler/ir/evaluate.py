@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cmp_to_key
 from itertools import product
@@ -34,141 +33,13 @@ from compiler.ir.relation import (
     Weigh,
     Window,
 )
-from compiler.ir.scalar import Call, Col, Lit, Scalar
-
-Row = tuple[Any, ...]
-ZSet = dict[Row, int]
-Weighted = list[tuple[Row, int]]
-
-
-@dataclass
-class Database:
-    """Tables before a batch, and the batch; states as they are, and what the steps of the batch gave: name → Z-set."""
-
-    before: dict[str, ZSet]
-    delta: dict[str, ZSet] = field(default_factory=dict)
-    states: dict[str, ZSet] = field(default_factory=dict)
-    temps: dict[str, ZSet] = field(default_factory=dict)
-
-    def at(self, table: str, time: str) -> ZSet:
-        if time == "delta":
-            return self.delta.get(table, {})
-        return self.before[table] if time == "before" else add(self.before[table], self.delta.get(table, {}))
-
-
-def add(*zsets: ZSet) -> ZSet:
-    """Sum of weights; rows of weight 0 drop out."""
-    out: dict[Row, int] = defaultdict(int)
-    for z in zsets:
-        for row, w in z.items():
-            out[row] += w
-    return {r: w for r, w in out.items() if w}
-
-
-def scaled(z: ZSet, by: int) -> ZSet:
-    return {r: w * by for r, w in z.items() if w * by}
-
-
-def _tally(rows: Weighted) -> ZSet:
-    out: dict[Row, int] = defaultdict(int)
-    for r, w in rows:
-        out[r] += w
-    return {r: w for r, w in out.items() if w}
-
-
-# -- scalars
-
-
-def value(e: Scalar, row: dict[str, Any]) -> Any:
-    """A scalar's value on a row; NULL is None, unknown is None."""
-    if isinstance(e, Col):
-        return row[e.name]
-    if isinstance(e, Lit):
-        if e.type.name == "numeric" and e.value is not None:
-            return Fraction(str(e.value))
-        return e.value
-    assert isinstance(e, Call)
-    if e.fn in SPECIAL:
-        return SPECIAL[e.fn](e, row)
-    args = [value(a, row) for a in e.args]
-    if e.fn == "cast":
-        return args[0]
-    return None if any(a is None for a in args) else STRICT[e.fn](*args)
-
-
-def _and(e: Call, row: dict[str, Any]) -> Any:
-    vs = [value(a, row) for a in e.args]
-    return False if any(v is False for v in vs) else None if any(v is None for v in vs) else True
-
-
-def _or(e: Call, row: dict[str, Any]) -> Any:
-    vs = [value(a, row) for a in e.args]
-    return True if any(v is True for v in vs) else None if any(v is None for v in vs) else False
-
-
-def _case(e: Call, row: dict[str, Any]) -> Any:
-    for i in range(0, len(e.args) - 1, 2):
-        if value(e.args[i], row) is True:
-            return value(e.args[i + 1], row)
-    return value(e.args[-1], row)
-
-
-def _in(e: Call, row: dict[str, Any]) -> Any:
-    x, *items = [value(a, row) for a in e.args]
-    if x is None:
-        return None
-    return True if x in [i for i in items if i is not None] else None if None in items else False
-
-
-def _extreme(pick: Callable[..., Any]) -> Callable[[Call, dict[str, Any]], Any]:
-    def f(e: Call, row: dict[str, Any]) -> Any:
-        vs = [v for v in (value(a, row) for a in e.args) if v is not None]
-        return pick(vs) if vs else None
-
-    return f
-
-
-SPECIAL: dict[str, Callable[[Call, dict[str, Any]], Any]] = {
-    "and": _and,
-    "or": _or,
-    "case": _case,
-    "in": _in,
-    "is_null": lambda e, r: value(e.args[0], r) is None,
-    "is_true": lambda e, r: value(e.args[0], r) is True,
-    "is_false": lambda e, r: value(e.args[0], r) is False,
-    "same": lambda e, r: value(e.args[0], r) == value(e.args[1], r),
-    "array": lambda e, r: tuple(value(a, r) for a in e.args),
-    "coalesce": lambda e, r: next((v for v in (value(a, r) for a in e.args) if v is not None), None),
-    "greatest": _extreme(max),
-    "least": _extreme(min),
-}
-
-STRICT: dict[str, Callable[..., Any]] = {
-    "=": lambda a, b: a == b,
-    "<>": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: Fraction(a) / Fraction(b),
-    "%": lambda a, b: a % b,
-    "not": lambda a: not a,
-    "neg": lambda a: -a,
-    "||": lambda a, b: a + b,
-    "upper": lambda a: a.upper(),
-    "abs": abs,
-}
-
-
-# -- relations
+from compiler.ir.value import value
+from compiler.ir.zset import Database, Row, Weighted, ZSet, add, tally
 
 
 def evaluate(r: Relation, db: Database, recur: dict[str, ZSet] | None = None) -> ZSet:
     """The Z-set that a relation denotes."""
-    return _tally(_rows(r, db, recur or {}))
+    return tally(_rows(r, db, recur or {}))
 
 
 def _rows(r: Relation, db: Database, found: dict[str, ZSet]) -> Weighted:

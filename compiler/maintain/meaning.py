@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import assert_never
 
 from compiler.errors import CompilerBug
-from compiler.ir.evaluate import Database, Row, ZSet, add, evaluate
+from compiler.ir.evaluate import evaluate
+from compiler.ir.zset import Database, Row, ZSet, add
 from compiler.maintain.change import Add, AddRows, Change, Replace
 from compiler.maintain.kept import COUNT, Accumulated, Kept, Recomputed
 from compiler.maintain.program import Program

@@ -6,7 +6,7 @@ reading is the only time that all rows are needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from compiler.ir.parts import of_a_round
@@ -54,6 +54,19 @@ def settle(body: Relation) -> tuple[Relation, list[Relation]]:
         if isinstance(ops[-1], TopK | Window):
             last = len(ops)
     return chain[last], ops[:last]
+
+
+def under(ops: Iterable[Relation], r: Relation) -> Relation:
+    """`r` with operators on top of it, given from the outermost."""
+    for op in reversed(list(ops)):
+        r = op.rebuild((r,))
+    return r
+
+
+def over_rows(body: Relation, keep: Callable[[Relation], Relation]) -> Relation:
+    """`body` with the rows below its readable top replaced by what `keep` makes of them."""
+    rows, ops = settle(body)
+    return under(ops, keep(rows))
 
 
 def cut_where_timed(q: Relation, settled: Settle) -> tuple[Relation, list[str]]:

@@ -7,8 +7,9 @@ from hypothesis import note
 from hypothesis import strategies as st
 
 from compiler.ir import notation
-from compiler.ir.evaluate import Database, add, evaluate
+from compiler.ir.evaluate import evaluate
 from compiler.ir.relation import Relation
+from compiler.ir.zset import Database, add
 from compiler.maintain.differentiate import program
 from compiler.maintain.meaning import filled, run
 from compiler.maintain.plan import ViewPlan

@@ -5,7 +5,6 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from compiler.ir import types
-from compiler.ir.evaluate import Database, ZSet
 from compiler.ir.relation import (
     Agg,
     Aggregate,
@@ -28,6 +27,7 @@ from compiler.ir.relation import (
 )
 from compiler.ir.scalar import Call, Col, Lit, Scalar, conj
 from compiler.ir.types import BOOL, INT4, INT8
+from compiler.ir.zset import Database, ZSet
 
 TABLES = ("public.r", "public.s")
 COLUMNS = ("a", "b")

@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, given, note, settings
 from compiler.delta.rules import Deltas
 from compiler.delta.times import after, before
 from compiler.ir import notation
-from compiler.ir.evaluate import Database, add, evaluate, scaled
+from compiler.ir.evaluate import evaluate
 from compiler.ir.relation import Relation
+from compiler.ir.zset import Database, add, scaled
 from compiler.simplify.filters import push_filters
 from compiler.simplify.products import connect_joins
 from compiler.simplify.projects import fuse_projects

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from compiler.delta import bilinear, keyed, linear, recursive
 from compiler.errors import CompilerBug
-from compiler.ir.evaluate import Database
 from compiler.ir.relation import Aggregate, Filter, LeftJoin, Net, Project, Relation, Values, Weigh, empty, is_empty
 from compiler.ir.scalar import FALSE, TRUE, Col
+from compiler.ir.zset import Database
 from compiler.maintain import differentiate, groups
 from compiler.maintain.differentiate import _Differentiation
 from compiler.maintain.strategy import first_order

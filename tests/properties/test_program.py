@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler.ir.evaluate import Database
 from compiler.ir.relation import Relation
+from compiler.ir.zset import Database
 from compiler.maintain.strategy import STRATEGIES
 from tests.properties.proof import follows
 from tests.properties.strategies import MORE, databases, queries

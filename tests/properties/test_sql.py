@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, note, settings
 from compiler.catalog import Column, Table
 from compiler.delta.rules import Deltas
 from compiler.delta.times import after
-from compiler.ir.evaluate import Database, ZSet, add, evaluate
+from compiler.ir.evaluate import evaluate
 from compiler.ir.relation import Relation
 from compiler.ir.types import INT4
+from compiler.ir.zset import Database, ZSet, add
 from dialects.duckdb import DUCKDB
 from dialects.lower import Lower
 from tests.memory import warehouse

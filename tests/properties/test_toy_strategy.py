@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler.ir.evaluate import Database
 from compiler.ir.relation import Relation
+from compiler.ir.zset import Database
 from compiler.maintain import choose, strategy
 from compiler.maintain.kept import Bag
 from compiler.maintain.naming import state_name
-from compiler.maintain.readable import Offer, cut_where_timed, settle
+from compiler.maintain.readable import Offer, cut_where_timed, over_rows
 from tests.project import Project
 from tests.properties.proof import follows
 from tests.properties.strategies import MORE, databases, queries
@@ -23,16 +23,12 @@ def offer(view: str, q: Relation) -> Offer:
     """One state of rows, its change by the delta rules alone: aggregates inside are computed again by their keys."""
     states: dict[str, Bag] = {}
 
-    def settled(n: Relation) -> Relation:
-        rest, ops = settle(n)
-        s = Bag(state_name([view], rest, "toy"), rest)
+    def keep(rows: Relation) -> Relation:
+        s = Bag(state_name([view], rows, "toy"), rows)
         states[s.name] = s
-        out: Relation = s.read()
-        for op in reversed(ops):
-            out = op.rebuild((out,))
-        return out
+        return s.read()
 
-    top, notes = cut_where_timed(q, settled)
+    top, notes = cut_where_timed(q, lambda n: over_rows(n, keep))
     return Offer(list(states.values()), top, notes)
 
 

@@ -29,7 +29,7 @@ from compiler.ir.scalar import Col
 from compiler.ir.types import INT8
 from compiler.maintain.kept import COUNT, Accumulated, Bag, Kept, Recomputed
 from compiler.maintain.naming import state_name, tables_of
-from compiler.maintain.readable import Offer, cut_where_timed, peel, settle
+from compiler.maintain.readable import Offer, cut_where_timed, over_rows, peel, under
 from compiler.maintain.strategy.additive import ACCUMULATED, PAIRS, VARIANCES, additive_aggregates
 from compiler.simplify.filters import push_filters
 from compiler.simplify.products import connect_joins
@@ -59,18 +59,13 @@ class FirstOrder:
     def settled(self, n: Relation) -> Relation:
         """n over states alone: what is readable stays above the last of them."""
         above, below = peel(n)
-        below = transform(below, self.kept)
-        for op in reversed(above):
-            below = op.rebuild((below,))
-        body = fuse_projects(below)
-        ops, rest = peel(body)
-        if not isinstance(rest, State):
-            rest, ops = settle(body)
-            rest = transform(rest, self.ordered)
-            rest = self.rows(rest, state_name([self.view], rest, "rows"))
-        for op in reversed(ops):
-            rest = op.rebuild((rest,))
-        return rest
+        body = fuse_projects(under(above, transform(below, self.kept)))
+        _, rest = peel(body)
+        return body if isinstance(rest, State) else over_rows(body, self.below_top)
+
+    def below_top(self, n: Relation) -> State:
+        n = transform(n, self.ordered)
+        return self.rows(n, state_name([self.view], n, "rows"))
 
     def kept(self, n: Relation) -> Relation:
         """An operator replaced by a state that holds its rows, where it is kept."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from compiler.ir.relation import Relation
 from compiler.maintain.kept import Bag
 from compiler.maintain.naming import state_name
-from compiler.maintain.readable import Offer, cut_where_timed, settle
+from compiler.maintain.readable import Offer, cut_where_timed, over_rows
 
 NAME = "recompute"
 
@@ -15,14 +15,10 @@ def offer(view: str, q: Relation) -> Offer:
     """One state for each part of the query that does not read the time."""
     states: dict[str, Bag] = {}
 
-    def settled(n: Relation) -> Relation:
-        rest, ops = settle(n)
-        s = Bag(state_name([view], rest, "again"), rest, again=True)
+    def keep(rows: Relation) -> Relation:
+        s = Bag(state_name([view], rows, "again"), rows, again=True)
         states[s.name] = s
-        out: Relation = s.read()
-        for op in reversed(ops):
-            out = op.rebuild((out,))
-        return out
+        return s.read()
 
-    top, notes = cut_where_timed(q, settled)
+    top, notes = cut_where_timed(q, lambda n: over_rows(n, keep))
     return Offer(list(states.values()), top, notes)
