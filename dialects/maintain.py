@@ -9,7 +9,7 @@ from compiler.ir.relation import Net, Project, Relation, Scan, State, Temp, walk
 from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import INT4, TEXT, is_padded
 from compiler.maintain.kept import Bag, Kept, describe
-from compiler.maintain.program import Program, Statement, Step
+from compiler.maintain.program import Fetch, Program, Statement, Step
 from dialects.dialect import Dialect, ident
 from dialects.lower import Lower
 from dialects.merge import merge
@@ -61,6 +61,15 @@ def step_select(d: Dialect, s: Step) -> str:
     return d.sql(Lower(d).query(s.relation, weight=s.signed))
 
 
+def fetch_of(d: Dialect, s: Step) -> Fetch | None:
+    """What a fetch asks for, its keys as a query with the columns _k0, _k1, …"""
+    if s.lookup is None:
+        return None
+    keys = d.sql(Lower(d).query(s.lookup.keys, weight=False), pretty=False)
+    names = tuple(c.name for c in s.relation.schema)
+    return Fetch(mirror_name(s.lookup.table), s.lookup.columns, names, keys)
+
+
 def read_select(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> str:
     return d.sql(read_tree(d, top, outputs))
 
@@ -85,13 +94,14 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
         body = step_select(d, s)
         out.append(
             Statement(
-                "step",
+                "step" if s.lookup is None else "fetch",
                 s.name,
                 f"CREATE OR REPLACE TEMP TABLE {ident(s.name).sql(d.sqlglot)} AS\n{body}",
                 reads(s.relation),
                 s.name,
                 s.rule,
                 s.state,
+                fetch_of(d, s),
             )
         )
     for c in p.changes:

@@ -8,9 +8,10 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from compiler.catalog import Table
+from compiler.catalog import Table, mirror_name
 from compiler.errors import TidemarkError
 from compiler.maintain.differentiate import program
+from compiler.maintain.fetch import fetched
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
 from compiler.parse import parse_view
@@ -151,12 +152,14 @@ class Warehouse:
 
     def programs(self, engine: str) -> Programs:
         """The programs of an engine's batches, each made once for the views that are maintained."""
-        plans, printer = self.plans(engine), self.printer(engine)
+        plans, printer, on = self.plans(engine), self.printer(engine), self.engine(engine)
 
         def prepared(changed: frozenset[str]) -> Prepared:
-            key = (engine, tuple(p.view for p in plans), changed)
+            large = on.large()
+            key = (engine, tuple(p.view for p in plans), changed, large)
             if key not in self.prepared:
-                self.prepared[key] = printer.prepare(program(plans, changed))
+                p = program(plans, changed)
+                self.prepared[key] = printer.prepare(fetched(p, lambda t: mirror_name(t) in large))
             return self.prepared[key]
 
         return prepared

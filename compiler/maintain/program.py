@@ -15,8 +15,20 @@ from compiler.maintain.change import Change
 
 
 @dataclass(frozen=True)
+class Fetch:
+    """What a fetch asks for, in an engine's words: `columns` of a mirror where `by` are the rows of the query
+    `keys`."""
+
+    mirror: str
+    by: tuple[str, ...]
+    columns: tuple[str, ...]
+    keys: str
+
+
+@dataclass(frozen=True)
 class Statement:
-    """SQL text and what it is about. `kind`: create, fill, step, merge, read."""
+    """SQL text and what it is about. `kind`: create, fill, fetch, step, merge, read. A `fetch` may be answered by an
+    index instead of its SQL."""
 
     kind: str
     target: str
@@ -25,17 +37,29 @@ class Statement:
     writes: str
     rule: str
     state: str = ""
+    fetch: Fetch | None = None
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A read of a mirror by keys: the rows of `table` whose `columns` are, by position, a row of `keys`."""
+
+    table: str
+    columns: tuple[str, ...]
+    keys: Relation
 
 
 @dataclass(frozen=True)
 class Step:
-    """A result kept for the rest of the batch under `name`; `signed` ones have a weight column."""
+    """A result kept for the rest of the batch under `name`; `signed` ones have a weight column. A fetch has its
+    `lookup`: rows beyond those of the relation do no harm."""
 
     name: str
     relation: Relation
     signed: bool
     rule: str
     state: str
+    lookup: Lookup | None = None
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,13 @@ def columns_read(r: Relation) -> dict[str, set[str]]:
     return out
 
 
+def leaves_read(r: Relation) -> dict[Relation, set[str]]:
+    """Of each relation that reads no other, the columns that are read."""
+    order = _readers_first(r)
+    need = _needed(r, order)
+    return {n: need[n] for n in order if not n.inputs}
+
+
 def _needed(r: Relation, order: list[Relation]) -> dict[Relation, set[str]]:
     """Of every relation below, the columns that some reader of it needs."""
     need: dict[Relation, set[str]] = {r: set(r.names)}

@@ -16,10 +16,11 @@ import pyarrow as pa
 from compiler.catalog import Table
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.program import Statement
+from compiler.maintain.program import Prepared, Statement
 from compiler.spelling import ident
 from connectors.duckdb import definition, export, frontier, landing, mirror
-from connectors.duckdb.session import connect
+from connectors.duckdb.index import Astray, Indexes
+from connectors.duckdb.session import connect, machine_memory
 from connectors.duckdb.values import cast_errors
 from connectors.engine import EngineFailure, FrontierMoved, Pin, Printer, Programs
 from connectors.failpoints import reach
@@ -29,6 +30,8 @@ from connectors.typed import typed
 
 REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
+LARGE = 50_000  # rows
+LOOK_AGAIN = 64  # batches, until mirrors' sizes are looked at again
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 
 
@@ -46,11 +49,15 @@ class DuckDBEngine:
     name = "duckdb"
     threads = 1
 
-    def __init__(self, path: Path, printer: Printer, read_only: bool = False) -> None:
+    def __init__(
+        self, path: Path, printer: Printer, read_only: bool = False, index_memory: int | None = None
+    ) -> None:
         self.path, self.printer = path, printer
         new = not path.exists()
         self.con = connect(path, read_only)
+        self.indexes = Indexes(self.con, index_memory if index_memory is not None else machine_memory() // 4)
         self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds
+        self.batches, self.larger = 0, frozenset[str]()
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         if new:
             self._initialize()
@@ -96,16 +103,19 @@ class DuckDBEngine:
     # -- mirrors
 
     def create_mirror(self, t: Table) -> None:
+        self.indexes.drop(t.mirror)
         for s in mirror.drop(t.mirror) + mirror.create(t):
             self.con.execute(s)
 
     def drop_mirror(self, name: str) -> None:
+        self.indexes.forget(name)
         for s in mirror.drop(name):
             self.con.execute(s)
 
     def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
         """Fill a base table from text columns c0…; gives the number of rows."""
         n = 0
+        self.indexes.drop(t.mirror)
         con = self.con.cursor()
         weight = "" if t.key else ", 1"
         for staged in batches:
@@ -130,6 +140,16 @@ class DuckDBEngine:
             con.execute("DROP TABLE folded")
         con.close()
         return n
+
+    def large(self) -> frozenset[str]:
+        """The mirrors that are read by keys where rules have some: reading others whole costs less than a statement."""
+        if self.batches % LOOK_AGAIN == 0:
+            sizes = self.con.execute(
+                "SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'base'"
+            ).fetchall()
+            self.larger = frozenset(name for name, rows in sizes if rows >= LARGE)
+        self.batches += 1
+        return self.larger
 
     # -- states and views
 
@@ -181,7 +201,8 @@ class DuckDBEngine:
 
     def _run(self, s: Statement) -> None:
         try:
-            self.con.execute(s.sql)
+            if s.fetch is None or not self.indexes.fetch(s.target, s.fetch):
+                self.con.execute(s.sql)
         except duckdb.Error as e:
             blamed = s.state if isinstance(e, OF_A_STATE) else ""
             raise EngineFailure(
@@ -209,17 +230,16 @@ class DuckDBEngine:
         """
         con, rows, taken = self.con, 0, dict.fromkeys(self.dead, 0)
         changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
+        prepared = programs(changed)
+        self._prepare_indexes(prepared, staged)
         con.execute("BEGIN")
         try:
             if start is not None and (found := self.frontier()) != start:
                 raise FrontierMoved(self.name, start, found)
             reach("duckdb.begun")
-            prepared = programs(changed)
             for s in staged:
-                con.register("staged", typed(s.rows, s.table))
                 columns = prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset())
-                cast_errors(s.table, s.rows, partial(_each, con, landing.land(s, "staged", columns)))
-                con.unregister("staged")
+                self._land(s, columns)
                 landed = con.execute(
                     f"SELECT count(*), count(*) FILTER (WHERE _weight < 0) FROM {mirror.batch(s.table)}"
                 ).fetchone()
@@ -241,16 +261,42 @@ class DuckDBEngine:
         except duckdb.Error as e:
             self._undo()
             raise self._failed("a batch", e) from e
-        except BaseException:
+        except BaseException as e:
             self._undo()
+            if isinstance(e, Astray):
+                self.indexes.drop(e.mirror)
             raise
+        self.indexes.settle()
         reach("duckdb.committed")
         for name, n in taken.items():
             self.dead[name] += n
         return rows
 
+    def _prepare_indexes(self, prepared: Prepared, staged: list[Staged]) -> None:
+        """What the batch looks up is known to the indexes, and those that were missed long enough are made."""
+        for f in (s.fetch for s in prepared.statements if s.fetch is not None):
+            self.indexes.want(f.mirror, f.columns, f.by)
+        for s in staged:
+            if s.table.key and s.table.mirror in self.larger and not s.truncated:
+                self.indexes.landing(s.table, prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset()))
+        self.indexes.make()
+
+    def _land(self, s: Staged, columns: frozenset[str]) -> None:
+        """The mirror and its index take the changes of a table."""
+        if s.truncated:
+            self.indexes.drop(s.table.mirror)
+        following = self.indexes.following(s.table)
+        if following is not None:
+            columns |= following.columns
+        self.con.register("staged", typed(s.rows, s.table))
+        cast_errors(s.table, s.rows, partial(_each, self.con, landing.land(s, "staged", columns, following)))
+        self.con.unregister("staged")
+        if following is not None:
+            following.follow()
+
     def _undo(self) -> None:
         """Roll back, where there still is a transaction: a commit that failed has ended it."""
+        self.indexes.undo()
         with suppress(duckdb.Error):
             self.con.execute("ROLLBACK")
 
@@ -357,6 +403,9 @@ class DuckDBEngine:
         export.write(lambda query: self._reading(plan.view, query), plan, path, fmt)
 
 
-def _each(con: duckdb.DuckDBPyConnection, statements: list[str]) -> None:
-    for s in statements:
-        con.execute(s)
+def _each(con: duckdb.DuckDBPyConnection, work: list[landing.Work]) -> None:
+    for w in work:
+        if isinstance(w, str):
+            con.execute(w)
+        else:
+            w()

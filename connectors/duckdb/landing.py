@@ -5,6 +5,10 @@ Old images are looked up by key, together with their row identifiers, so that fi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
 from compiler.catalog import Column, Table
 from compiler.spelling.duckdb import type_name
 from connectors.duckdb.mirror import batch, columns, grouping, of_several_forms, on_key, q, same_row
@@ -12,11 +16,30 @@ from connectors.duckdb.text import from_text
 from connectors.staging import Staged
 
 EVENTS = "WITH events AS MATERIALIZED (SELECT * FROM {})"  # read twice, and Arrow cannot filter string views
+
+
+class Find(Protocol):
+    """An index of a mirror, as landing uses it."""
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that it knows."""
+        ...
+
+    def latest(self, key: tuple[str, ...]) -> None:
+        """Look up the rows with the keys of the temp table `latest` (_key_0, …): they are read as `found`."""
+        ...
+
+
 SPELLED = ("numeric", "float4", "float8", "array")  # equal values may be written differently: 1.0 and 1.00
 
 
-def land(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
-    """SQL that lands staged rows, registered as `source`. Columns that are not `needed` may be NULL in the batch."""
+Work = str | Callable[[], None]  # SQL, or what else is to be done in its turn
+
+
+def land(s: Staged, source: str, needed: frozenset[str], find: Find | None = None) -> list[Work]:
+    """What lands staged rows, registered as `source`. Columns that are not `needed` may be NULL in the batch. `find`
+    looks up old images instead of a scan of the mirror."""
     if s.truncated:
         return _after_truncation(s, source)
     if s.inserts_only:
@@ -26,7 +49,7 @@ def land(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
             *([_add(s.table)] if s.table.key or s.keyed else [_merge(s.table)]),
         ]
     if s.keyed:
-        return _keyed(s, source, needed)
+        return _keyed(s, source, needed, find)
     return _with_old_images(s, source) if s.table.key else [_netted(s, source), _merge(s.table)]
 
 
@@ -65,7 +88,7 @@ def _merge(t: Table) -> str:
     )
 
 
-def _with_old_images(s: Staged, source: str) -> list[str]:
+def _with_old_images(s: Staged, source: str) -> list[Work]:
     """Each change brings its old image: of several changes to one key, the first old image and the last new one
     count, or, where two rows may have the key for a while, what is left when they are added up."""
     t, name = s.table, q(s.table.mirror)
@@ -87,7 +110,7 @@ def _with_old_images(s: Staged, source: str) -> list[str]:
     ]
 
 
-def _after_truncation(s: Staged, source: str) -> list[str]:
+def _after_truncation(s: Staged, source: str) -> list[Work]:
     """Every row of the mirror goes; what came after the TRUNCATE is all there is."""
     t, name = s.table, q(s.table.mirror)
     gone = f"SELECT {columns(t)}, {'-1::BIGINT' if t.key else '-_weight'} AS _weight FROM base.{name}"
@@ -105,7 +128,7 @@ def _after_truncation(s: Staged, source: str) -> list[str]:
     ]
 
 
-def _keyed(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
+def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) -> list[Work]:
     t = s.table
     name = q(t.mirror)
     key = [next(c for c in t.columns if c.name == k) for k in t.identity_key]
@@ -117,24 +140,31 @@ def _keyed(s: Staged, source: str, needed: frozenset[str]) -> list[str]:
         f"_present{kept}{origin} "
         f"FROM events WHERE {last(s)}"
     )
-    wanted = needed | set(t.key) | set(t.identity_key) | {t.columns[i].name for i in s.unchanged}
+    wanted = needed | {*t.key, *t.identity_key} | {t.columns[i].name for i in s.unchanged}
+    indexed = find is not None and wanted <= find.columns
     images = _only(t, wanted, "m.")
     weight = "1" if t.key else "m._weight"
+    where, row = ("found", "0") if indexed else (f"base.{name}", "m.rowid")
     old = (
-        f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, m.rowid AS _row "
-        f"FROM base.{name} m JOIN latest k ON {_on(key, 'm', 'k', '_key')}"
+        f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, {row} AS _row "
+        f"FROM {where} m JOIN latest k ON {_on(key, 'm', 'k', '_key')}"
     )
+    gone = f"WHERE rowid IN (SELECT _row FROM old)"
+    if indexed:
+        gone = f"AS b USING old AS o WHERE {on_key(t.key, 'b', 'o')}"
     new = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
     add = (
         _add(t)
         if s.unchanged
         else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
     )
+    looking: list[Work] = [partial(find.latest, t.identity_key)] if find is not None and indexed else []
     return [
         latest,
+        *looking,
         old,
         f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}",
-        f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)",
+        f"DELETE FROM base.{name} {gone}",
         add,
     ]
 

@@ -78,6 +78,10 @@ class SparkEngine(Upkeep):
     name = "spark"
     threads = 4
 
+    def large(self) -> frozenset[str]:
+        """None is read by keys in a step of its own: a step is a job."""
+        return frozenset()
+
     def create_mirror(self, t: Table) -> None:
         self.tables[f"{t.schema}.{t.name}"] = t
         self.drop_mirror(t.mirror)

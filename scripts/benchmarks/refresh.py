@@ -14,12 +14,15 @@ import duckdb
 
 from benchmarks.data import TABLES, Workload, catalog, generate, table, text_batches
 from benchmarks.views import VIEWS, compile_all
+from compiler.catalog import mirror_name
 from compiler.ir.relation import Scan
 from compiler.maintain.choose import maintenance_of
 from compiler.maintain.differentiate import program
+from compiler.maintain.fetch import fetched
 from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Prepared, Statement
 from connectors.duckdb.engine import DuckDBEngine
+from connectors.engine import Engine
 from connectors.staging import Staged
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
@@ -80,7 +83,7 @@ class _Timed(DuckDBEngine):
     def _run(self, s: Statement) -> None:
         start = time.perf_counter()
         super()._run(s)
-        if s.kind in ("step", "merge"):
+        if s.kind in ("fetch", "step", "merge"):
             self.spent[f"{s.kind} {s.target}"] = time.perf_counter() - start
 
 
@@ -88,15 +91,18 @@ class Driven:
     """The programs of the views that are deployed, each made once."""
 
     plans: list[ViewPlan]
+    engine: Engine
 
     def __init__(self, printer: Printer) -> None:
         self.printer, self.plans = printer, []
-        self.prepared: dict[frozenset[str], Prepared] = {}
+        self.prepared: dict[tuple[frozenset[str], frozenset[str]], Prepared] = {}
 
     def programs(self, changed: frozenset[str]) -> Prepared:
-        if changed not in self.prepared:
-            self.prepared[changed] = self.printer.prepare(program(self.plans, changed))
-        return self.prepared[changed]
+        large = self.engine.large()
+        if (changed, large) not in self.prepared:
+            p = fetched(program(self.plans, changed), lambda t: mirror_name(t) in large)
+            self.prepared[changed, large] = self.printer.prepare(p)
+        return self.prepared[changed, large]
 
 
 class OnDuckDB(Driven):
@@ -109,6 +115,7 @@ class OnDuckDB(Driven):
         self.keys = 1
 
     def load(self, folder: Path) -> None:
+        self.engine.indexes.patience = 0
         for name in TABLES:
             self.engine.create_mirror(table(name))
             self.engine.con.execute(

@@ -11,6 +11,7 @@ from compiler.ir.evaluate import evaluate
 from compiler.ir.relation import Relation
 from compiler.ir.zset import Database, add
 from compiler.maintain.differentiate import program
+from compiler.maintain.fetch import fetched
 from compiler.maintain.meaning import filled, run
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import Strategy
@@ -30,9 +31,13 @@ def follows(strategy: Strategy, q: Relation, db: Database, data: st.DataObject) 
         changed = frozenset(t for t in TABLES if db.delta.get(t))
         after = Database({t: add(db.before[t], db.delta.get(t, {})) for t in TABLES})
         expected = filled(plan.states, after)
-        for at_once in (True, False):
-            assert run(program([plan], changed), db, at_once) == expected, (
-                "all changes computed first" if at_once else "one by one"
-            )
+        p = program([plan], changed)
+        for way, made, at_once in (
+            ("all changes computed first", p, True),
+            ("one by one", p, False),
+            ("with fetches", fetched(p, lambda t: True), False),
+            ("with fetches of some mirrors", fetched(p, lambda t: t != min(TABLES)), False),
+        ):
+            assert run(made, db, at_once) == expected, way
         after.delta = data.draw(batches(after.before))
         db = after
