@@ -58,6 +58,31 @@ class Batch(_Section):
     seconds: float = Field(default=0.02, ge=0)
 
 
+class DuckDB(_Section):
+    """`index_memory`: how much of the machine's memory the indexes of mirrors may take; empty, a quarter of it."""
+
+    index_memory: str = ""
+
+    @field_validator("index_memory")
+    @classmethod
+    def _size(cls, text: str) -> str:
+        if text:
+            parse_size(text)
+        return text
+
+    @property
+    def index_bytes(self) -> int | None:
+        return parse_size(self.index_memory) if self.index_memory else None
+
+
+def parse_size(text: str) -> int:
+    """Bytes that a size says: '4GB', '512 MB', '0'."""
+    m = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.I)
+    if m is None:
+        raise ValueError(f"'{text}' is no size; write it as '4GB' or '512MB'")
+    return int(float(m[1]) * 1024 ** " KMGT".index(m[2].upper() or " "))
+
+
 class Spark(_Section):
     master: str = "local[*]"
     jars: str = ""
@@ -87,6 +112,7 @@ class Config(_Section):
     defaults: Defaults = Field(default_factory=Defaults)
     warehouse: Warehouse = Field(default_factory=Warehouse)
     batch: Batch = Field(default_factory=lambda: Batch())
+    duckdb: DuckDB = Field(default_factory=lambda: DuckDB())
     spark: Spark = Field(default_factory=lambda: Spark())
     metrics: Metrics = Field(default_factory=lambda: Metrics())
     home: Path = Path(".")

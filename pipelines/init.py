@@ -29,6 +29,9 @@ path = "warehouse"         # the DuckDB file and the Delta tables live under it
 # [metrics]
 # listen = "127.0.0.1:9187" # /metrics, /healthz and /readyz of `tidemark run`
 
+# [duckdb]
+# index_memory = "4GB"     # for indexes of large mirrors, by default a quarter of the machine's; "0": none
+
 # [spark]
 # master = "local[*]"      # or spark://host:7077
 # threshold_rows = 2000000 # engine = 'auto': views that read a larger table go to Spark

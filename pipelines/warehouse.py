@@ -75,7 +75,9 @@ class Warehouse:
             if name == "duckdb":
                 from connectors.duckdb.engine import DuckDBEngine
 
-                self.engines[name] = DuckDBEngine(self.path / DUCKDB_FILE, Printer(DUCKDB), self.read_only)
+                self.engines[name] = DuckDBEngine(
+                    self.path / DUCKDB_FILE, Printer(DUCKDB), self.read_only, self.config.duckdb.index_bytes
+                )
             else:
                 from connectors.spark.engine import SparkEngine
 

@@ -37,6 +37,10 @@ from compiler.ir.value import value
 from compiler.ir.zset import Database, Row, Weighted, ZSet, add, tally
 
 
+# aggregates that take rows of both signs as they come; for others what is left of them counts
+SIGNED_SAFE = frozenset(("count", "sum0", "min_in", "min_out", "max_in", "max_out"))
+
+
 def evaluate(r: Relation, db: Database, recur: dict[str, ZSet] | None = None) -> ZSet:
     """The Z-set that a relation denotes."""
     return tally(_rows(r, db, recur or {}))
@@ -98,7 +102,8 @@ def _rows(r: Relation, db: Database, found: dict[str, ZSet]) -> Weighted:
                 )
             ]
         case Aggregate():
-            return _aggregate(r, go(r.input))
+            signed = r.aggs and all(a.fn in SIGNED_SAFE and not a.distinct for _, a in r.aggs)
+            return _aggregate(r, go(r.input) if signed else list(net(r.input).items()))
         case Window():
             return _window(r, net(r.input))
         case TopK():

@@ -47,6 +47,8 @@ Large = Callable[[str], bool]  # whether a table's mirror is too large to be rea
 EXACT = frozenset(("date", "timestamp", "timestamptz", "uuid", "bool"))  # types whose equal values are written alike
 WHOLE = frozenset(("int2", "int4", "int8"))
 LETTERS = frozenset(("text", "varchar"))
+ADDED_UP = frozenset(("count", "sum0"))
+MEETS = "what meets a mirror"
 DEEPEST = 6  # joins that bring keys to each other, one within the other
 
 
@@ -68,6 +70,7 @@ class _Fetching:
     stored: dict[Relation, Temp] = field(default_factory=dict)  # what gives keys, and is stored for that
     depth: int = 0
     names: Iterator[int] = field(default_factory=count)
+    netted: set[Relation] = field(default_factory=set)
 
     def put(self, s: Step) -> None:
         self.steps.append(s)
@@ -78,7 +81,7 @@ class _Fetching:
         before = dict(self.stored)
         new = self.of(r)
         made = {k: t for k, t in self.stored.items() if k not in before}
-        return prune(_replaced(new, made))
+        return prune(_added_up_once(_replaced(new, made), self.netted))
 
     def whole(self, r: Relation) -> bool:
         """Whether a large mirror is read below."""
@@ -114,7 +117,7 @@ class _Fetching:
         n = next(self.names)
         keys = Keys(source, tuple((f"_met_{n}_{i}", e) for i, e in enumerate(exprs)))
         pairs: Pairs = [(e, k) for (e, _), k in zip(equal, keys.schema, strict=True)]
-        trial = _Fetching(self.large, list(self.steps), dict(self.lookups), dict(self.stored), self.depth + 1, self.names)
+        trial = _Fetching(self.large, list(self.steps), dict(self.lookups), dict(self.stored), self.depth + 1, self.names, self.netted)
         new = trial.of(trial.looked_up(_towards(r, keys, pairs)))
         if trial.whole(new):
             return r
@@ -147,7 +150,7 @@ class _Fetching:
         pairs.sort(key=lambda p: str(p[0]))
         now = replace(scan, at="after")
         exprs = dict(keys.exprs)
-        ks = Keys(self.at_hand(keys.input), tuple((f"_k{i}", exprs[k.name]) for i, (_, k) in enumerate(pairs)))
+        ks = self.at_hand(Keys(keys.input, tuple((f"_k{i}", exprs[k.name]) for i, (_, k) in enumerate(pairs))))
         condition = conj([same(c, k) for (c, _), k in zip(pairs, ks.schema, strict=True)])
         read = Semi(now, ks, condition)
         if read not in self.lookups:
@@ -157,15 +160,25 @@ class _Fetching:
             by = Lookup(scan.table, tuple(c.name for c, _ in pairs), ks)
             self.put(Step(name, read, not scan.key, "fetch: the rows of a mirror with these keys", "", by))
         temp = self.lookups[read]
-        return temp if scan.at == "after" else Union((temp, negative(replace(scan, at="delta"))))
+        if scan.at == "after":
+            return temp
+        earlier = Net(Union((temp, negative(replace(scan, at="delta")))))
+        self.netted.add(earlier)
+        return earlier
 
-    def at_hand(self, r: Relation) -> Relation:
-        """What gives keys: itself where that is a part of the batch or stored, otherwise stored, once."""
-        if _cheap(r):
-            return r
+    def at_hand(self, keys: Keys) -> Keys:
+        """Keys of a part of the batch, or of what is stored; what else gives them is stored, once: all of it, or where
+        rows that come and go may cancel there, the keys alone."""
+        if _cheap(keys.input):
+            return keys
+        if _weighted(keys.input):
+            return Keys(self.store(keys), tuple((c.name, c) for c in keys.schema))
+        return Keys(self.store(keys.input), keys.exprs)
+
+    def store(self, r: Relation) -> Temp:
         if r not in self.stored:
-            temp = Temp(f"meets_{digest(r)}", r.schema, _weighted(r))
-            self.put(Step(temp.name, _replaced(r, self.stored), temp.signed, "what meets a mirror", ""))
+            temp = Temp(f"meets_{digest(r)}", r.schema, False)
+            self.put(Step(temp.name, _replaced(r, self.stored), False, MEETS, ""))
             self.stored[r] = temp
         return self.stored[r]
 
@@ -195,7 +208,7 @@ def _filtered(r: Relation) -> bool:
 
 def _cheap(r: Relation) -> bool:
     """Whether it is the batch, or what is stored, or a sum of such."""
-    if isinstance(r, Project | Filter | Weigh | Union):
+    if isinstance(r, Project | Filter | Weigh | Union | Net):
         return all(map(_cheap, r.inputs))
     return isinstance(r, Temp | Values) or (isinstance(r, Scan) and r.at == "delta")
 
@@ -286,9 +299,59 @@ def _replaced(r: Relation, stored: dict[Relation, Temp]) -> Relation:
     return go(r)
 
 
+def _added_up_once(r: Relation, netted: set[Relation]) -> Relation:
+    """Rows before the batch need not be added up where all that reads them adds up weights."""
+    memo: dict[tuple[Relation, bool], Relation] = {}
+
+    def go(n: Relation, linear: bool) -> Relation:
+        if (n, linear) not in memo:
+            memo[n, linear] = one(n, linear)
+        return memo[n, linear]
+
+    def one(n: Relation, linear: bool) -> Relation:
+        if linear and n in netted:
+            return go(n.inputs[0], True)
+        match n:
+            case Net():
+                inner = (True,)
+            case Aggregate():
+                sums = bool(n.aggs) and all(a.fn in ADDED_UP and not a.distinct for _, a in n.aggs)
+                inner = (sums and _signed(n.input, netted),)  # over rows of both signs a group of none means nothing
+            case Keys():
+                inner = (False,)
+            case Project() | Filter() | Weigh() | Union() | Join():
+                inner = (linear,) * len(n.inputs)
+            case LeftJoin() | Semi():
+                inner = (linear, False)
+            case _:
+                inner = (False,) * len(n.inputs)
+        return n.rebuild(tuple(go(i, x) for i, x in zip(n.inputs, inner, strict=True))) if n.inputs else n
+
+    return go(r, False)
+
+
+def _signed(r: Relation, netted: set[Relation]) -> bool:
+    """Whether it has rows that are taken away, but for mirrors before the batch."""
+    if r in netted:
+        return False
+    match r:
+        case Scan() | State():
+            return r.at == "delta"
+        case Temp():
+            return r.signed
+        case Weigh() | Net():
+            return True
+        case Aggregate() | Keys() | Window() | TopK():
+            return False
+        case LeftJoin() | Semi():
+            return _signed(r.left, netted)
+        case _:
+            return any(_signed(i, netted) for i in r.inputs)
+
+
 def _narrowed(p: Program) -> Program:
     """Fetches with the columns that some rule reads of them."""
-    names = {s.name for s in p.steps if s.lookup is not None or s.rule == "what meets a mirror"}
+    names = {s.name for s in p.steps if s.lookup is not None or s.rule == MEETS}
     need: dict[str, set[str]] = {n: set() for n in names}
 
     def reads(r: Relation) -> None:

@@ -10,6 +10,8 @@ have become many, or half empty, are made one.
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
@@ -23,12 +25,15 @@ from compiler.maintain.program import Fetch
 from connectors.duckdb.mirror import batch, on_key, q
 from connectors.engine import EngineFailure
 
+log = logging.getLogger("tidemark")
 Path = tuple[str, ...]  # the columns that rows are found by
 AT = "_at"  # where a row is: part × PART + position
 PART = 1 << 32
 PATIENCE = 32  # fetches by SQL before an index is made: about what making it costs
 GROWTH = 4  # a part that is not this much larger than the one after it takes it in
 ROW_OVERHEAD = 13  # bytes of a row for each path (hash, position), and its mark
+PART_SMALL = 100_000  # rows: a part of fewer stays, also when it is half empty
+TOLD = 1_000_000  # rows: making the index of a mirror that large is logged
 KEPT = frozenset(
     "BOOLEAN TINYINT SMALLINT INTEGER BIGINT FLOAT DOUBLE DATE TIMESTAMP VARCHAR UUID".split()
     + ["TIMESTAMP WITH TIME ZONE"]
@@ -95,7 +100,7 @@ class Indexed:
     def _part(self, rows: pa.Table, hashes: list[np.ndarray]) -> Part:
         paths = {}
         for path, h in zip(self.paths, hashes, strict=True):
-            order = np.argsort(h, kind="stable") if len(h) < 1 << 16 else np.argsort(h)
+            order = np.argsort(h)
             paths[path] = h[order], order.astype(np.uint32)
         self.next += 1
         return Part(self.next, rows, np.ones(rows.num_rows, dtype=bool), paths)
@@ -108,10 +113,7 @@ class Indexed:
             at = p.find(path, hashes)
             rows = p.rows.select(list(columns)).take(pa.array(at))
             out.append(rows.append_column(AT, pa.array(at.astype(np.int64) + p.number * PART)) if with_place else rows)
-        return pa.concat_tables(out) if out else self._none(columns, with_place)
-
-    def _none(self, columns: Iterable[str], with_place: bool) -> pa.Table:
-        raise LookupError  # an index has a part from its making on
+        return pa.concat_tables(out)  # there is a part always: the one that it was made with
 
     def bury(self, places: np.ndarray) -> None:
         """The rows at these places are gone."""
@@ -150,9 +152,6 @@ class Indexed:
                 each.append(unsorted[p.alive])
             hashes.append(np.concatenate(each))
         return self._part(rows, hashes)
-
-
-PART_SMALL = 100_000
 
 
 def hashed(path: Path, types: dict[str, str], prefix: str = "", named: Iterable[str] | None = None) -> str:
@@ -213,8 +212,8 @@ class Astray(EngineFailure):
 class Indexes:
     """The indexes of a warehouse's mirrors, made as they are asked for."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, memory: int, patience: int = PATIENCE) -> None:
-        self.con, self.memory, self.patience = con, memory, patience
+    def __init__(self, con: duckdb.DuckDBPyConnection, memory: int) -> None:
+        self.con, self.memory, self.patience = con, memory, PATIENCE
         self.of: dict[str, Indexed] = {}
         self.asked: dict[str, int] = {}  # fetches that SQL answered, since an index would have done
         self.columns: dict[str, set[str]] = {}
@@ -244,7 +243,13 @@ class Indexes:
         """Make the indexes that have been missed long enough; between batches."""
         for mirror, n in self.asked.items():
             if n > self.patience and mirror not in self.of and mirror not in self.refused:
+                begun = time.monotonic()
                 self._make(mirror)
+                if mirror in self.refused:
+                    log.warning('mirror "%s" has no index and is read by scans: %s', mirror, self.refused[mirror])
+                elif (found := self.of[mirror]).rows >= TOLD:
+                    took = time.monotonic() - begun
+                    log.info('index of mirror "%s": %d MB, made in %.1f s', mirror, found.nbytes >> 20, took)
 
     def _make(self, mirror: str) -> None:
         described = self.con.execute(f"DESCRIBE SELECT * FROM base.{q(mirror)}").fetchall()
