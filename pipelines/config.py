@@ -59,9 +59,11 @@ class Batch(_Section):
 
 
 class DuckDB(_Section):
-    """`index_memory`: how much of the machine's memory the indexes of mirrors may take; empty, a quarter of it."""
+    """`index_memory`: how much of the machine's memory the indexes of mirrors may take; empty, a quarter of it.
+    `index_rows`: mirrors with fewer rows are read whole."""
 
     index_memory: str = ""
+    index_rows: int = Field(default=50_000, ge=0)
 
     @field_validator("index_memory")
     @classmethod

@@ -45,8 +45,8 @@ class Warehouse:
         self.engines: dict[str, Engine] = {}
         self.compiled: dict[str, Compiled] = {}
         self.prepared: dict[
-            tuple[str, tuple[str, ...], frozenset[str]], Prepared
-        ] = {}  # by engine, views and changed tables
+            tuple[str, tuple[str, ...], frozenset[str], frozenset[str]], Prepared
+        ] = {}  # by engine, views, changed tables and large mirrors
         self.lock, self.opening = threading.Lock(), threading.RLock()
         self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
         self.recompile()
@@ -75,8 +75,13 @@ class Warehouse:
             if name == "duckdb":
                 from connectors.duckdb.engine import DuckDBEngine
 
+                settings = self.config.duckdb
                 self.engines[name] = DuckDBEngine(
-                    self.path / DUCKDB_FILE, Printer(DUCKDB), self.read_only, self.config.duckdb.index_bytes
+                    self.path / DUCKDB_FILE,
+                    Printer(DUCKDB),
+                    self.read_only,
+                    index_memory=settings.index_bytes,
+                    index_rows=settings.index_rows,
                 )
             else:
                 from connectors.spark.engine import SparkEngine

@@ -36,7 +36,6 @@ from compiler.ir.relation import (
 from compiler.ir.value import value
 from compiler.ir.zset import Database, Row, Weighted, ZSet, add, tally
 
-
 # aggregates that take rows of both signs as they come; for others what is left of them counts
 SIGNED_SAFE = frozenset(("count", "sum0", "min_in", "min_out", "max_in", "max_out"))
 

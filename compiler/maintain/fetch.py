@@ -37,7 +37,7 @@ from compiler.ir.relation import (
     transform,
     walk,
 )
-from compiler.ir.scalar import Col, Scalar, columns, conj, conjuncts, same, substitute
+from compiler.ir.scalar import Col, Scalar, columns, conj, same, substitute
 from compiler.ir.types import Type
 from compiler.maintain.naming import digest, slug
 from compiler.maintain.program import Lookup, Program, Step
@@ -117,7 +117,9 @@ class _Fetching:
         n = next(self.names)
         keys = Keys(source, tuple((f"_met_{n}_{i}", e) for i, e in enumerate(exprs)))
         pairs: Pairs = [(e, k) for (e, _), k in zip(equal, keys.schema, strict=True)]
-        trial = _Fetching(self.large, list(self.steps), dict(self.lookups), dict(self.stored), self.depth + 1, self.names, self.netted)
+        trial = _Fetching(
+            self.large, list(self.steps), dict(self.lookups), dict(self.stored), self.depth + 1, self.names, self.netted
+        )
         new = trial.of(trial.looked_up(_towards(r, keys, pairs)))
         if trial.whole(new):
             return r
@@ -141,13 +143,14 @@ class _Fetching:
 
     def lookup(self, scan: Scan, keys: Keys, on: Scalar) -> Relation | None:
         """The rows of the mirror with these keys, at the scan's time."""
-        pairs = [p for p in equalities(on, scan, keys) if findable(*p)]
-        if len(pairs) != len(conjuncts(on)):
-            pairs = [p for p in pairs if isinstance(p[0], Col)]
-        pairs = list({str(a): (a, k) for a, k in pairs}.values())
-        if not pairs or not driving(keys):
+        by = {
+            a.name: (a, k)
+            for a, k in equalities(on, scan, keys)
+            if isinstance(a, Col) and isinstance(k, Col) and findable(a.type, k.type)
+        }
+        if not by or not driving(keys):
             return None
-        pairs.sort(key=lambda p: str(p[0]))
+        pairs = [by[name] for name in sorted(by)]
         now = replace(scan, at="after")
         exprs = dict(keys.exprs)
         ks = self.at_hand(Keys(keys.input, tuple((f"_k{i}", exprs[k.name]) for i, (_, k) in enumerate(pairs))))
@@ -155,10 +158,10 @@ class _Fetching:
         read = Semi(now, ks, condition)
         if read not in self.lookups:
             table = scan.table.split(".")[-1]
-            name = f"fetched_{slug([table, 'by', *(str(c.name) for c, _ in pairs)])}_{digest(read)}"
+            name = f"fetched_{slug([table, 'by', *by])}_{digest(read)}"
             self.lookups[read] = Temp(name, now.schema, not scan.key)
-            by = Lookup(scan.table, tuple(c.name for c, _ in pairs), ks)
-            self.put(Step(name, read, not scan.key, "fetch: the rows of a mirror with these keys", "", by))
+            lookup = Lookup(scan.table, tuple(sorted(by)), ks)
+            self.put(Step(name, read, not scan.key, "fetch: the rows of a mirror with these keys", "", lookup))
         temp = self.lookups[read]
         if scan.at == "after":
             return temp
@@ -213,11 +216,8 @@ def _cheap(r: Relation) -> bool:
     return isinstance(r, Temp | Values) or (isinstance(r, Scan) and r.at == "delta")
 
 
-def findable(column: Scalar, key: Scalar) -> bool:
-    """Whether a mirror's column has a value that equals a key exactly where it is that value, in the column's type."""
-    if not isinstance(column, Col) or not isinstance(key, Col):
-        return False
-    a, b = column.type, key.type
+def findable(a: Type, b: Type) -> bool:
+    """Whether a value of one type equals one of the other exactly where it is that value, in the other's type."""
     return any(a.name in kinds and b.name in kinds for kinds in (WHOLE, LETTERS)) or (a == b and _exact(a))
 
 
@@ -311,6 +311,7 @@ def _added_up_once(r: Relation, netted: set[Relation]) -> Relation:
     def one(n: Relation, linear: bool) -> Relation:
         if linear and n in netted:
             return go(n.inputs[0], True)
+        inner: tuple[bool, ...]
         match n:
             case Net():
                 inner = (True,)

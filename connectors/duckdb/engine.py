@@ -30,7 +30,7 @@ from connectors.typed import typed
 
 REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
-LARGE = 50_000  # rows
+SMALL = 200  # rows of a batch that one thread maintains faster than several
 LOOK_AGAIN = 64  # batches, until mirrors' sizes are looked at again
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 
@@ -50,13 +50,19 @@ class DuckDBEngine:
     threads = 1
 
     def __init__(
-        self, path: Path, printer: Printer, read_only: bool = False, index_memory: int | None = None
+        self,
+        path: Path,
+        printer: Printer,
+        read_only: bool = False,
+        index_memory: int | None = None,
+        index_rows: int = 50_000,
     ) -> None:
-        self.path, self.printer = path, printer
+        self.path, self.printer, self.index_rows = path, printer, index_rows
         new = not path.exists()
         self.con = connect(path, read_only)
         self.indexes = Indexes(self.con, index_memory if index_memory is not None else machine_memory() // 4)
         self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds
+        self.cores = self.using = int(self.con.execute("SELECT current_setting('threads')").fetchall()[0][0])
         self.batches, self.larger = 0, frozenset[str]()
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         if new:
@@ -147,7 +153,7 @@ class DuckDBEngine:
             sizes = self.con.execute(
                 "SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'base'"
             ).fetchall()
-            self.larger = frozenset(name for name, rows in sizes if rows >= LARGE)
+            self.larger = frozenset(name for name, rows in sizes if rows >= self.index_rows)
         self.batches += 1
         return self.larger
 
@@ -232,6 +238,7 @@ class DuckDBEngine:
         changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
         prepared = programs(changed)
         self._prepare_indexes(prepared, staged)
+        self._threads(sum(s.rows.num_rows for s in staged))
         con.execute("BEGIN")
         try:
             if start is not None and (found := self.frontier()) != start:
@@ -271,6 +278,13 @@ class DuckDBEngine:
         for name, n in taken.items():
             self.dead[name] += n
         return rows
+
+    def _threads(self, rows: int) -> None:
+        """A small batch is faster on one thread."""
+        wanted = 1 if rows < SMALL else self.cores
+        if wanted != self.using:
+            self.con.execute(f"SET threads = {wanted}")
+            self.using = wanted
 
     def _prepare_indexes(self, prepared: Prepared, staged: list[Staged]) -> None:
         """What the batch looks up is known to the indexes, and those that were missed long enough are made."""

@@ -11,7 +11,6 @@ have become many, or half empty, are made one.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
@@ -22,20 +21,21 @@ import pyarrow as pa
 
 from compiler.catalog import Table
 from compiler.maintain.program import Fetch
+from connectors.duckdb.landing import AT
 from connectors.duckdb.mirror import batch, on_key, q
 from connectors.engine import EngineFailure
 
 log = logging.getLogger("tidemark")
 Path = tuple[str, ...]  # the columns that rows are found by
-AT = "_at"  # where a row is: part × PART + position
-PART = 1 << 32
+PART = 1 << 32  # where a row is: part × PART + position
 PATIENCE = 32  # fetches by SQL before an index is made: about what making it costs
+AT_ONCE = 100_000  # rows of a mirror whose index is made after FEW fetches
+FEW = 2
 GROWTH = 4  # a part that is not this much larger than the one after it takes it in
 ROW_OVERHEAD = 13  # bytes of a row for each path (hash, position), and its mark
 PART_SMALL = 100_000  # rows: a part of fewer stays, also when it is half empty
-TOLD = 1_000_000  # rows: making the index of a mirror that large is logged
 KEPT = frozenset(
-    "BOOLEAN TINYINT SMALLINT INTEGER BIGINT FLOAT DOUBLE DATE TIMESTAMP VARCHAR UUID".split()
+    ["BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR", "UUID"]
     + ["TIMESTAMP WITH TIME ZONE"]
 )  # types whose values come back from Arrow as they went; and DECIMAL
 
@@ -51,7 +51,7 @@ class Part:
 
     @property
     def nbytes(self) -> int:
-        return self.rows.nbytes + len(self.alive) * (1 + 12 * len(self.paths))
+        return int(self.rows.nbytes) + len(self.alive) * (1 + 12 * len(self.paths))
 
     def find(self, path: Path, hashes: np.ndarray) -> np.ndarray:
         """Positions of rows that are there and have one of these hashes (sorted, each once)."""
@@ -61,8 +61,9 @@ class Part:
         some = counts > 0
         low, counts = low[some], counts[some]
         at = np.arange(counts.sum()) + np.repeat(low - (np.cumsum(counts) - counts), counts)
-        positions = order[at]
-        return positions[self.alive[positions]]
+        positions: np.ndarray = order[at]
+        there: np.ndarray = positions[self.alive[positions]]
+        return there
 
 
 @dataclass
@@ -84,14 +85,14 @@ class Indexed:
     def rows(self) -> int:
         return sum(int(p.alive.sum()) for p in self.parts)
 
-    def select(self, types: dict[str, str], prefix: str = "") -> str:
+    def select(self) -> str:
         """Select items: the columns, then a hash of each path."""
-        hashes = (f"{hashed(p, self.types, prefix)} AS _h{i}" for i, p in enumerate(self.paths))
-        return ", ".join([*(f"{prefix}{q(c)}" for c in types), *hashes])
+        hashes = (f"{hashed(p, self.types)} AS _h{i}" for i, p in enumerate(self.paths))
+        return ", ".join([*map(q, self.types), *hashes])
 
-    def add(self, rows: pa.Table) -> None:
-        """Rows with the hashes of their paths, as a part."""
-        if not rows.num_rows:
+    def add(self, rows: pa.Table, always: bool = False) -> None:
+        """Rows with the hashes of their paths, as a part; none, if they make one `always`."""
+        if not rows.num_rows and not always:
             return
         hashes = [rows.column(f"_h{i}").to_numpy() for i in range(len(self.paths))]
         self.parts.append(self._part(rows.select(list(self.types)).combine_chunks(), hashes))
@@ -108,9 +109,11 @@ class Indexed:
     def find(self, path: Path, hashes: np.ndarray, columns: Iterable[str], with_place: bool = False) -> pa.Table:
         """The rows with these hashes, in these columns, and where they are."""
         hashes = np.unique(hashes)
-        out = []
+        out: list[pa.Table] = []
         for p in self.parts:
             at = p.find(path, hashes)
+            if not len(at) and (out or p is not self.parts[-1]):
+                continue  # one part is taken from in any case: it tells the columns' types
             rows = p.rows.select(list(columns)).take(pa.array(at))
             out.append(rows.append_column(AT, pa.array(at.astype(np.int64) + p.number * PART)) if with_place else rows)
         return pa.concat_tables(out)  # there is a part always: the one that it was made with
@@ -154,10 +157,10 @@ class Indexed:
         return self._part(rows, hashes)
 
 
-def hashed(path: Path, types: dict[str, str], prefix: str = "", named: Iterable[str] | None = None) -> str:
+def hashed(path: Path, types: dict[str, str], named: Iterable[str] | None = None) -> str:
     """DuckDB's hash of a key, its values in the types that the mirror has."""
     names = [q(c) for c in path] if named is None else list(named)
-    return f"hash({', '.join(f'TRY_CAST({prefix}{n} AS {types[c]})' for n, c in zip(names, path, strict=True))})"
+    return f"hash({', '.join(f'TRY_CAST({n} AS {types[c]})' for n, c in zip(names, path, strict=True))})"
 
 
 class Following:
@@ -166,10 +169,12 @@ class Following:
     def __init__(self, con: duckdb.DuckDBPyConnection, t: Table, index: Indexed) -> None:
         self.con, self.table, self.index = con, t, index
         self.columns = frozenset(index.types)
+        self.known = False  # whether old images were looked up here, so that `old` tells their places
 
     def latest(self, key: tuple[str, ...]) -> None:
         """The rows with the keys of the temp table `latest`, as the temp table `found`."""
         self._find(key, "latest", [f"_key_{i}" for i in range(len(key))], self.index.types)
+        self.known = True
 
     def _find(self, path: Path, table: str, named: list[str], columns: Iterable[str]) -> None:
         hashes = self.con.execute(
@@ -183,7 +188,17 @@ class Following:
 
     def follow(self) -> None:
         """Take what the batch did; raises Astray where the index does not have what left."""
-        con, key, rows = self.con, self.table.key, batch(self.table)
+        rows = batch(self.table)
+        places = np.asarray(self._places(rows), dtype=np.int64)
+        self.index.bury(places)
+        new = self.con.execute(f"SELECT {self.index.select()} FROM {rows} WHERE _weight > 0").to_arrow_table()
+        self.index.add(new)
+
+    def _places(self, rows: str) -> np.ndarray:
+        """Where the rows are that the batch takes away."""
+        con, key = self.con, self.table.key
+        if self.known:
+            return con.execute("SELECT _row FROM old").fetchnumpy()["_row"]
         self._find(key, f"(SELECT * FROM {rows} WHERE _weight < 0)", [q(k) for k in key], key)
         places = con.execute(
             f"SELECT f.{AT} AS a FROM found f JOIN {rows} n ON {on_key(key, 'f', 'n')} WHERE n._weight < 0"
@@ -191,10 +206,7 @@ class Following:
         left = con.execute(f"SELECT count(*) FROM {rows} WHERE _weight < 0").fetchall()[0][0]
         if len(places) != left:
             raise Astray(self.table.mirror, left, len(places))
-        self.index.bury(np.asarray(places, dtype=np.int64))
-        self.index.add(
-            con.execute(f"SELECT {self.index.select(self.index.types)} FROM {rows} WHERE _weight > 0").to_arrow_table()
-        )
+        return places
 
 
 class Astray(EngineFailure):
@@ -213,7 +225,7 @@ class Indexes:
     """The indexes of a warehouse's mirrors, made as they are asked for."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection, memory: int) -> None:
-        self.con, self.memory, self.patience = con, memory, PATIENCE
+        self.con, self.memory = con, memory
         self.of: dict[str, Indexed] = {}
         self.asked: dict[str, int] = {}  # fetches that SQL answered, since an index would have done
         self.columns: dict[str, set[str]] = {}
@@ -237,19 +249,17 @@ class Indexes:
     def forget(self, mirror: str) -> None:
         """The mirror is gone."""
         for known in (self.of, self.asked, self.columns, self.paths, self.refused):
-            known.pop(mirror, None)  # type: ignore[attr-defined]
+            known.pop(mirror, None)
 
     def make(self) -> None:
         """Make the indexes that have been missed long enough; between batches."""
         for mirror, n in self.asked.items():
-            if n > self.patience and mirror not in self.of and mirror not in self.refused:
-                begun = time.monotonic()
+            if mirror in self.of or mirror in self.refused or n <= FEW:
+                continue
+            if n > PATIENCE or self._rows(mirror) < AT_ONCE:
                 self._make(mirror)
                 if mirror in self.refused:
                     log.warning('mirror "%s" has no index and is read by scans: %s', mirror, self.refused[mirror])
-                elif (found := self.of[mirror]).rows >= TOLD:
-                    took = time.monotonic() - begun
-                    log.info('index of mirror "%s": %d MB, made in %.1f s', mirror, found.nbytes >> 20, took)
 
     def _make(self, mirror: str) -> None:
         described = self.con.execute(f"DESCRIBE SELECT * FROM base.{q(mirror)}").fetchall()
@@ -259,26 +269,21 @@ class Indexes:
             self.refused[mirror] = f"column {other[0]} is of a type that it does not hold"
             return
         paths = tuple(sorted(self.paths[mirror]))
-        counted = self.con.execute(f"SELECT count(*) FROM base.{q(mirror)}").fetchone()
-        rows = counted[0] if counted else 0
-        if (need := rows * (8 * len(columns) + ROW_OVERHEAD * len(paths))) > (room := self.memory - self.nbytes):
+        if (need := self._rows(mirror) * (8 * len(columns) + ROW_OVERHEAD * len(paths))) > (
+            room := self.memory - self.nbytes
+        ):
             self.refused[mirror] = f"it needs some {need >> 20} MB, and {max(room, 0) >> 20} MB are left"
             return
         new = Indexed({c: types[c] for c in columns}, paths)
-        new.add(self.con.execute(f"SELECT {new.select(new.types)} FROM base.{q(mirror)}").to_arrow_table())
-        if not new.parts:  # an empty mirror has an empty part
-            new.parts.append(
-                new._part(
-                    self.con.execute(f"SELECT {new.select(new.types)} FROM base.{q(mirror)} LIMIT 0").to_arrow_table()
-                    .select(list(new.types)),
-                    [np.empty(0, dtype=np.uint64) for _ in paths],
-                )
-            )
+        new.add(self.con.execute(f"SELECT {new.select()} FROM base.{q(mirror)}").to_arrow_table(), always=True)
         if new.nbytes > self.memory - self.nbytes:
             self.refused[mirror] = f"it takes {new.nbytes >> 20} MB, more than are left"
             return
         new.settle()
         self.of[mirror] = new
+
+    def _rows(self, mirror: str) -> int:
+        return int(self.con.execute(f"SELECT count(*) FROM base.{q(mirror)}").fetchall()[0][0])
 
     @property
     def nbytes(self) -> int:

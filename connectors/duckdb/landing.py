@@ -31,6 +31,7 @@ class Find(Protocol):
         ...
 
 
+AT = "_at"  # of a row that was found: where the index has it
 SPELLED = ("numeric", "float4", "float8", "array")  # equal values may be written differently: 1.0 and 1.00
 
 
@@ -144,12 +145,12 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
     indexed = find is not None and wanted <= find.columns
     images = _only(t, wanted, "m.")
     weight = "1" if t.key else "m._weight"
-    where, row = ("found", "0") if indexed else (f"base.{name}", "m.rowid")
+    where, row = ("found", f"m.{AT}") if indexed else (f"base.{name}", "m.rowid")
     old = (
         f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, {row} AS _row "
         f"FROM {where} m JOIN latest k ON {_on(key, 'm', 'k', '_key')}"
     )
-    gone = f"WHERE rowid IN (SELECT _row FROM old)"
+    gone = "WHERE rowid IN (SELECT _row FROM old)"
     if indexed:
         gone = f"AS b USING old AS o WHERE {on_key(t.key, 'b', 'o')}"
     new = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"

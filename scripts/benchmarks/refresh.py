@@ -22,7 +22,6 @@ from compiler.maintain.fetch import fetched
 from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Prepared, Statement
 from connectors.duckdb.engine import DuckDBEngine
-from connectors.engine import Engine
 from connectors.staging import Staged
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
@@ -91,14 +90,16 @@ class Driven:
     """The programs of the views that are deployed, each made once."""
 
     plans: list[ViewPlan]
-    engine: Engine
 
     def __init__(self, printer: Printer) -> None:
         self.printer, self.plans = printer, []
         self.prepared: dict[tuple[frozenset[str], frozenset[str]], Prepared] = {}
 
+    def large(self) -> frozenset[str]:
+        return frozenset()
+
     def programs(self, changed: frozenset[str]) -> Prepared:
-        large = self.engine.large()
+        large = self.large()
         if (changed, large) not in self.prepared:
             p = fetched(program(self.plans, changed), lambda t: mirror_name(t) in large)
             self.prepared[changed, large] = self.printer.prepare(p)
@@ -115,7 +116,6 @@ class OnDuckDB(Driven):
         self.keys = 1
 
     def load(self, folder: Path) -> None:
-        self.engine.indexes.patience = 0
         for name in TABLES:
             self.engine.create_mirror(table(name))
             self.engine.con.execute(
@@ -124,6 +124,9 @@ class OnDuckDB(Driven):
         self.engine.set_frontier(1)
         self.engine.con.execute("CHECKPOINT")
         self.keys = self.side.execute("SELECT max(l_orderkey) FROM base.lineitem").fetchall()[0][0]
+
+    def large(self) -> frozenset[str]:
+        return self.engine.large()
 
     def frontier(self) -> int:
         return self.engine.frontier()

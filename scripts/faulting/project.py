@@ -120,7 +120,9 @@ class Project:
         self.home, self.dsn, self.engine, self.views = home, dsn, engine, dict(views)
         self.warehouse = home / "warehouse"
         (home / "views").mkdir(parents=True)
-        (home / "tidemark.toml").write_text(f'[source]\ndsn = "{reach or dsn}"\n\n[defaults]\nengine = "{engine}"\n')
+        (home / "tidemark.toml").write_text(
+            f'[source]\ndsn = "{reach or dsn}"\n\n[defaults]\nengine = "{engine}"\n\n[duckdb]\nindex_rows = 0\n'
+        )  # every mirror is large enough for an index
         self.add({})
         self.runs: list[Run] = []
 

@@ -1,0 +1,152 @@
+"""The index of mirrors: it finds what is there, whatever batches did; where it has no room, answers are the same."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from compiler.maintain.program import Fetch
+from connectors.duckdb import index
+from connectors.duckdb.index import Indexed, hashed
+from tests.pipelines.running import running
+from tests.project import Project
+
+TYPES = {"a": "INTEGER", "b": "VARCHAR", "v": "BIGINT"}
+PATHS = (("a",), ("a", "b"))
+VIEWS = {
+    "joined": "SELECT c.city, count(*) AS n, sum(o.amount) AS s FROM orders o JOIN customer c ON c.id = o.customer "
+    "GROUP BY c.city",
+    "extremes": "SELECT customer, min(amount) AS low, max(amount) AS high FROM orders GROUP BY customer",
+    "lonely": "SELECT c.id, c.city FROM customer c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id)",
+    "kept": "SELECT c.city, o.note FROM customer c LEFT JOIN orders o ON o.customer = c.id AND o.amount > 50",
+}
+SCHEMA = (
+    "CREATE TABLE customer (id int PRIMARY KEY, city text)",
+    "CREATE TABLE orders (id bigint PRIMARY KEY, customer int, amount numeric(8,2), note text)",
+    "ALTER TABLE orders ALTER note SET STORAGE EXTERNAL",
+    "INSERT INTO customer SELECT i, 'city ' || i % 5 FROM generate_series(1, 60) i",
+    "INSERT INTO orders SELECT i, i % 70, i % 97, repeat(md5(i::text), 100) FROM generate_series(1, 400) i",
+)
+CHANGES = (
+    "UPDATE orders SET amount = amount + 1 WHERE id % 9 = {n}",
+    "UPDATE orders SET customer = (customer + 7) % 70 WHERE id % 11 = {n}",
+    "UPDATE orders SET id = id + 1000 WHERE id % 29 = {n}",
+    "DELETE FROM orders WHERE id % 13 = {n}",
+    "INSERT INTO orders SELECT 5000 * {k} + i, i % 70, i, NULL FROM generate_series(1, 30) i",
+    "UPDATE customer SET city = 'city ' || (id + {n}) % 6 WHERE id % 7 = {n}",
+    "DELETE FROM customer WHERE id % 31 = {n}",
+    "INSERT INTO customer SELECT 100 * {k} + i, 'new' FROM generate_series(1, 3) i",
+    "BEGIN; DELETE FROM orders WHERE id % 5 = {n}; INSERT INTO orders SELECT 7000 * {k} + i, i, 1, 'x' "
+    "FROM generate_series(1, 5) i; UPDATE orders SET note = 'y' WHERE customer = {n}; COMMIT",
+    "TRUNCATE customer",
+    "ALTER TABLE orders REPLICA IDENTITY FULL",
+)
+
+
+def rows_of(i: Indexed, path: tuple[str, ...], keys: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    con = duckdb.connect()
+    values = ", ".join(f"({', '.join(repr(x) if x is not None else 'NULL' for x in k)})" for k in keys)
+    names = [f"k{n}" for n in range(len(path))]
+    found = con.execute(
+        f"SELECT {hashed(path, TYPES, names)} AS h FROM (VALUES {values}) AS t({', '.join(names)})"
+    ).fetchnumpy()["h"]
+    return sorted(map(tuple, (r.values() for r in i.find(path, found, TYPES).to_pylist())), key=repr)
+
+
+def with_hashes(i: Indexed, rows: list[tuple[object, ...]]) -> pa.Table:
+    con = duckdb.connect()
+    con.execute("CREATE TABLE t (a INTEGER, b VARCHAR, v BIGINT)")
+    if rows:
+        con.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+    return con.execute(f"SELECT {i.select()} FROM t").to_arrow_table()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_it_finds_what_is_there_after_batches_and_after_those_taken_back(seed: int) -> None:
+    chance, held, i, v = random.Random(seed), list[tuple[object, ...]](), Indexed(TYPES, PATHS), 0
+    i.add(with_hashes(i, []), always=True)
+    i.settle()
+    for _ in range(40):
+        gone = chance.sample(held, chance.randint(0, min(len(held), 6)))
+        new = []
+        for _ in range(chance.randint(0, 8)):
+            v += 1
+            new.append((chance.choice([None, 0, 1, 2, 3]), chance.choice([None, "x", "y"]), v))
+        kept, places = [r for r in held if r not in gone], []
+        for p in i.parts:
+            alive = np.flatnonzero(p.alive)
+            of = p.rows.column("v").to_pylist()
+            places += [p.number * (1 << 32) + int(n) for n in alive if any(of[n] == r[2] for r in gone)]
+        assert len(places) == len(gone)
+        i.bury(np.array(places, dtype=np.int64))
+        i.add(with_hashes(i, new))
+        if chance.random() < 0.3:
+            i.undo()
+        else:
+            held = kept + new
+            i.settle()
+        a, b = chance.choice([None, 0, 1, 9]), chance.choice([None, "x"])
+        assert rows_of(i, ("a",), [(a,), (3,)]) == sorted((r for r in held if r[0] in (a, 3)), key=repr)
+        assert rows_of(i, ("a", "b"), [(a, b)]) == sorted((r for r in held if r[:2] == (a, b)), key=repr)
+    assert i.rows == len(held) and len(i.parts) < 8
+
+
+@pytest.mark.parametrize(("setting", "said"), [("index_rows = 0", ""), ('index_rows = 0\nindex_memory = "1KB"', "no")])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_views_are_what_they_are_without_it(database: str, tmp_path: Path, setting: str, said: str, seed: int) -> None:
+    chance, p = random.Random(seed), Project.create(tmp_path, database, VIEWS)
+    (p.home / "tidemark.toml").write_text((p.home / "tidemark.toml").read_text() + f"\n[duckdb]\n{setting}\n")
+    p.source(*SCHEMA)
+    p.deploy()
+    with running(p) as process:
+        for k in range(1, 31):
+            n = chance.randint(0, 8)
+            p.source(*chance.choice(CHANGES).format(n=n, k=k).split("; "))
+            if k % 6 == 0:
+                done = p.command("verify")
+                assert done.returncode == 0, done.stdout + done.stderr
+        process.terminate()
+        _, err = process.communicate(timeout=20)
+    assert ("has no index" in err) == (said == "no"), err
+    p.assert_equal()
+
+
+def test_fetches_are_answered_by_it(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered, ask = [], index.Indexes.fetch
+
+    def fetch(self: index.Indexes, target: str, f: Fetch) -> bool:
+        answered.append(ask(self, target, f))
+        return answered[-1]
+
+    monkeypatch.setattr(index, "FEW", 0)
+    monkeypatch.setattr(index.Indexes, "fetch", fetch)
+    chance, p = random.Random(3), Project.create(tmp_path, database, VIEWS)
+    (p.home / "tidemark.toml").write_text((p.home / "tidemark.toml").read_text() + "\n[duckdb]\nindex_rows = 0\n")
+    p.source(*SCHEMA)
+    p.deploy()
+    for k in range(1, 13):
+        p.source(*chance.choice(CHANGES[:-1]).format(n=chance.randint(0, 8), k=k).split("; "))
+        p.catch_up()
+    p.assert_equal()
+    assert sum(answered) > 5
+
+
+def test_a_batch_that_is_not_stored_is_taken_out_of_it(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p = Project.create(tmp_path, database, VIEWS)
+    (p.home / "tidemark.toml").write_text((p.home / "tidemark.toml").read_text() + "\n[duckdb]\nindex_rows = 0\n")
+    p.source(*SCHEMA)
+    p.deploy()
+    monkeypatch.setenv("TIDEMARK_FAILPOINTS", "duckdb.maintained=raise:4")
+    with running(p):
+        for n in range(8):
+            p.source(f"UPDATE orders SET customer = {n}, amount = {n} WHERE id % 8 = {n}")
+            p.command("query", "--wait", "SELECT count(*) FROM joined")
+    monkeypatch.delenv("TIDEMARK_FAILPOINTS")
+    p.assert_equal()
