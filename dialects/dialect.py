@@ -31,6 +31,7 @@ class Dialect:
     unnest: Mapping[str, str]  # set-returning functions: template of a SELECT giving columns x (or key, value) and o
     mirrors: Mapping[tuple[str, bool], tuple[str, bool]]  # (time, no negative weights) → schema, whether it has weights
     semi_side: str = ""  # what stands before SEMI and ANTI JOIN
+    fetches: bool = False  # it reads large mirrors by keys in steps of their own, which an index may answer
     filters_below_limits: bool = (
         False  # a join's filter may get below ORDER BY … LIMIT, unless that is a MATERIALIZED step
     )

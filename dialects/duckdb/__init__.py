@@ -56,6 +56,7 @@ DUCKDB = Dialect(
     },
     copies="UNNEST(RANGE($1))",
     unnest=UNNEST,
+    fetches=True,
     mirrors={
         ("after", True): ("base", False),
         ("after", False): ("base", False),

@@ -12,8 +12,9 @@ from compiler.ir import notation
 from compiler.ir.relation import Relation, TopK, Window, walk
 from compiler.maintain import change, kept
 from compiler.maintain.differentiate import program, rules_of
+from compiler.maintain.fetch import fetched
 from compiler.maintain.kept import Bag
-from compiler.maintain.program import Statement
+from compiler.maintain.program import Program, Statement
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from dialects import maintain
@@ -55,6 +56,13 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
     return chosen
 
 
+def batch_of(v: Compiled) -> Program:
+    """The program of a batch that changes all tables of a view, every mirror being a large one."""
+    assert v.plan is not None
+    p = program([v.plan], v.plan.tables)
+    return fetched(p, lambda table: True) if DIALECTS[v.engine].fetches else p
+
+
 def statements(v: Compiled) -> list[Statement]:
     """Everything that is run for a view: create and fill its states, maintain them, read it."""
     assert v.plan is not None
@@ -62,7 +70,7 @@ def statements(v: Compiled) -> list[Statement]:
     out = []
     for s in v.plan.states:
         out += [maintain.create_state(d, s), maintain.fill_state(d, s)]
-    out += maintain.statements(d, program([v.plan], v.plan.tables))
+    out += maintain.statements(d, batch_of(v))
     sql = maintain.read_select(d, v.plan.top, v.plan.outputs)
     out.append(Statement("read", v.name, sql, maintain.reads(v.plan.top), "", "evaluated when the view is read"))
     return out
@@ -108,7 +116,7 @@ def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict
     deployed."""
     assert v.plan is not None
     sizes_known, held = held is not None, held or {}
-    p = program([v.plan], v.plan.tables)
+    p = batch_of(v)
     return {
         "view": v.name,
         "engine": v.engine,
