@@ -63,7 +63,7 @@ class DuckDB(_Section):
     `index_rows`: mirrors with fewer rows are read whole."""
 
     index_memory: str = ""
-    index_rows: int = Field(default=50_000, ge=0)
+    index_rows: int = Field(default=500_000, ge=0)
 
     @field_validator("index_memory")
     @classmethod

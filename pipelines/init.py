@@ -31,7 +31,7 @@ path = "warehouse"         # the DuckDB file and the Delta tables live under it
 
 # [duckdb]
 # index_memory = "4GB"     # for indexes of large mirrors, by default a quarter of the machine's; "0": none
-# index_rows = 50000       # smaller mirrors are read whole
+# index_rows = 500000      # smaller mirrors are read whole
 
 # [spark]
 # master = "local[*]"      # or spark://host:7077

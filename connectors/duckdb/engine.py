@@ -55,7 +55,7 @@ class DuckDBEngine:
         printer: Printer,
         read_only: bool = False,
         index_memory: int | None = None,
-        index_rows: int = 50_000,
+        index_rows: int = 500_000,
     ) -> None:
         self.path, self.printer, self.index_rows = path, printer, index_rows
         new = not path.exists()

@@ -7,6 +7,8 @@ keeps equal rows once, with a weight.
 
 from __future__ import annotations
 
+import functools
+
 from compiler.catalog import Table
 from compiler.ir.types import Type
 from compiler.spelling import ident
@@ -15,7 +17,9 @@ from compiler.spelling.duckdb import storage, type_name
 SCHEMAS = ("base", "before", "before_rows", "state", "pg", "meta")
 
 
+@functools.cache
 def q(name: str) -> str:
+    """A name, quoted where it has to be."""
     return ident(name).sql("duckdb")
 
 
