@@ -19,7 +19,7 @@ from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Statement
 from compiler.spelling import ident
 from connectors.duckdb import definition, export, frontier, landing, mirror
-from connectors.duckdb.index import Astray, Indexes
+from connectors.duckdb.indexes import Astray, Indexes
 from connectors.duckdb.session import connect, machine_memory
 from connectors.duckdb.values import cast_errors
 from connectors.engine import EngineFailure, FrontierMoved, Pin, Printer, Programs

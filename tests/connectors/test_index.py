@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from compiler.maintain.program import Fetch
-from connectors.duckdb import index
+from connectors.duckdb import indexes
 from connectors.duckdb.index import Indexed, hashed
 from tests.pipelines.running import running
 from tests.project import Project
@@ -117,14 +117,14 @@ def test_views_are_what_they_are_without_it(database: str, tmp_path: Path, setti
 
 
 def test_fetches_are_answered_by_it(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answered, ask = [], index.Indexes.fetch
+    answered, ask = [], indexes.Indexes.fetch
 
-    def fetch(self: index.Indexes, target: str, f: Fetch) -> bool:
+    def fetch(self: indexes.Indexes, target: str, f: Fetch) -> bool:
         answered.append(ask(self, target, f))
         return answered[-1]
 
-    monkeypatch.setattr(index, "FEW", 0)
-    monkeypatch.setattr(index.Indexes, "fetch", fetch)
+    monkeypatch.setattr(indexes, "FEW", 0)
+    monkeypatch.setattr(indexes.Indexes, "fetch", fetch)
     chance, p = random.Random(3), Project.create(tmp_path, database, VIEWS)
     (p.home / "tidemark.toml").write_text((p.home / "tidemark.toml").read_text() + "\n[duckdb]\nindex_rows = 0\n")
     p.source(*SCHEMA)

@@ -1,0 +1,197 @@
+"""The indexes of a warehouse's mirrors: made when they have been missed long enough, and taken along by each batch."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from functools import reduce
+
+import duckdb
+import numpy as np
+
+from compiler.catalog import Table
+from compiler.maintain.program import Fetch
+from connectors.duckdb.index import Indexed, Path, hashed
+from connectors.duckdb.landing import AT
+from connectors.duckdb.mirror import batch, on_key, q
+from connectors.engine import EngineFailure
+
+log = logging.getLogger("tidemark")
+PATIENCE = 32  # fetches by SQL before an index is made: about what making it costs
+AT_ONCE = 100_000  # rows of a mirror whose index is made after FEW fetches
+FEW = 2
+ROW_OVERHEAD = 13  # bytes of a row for each path (hash, position), and its mark
+KEPT = frozenset(
+    ["BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR", "UUID"]
+    + ["TIMESTAMP WITH TIME ZONE"]
+)  # types whose values come back from Arrow as they went; and DECIMAL
+
+
+class Following:
+    """A mirror's index while its table lands: it looks up old images, and then goes with what the batch did."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, t: Table, index: Indexed) -> None:
+        self.con, self.table, self.index = con, t, index
+        self.columns = frozenset(index.types)
+        self.known = False  # whether old images were looked up here, so that `old` tells their places
+
+    def latest(self, key: tuple[str, ...]) -> None:
+        """The rows with the keys of the temp table `latest`, as the temp table `found`."""
+        self._find(key, "latest", [f"_key_{i}" for i in range(len(key))], self.index.types)
+        self.known = True
+
+    def _find(self, path: Path, table: str, named: list[str], columns: Iterable[str]) -> None:
+        hashes = self.con.execute(
+            f"SELECT {hashed(path, self.index.types, named=named)} AS h FROM {table}"
+        ).fetchnumpy()["h"]
+        rows = self.index.find(path, np.asarray(hashes, dtype=np.uint64), columns, with_place=True)
+        self.con.register("fetched", rows)
+        items = ", ".join(f"CAST({q(c)} AS {self.index.types[c]}) AS {q(c)}" for c in columns)
+        self.con.execute(f"CREATE OR REPLACE TEMP TABLE found AS SELECT {items}, {AT} FROM fetched")
+        self.con.unregister("fetched")
+
+    def follow(self) -> None:
+        """Take what the batch did; raises Astray where the index does not have what left."""
+        rows = batch(self.table)
+        places = np.asarray(self._places(rows), dtype=np.int64)
+        self.index.bury(places)
+        new = self.con.execute(f"SELECT {self.index.select()} FROM {rows} WHERE _weight > 0").to_arrow_table()
+        self.index.add(new)
+
+    def _places(self, rows: str) -> np.ndarray:
+        """Where the rows are that the batch takes away."""
+        con, key = self.con, self.table.key
+        if self.known:
+            return con.execute("SELECT _row FROM old").fetchnumpy()["_row"]
+        self._find(key, f"(SELECT * FROM {rows} WHERE _weight < 0)", [q(k) for k in key], key)
+        places = con.execute(
+            f"SELECT f.{AT} AS a FROM found f JOIN {rows} n ON {on_key(key, 'f', 'n')} WHERE n._weight < 0"
+        ).fetchnumpy()["a"]
+        left = con.execute(f"SELECT count(*) FROM {rows} WHERE _weight < 0").fetchall()[0][0]
+        if len(places) != left:
+            raise Astray(self.table.mirror, left, len(places))
+        return places
+
+
+class Astray(EngineFailure):
+    """An index does not agree with its mirror: the batch is not stored, and the index is made again."""
+
+    def __init__(self, mirror: str, left: int, found: int) -> None:
+        super().__init__(
+            f'the index of mirror "{mirror}" does not agree with it',
+            detail=f"{left} rows leave, of which it has {found}. Nothing of the batch was stored.",
+            hint="The index is made again. Run: tidemark verify",
+        )
+        self.mirror = mirror
+
+
+class Indexes:
+    """The indexes of a warehouse's mirrors, made as they are asked for."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, memory: int) -> None:
+        self.con, self.memory = con, memory
+        self.of: dict[str, Indexed] = {}
+        self.asked: dict[str, int] = {}  # fetches that SQL answered, since an index would have done
+        self.columns: dict[str, set[str]] = {}
+        self.paths: dict[str, set[Path]] = {}
+        self.refused: dict[str, str] = {}  # mirror → why it has none
+
+    def want(self, mirror: str, columns: Iterable[str], path: Path) -> None:
+        """What rules read of a mirror; an index that lacks it is dropped, to be made with it."""
+        have, paths = self.columns.setdefault(mirror, set()), self.paths.setdefault(mirror, set())
+        new = {*columns, *path} - have
+        if new or path not in paths:
+            have |= new
+            paths.add(path)
+            self.of.pop(mirror, None)
+            self.refused.pop(mirror, None)
+
+    def drop(self, mirror: str) -> None:
+        """The mirror was changed by something else than a batch: its index is made again."""
+        self.of.pop(mirror, None)
+
+    def forget(self, mirror: str) -> None:
+        """The mirror is gone."""
+        for known in (self.of, self.asked, self.columns, self.paths, self.refused):
+            known.pop(mirror, None)
+
+    def make(self) -> None:
+        """Make the indexes that have been missed long enough; between batches."""
+        for mirror, n in self.asked.items():
+            if mirror in self.of or mirror in self.refused or n <= FEW:
+                continue
+            if n > PATIENCE or self._rows(mirror) < AT_ONCE:
+                self._make(mirror)
+                if mirror in self.refused:
+                    log.warning('mirror "%s" has no index and is read by scans: %s', mirror, self.refused[mirror])
+
+    def _make(self, mirror: str) -> None:
+        described = self.con.execute(f"DESCRIBE SELECT * FROM base.{q(mirror)}").fetchall()
+        types = {name: kind for name, kind, *_ in described}
+        columns = sorted(self.columns[mirror] & set(types))
+        if other := [c for c in columns if types[c] not in KEPT and not types[c].startswith("DECIMAL")]:
+            self.refused[mirror] = f"column {other[0]} is of a type that it does not hold"
+            return
+        paths = tuple(sorted(self.paths[mirror]))
+        if (need := self._rows(mirror) * (8 * len(columns) + ROW_OVERHEAD * len(paths))) > (
+            room := self.memory - self.nbytes
+        ):
+            self.refused[mirror] = f"it needs some {need >> 20} MB, and {max(room, 0) >> 20} MB are left"
+            return
+        new = Indexed({c: types[c] for c in columns}, paths)
+        new.add(self.con.execute(f"SELECT {new.select()} FROM base.{q(mirror)}").to_arrow_table(), always=True)
+        if new.nbytes > self.memory - self.nbytes:
+            self.refused[mirror] = f"it takes {new.nbytes >> 20} MB, more than are left"
+            return
+        new.settle()
+        self.of[mirror] = new
+
+    def _rows(self, mirror: str) -> int:
+        return int(self.con.execute(f"SELECT count(*) FROM base.{q(mirror)}").fetchall()[0][0])
+
+    @property
+    def nbytes(self) -> int:
+        return reduce(lambda n, i: n + i.nbytes, self.of.values(), 0)
+
+    def fetch(self, target: str, f: Fetch) -> bool:
+        """Fill the temp table `target` with what is fetched; False where there is no index for it."""
+        found = self.of.get(f.mirror)
+        if found is None:
+            self.asked[f.mirror] = self.asked.get(f.mirror, 0) + 1
+            return False
+        names = [f"_k{i}" for i in range(len(f.by))]
+        keys = self.con.execute(f"SELECT {hashed(f.by, found.types, named=names)} AS h FROM ({f.keys})").fetchnumpy()
+        rows = found.find(f.by, np.asarray(keys["h"], dtype=np.uint64), f.columns)
+        self.con.register("fetched", rows)
+        items = ", ".join(f"CAST({q(c)} AS {found.types[c]}) AS {q(c)}" for c in f.columns)
+        self.con.execute(f"CREATE OR REPLACE TEMP TABLE {q(target)} AS SELECT {items} FROM fetched")
+        self.con.unregister("fetched")
+        return True
+
+    def following(self, t: Table) -> Following | None:
+        """The index of a table that is about to land, if it has one; one that lacks its key is made again."""
+        index = self.of.get(t.mirror)
+        if index is None:
+            return None
+        if {t.key, t.identity_key} - set(index.paths):
+            self.drop(t.mirror)
+            return None
+        return Following(self.con, t, index)
+
+    def landing(self, t: Table, columns: Iterable[str]) -> None:
+        """A table is about to land: its old images are looked up by its key."""
+        for path in {t.key, t.identity_key}:
+            self.want(t.mirror, columns, path)
+        if t.mirror not in self.of:
+            self.asked[t.mirror] = self.asked.get(t.mirror, 0) + 1
+
+    def undo(self) -> None:
+        """The batch did not happen."""
+        for i in self.of.values():
+            i.undo()
+
+    def settle(self) -> None:
+        """The batch is committed."""
+        for i in self.of.values():
+            if i.died or i.added:
+                i.settle()
