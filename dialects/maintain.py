@@ -62,8 +62,8 @@ def step_select(d: Dialect, s: Step) -> str:
 
 
 def fetch_of(d: Dialect, s: Step) -> Fetch | None:
-    """What a fetch asks for, its keys as a query with the columns _k0, _k1, …"""
-    if s.lookup is None:
+    """What a fetch asks for, its keys as a query with the columns _k0, _k1, …; nothing of rows with weights."""
+    if s.lookup is None or s.signed:
         return None
     keys = d.sql(Lower(d).query(s.lookup.keys, weight=False), pretty=False)
     names = tuple(c.name for c in s.relation.schema)

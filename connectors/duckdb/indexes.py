@@ -40,6 +40,13 @@ class Following:
         self._find(key, "latest", [f"_key_{i}" for i in range(len(key))], self.index.types)
         self.known = True
 
+    def delete(self, statement: str) -> None:
+        """Delete old rows from the mirror; raises Astray where there are others than those that were found."""
+        left = self.con.execute(statement).fetchall()[0][0]
+        found = self.con.execute("SELECT count(*) FROM old").fetchall()[0][0]
+        if left != found:
+            raise Astray(self.table.mirror, left, found)
+
     def _find(self, path: Path, table: str, named: list[str], columns: Iterable[str]) -> None:
         hashes = self.con.execute(
             f"SELECT {hashed(path, self.index.types, named=named)} AS h FROM {table}"
@@ -122,26 +129,28 @@ class Indexes:
                 continue
             if n > PATIENCE or self._rows(mirror) < AT_ONCE:
                 self._make(mirror)
-                if mirror in self.refused:
-                    log.warning('mirror "%s" has no index and is read by scans: %s', mirror, self.refused[mirror])
+
+    def _refuse(self, mirror: str, why: str) -> None:
+        self.refused[mirror] = why
+        log.warning('mirror "%s" has no index and is read by scans: %s', mirror, why)
 
     def _make(self, mirror: str) -> None:
         described = self.con.execute(f"DESCRIBE SELECT * FROM base.{q(mirror)}").fetchall()
         types = {name: kind for name, kind, *_ in described}
         columns = sorted(self.columns[mirror] & set(types))
         if other := [c for c in columns if types[c] not in KEPT and not types[c].startswith("DECIMAL")]:
-            self.refused[mirror] = f"column {other[0]} is of a type that it does not hold"
+            self._refuse(mirror, f"column {other[0]} is of a type that it does not hold")
             return
         paths = tuple(sorted(self.paths[mirror]))
         if (need := self._rows(mirror) * (8 * len(columns) + ROW_OVERHEAD * len(paths))) > (
             room := self.memory - self.nbytes
         ):
-            self.refused[mirror] = f"it needs some {need >> 20} MB, and {max(room, 0) >> 20} MB are left"
+            self._refuse(mirror, f"it needs some {need >> 20} MB, and {max(room, 0) >> 20} MB are left")
             return
         new = Indexed({c: types[c] for c in columns}, paths)
         new.add(self.con.execute(f"SELECT {new.select()} FROM base.{q(mirror)}").to_arrow_table(), always=True)
         if new.nbytes > self.memory - self.nbytes:
-            self.refused[mirror] = f"it takes {new.nbytes >> 20} MB, more than are left"
+            self._refuse(mirror, f"it takes {new.nbytes >> 20} MB, more than are left")
             return
         new.settle()
         self.of[mirror] = new
@@ -195,3 +204,8 @@ class Indexes:
         for i in self.of.values():
             if i.died or i.added:
                 i.settle()
+        while self.nbytes > self.memory:
+            mirror = max(self.of, key=lambda m: self.of[m].nbytes)
+            self._refuse(
+                mirror, f"it has grown to {self.of.pop(mirror).nbytes >> 20} MB, more than there is for indexes"
+            )

@@ -19,7 +19,7 @@ EVENTS = "WITH events AS MATERIALIZED (SELECT * FROM {})"  # read twice, and Arr
 
 
 class Find(Protocol):
-    """An index of a mirror, as landing uses it."""
+    """An index of a mirror, as landing uses it. What it found is checked by what is deleted."""
 
     @property
     def columns(self) -> frozenset[str]:
@@ -28,6 +28,10 @@ class Find(Protocol):
 
     def latest(self, key: tuple[str, ...]) -> None:
         """Look up the rows with the keys of the temp table `latest` (_key_0, …): they are read as `found`."""
+        ...
+
+    def delete(self, statement: str) -> None:
+        """Delete from the mirror by keys; raises EngineFailure where these are other rows than those of `old`."""
         ...
 
 
@@ -150,22 +154,24 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
         f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, {row} AS _row "
         f"FROM {where} m JOIN latest k ON {_on(key, 'm', 'k', '_key')}"
     )
-    gone = "WHERE rowid IN (SELECT _row FROM old)"
-    if indexed:
-        gone = f"AS b USING old AS o WHERE {on_key(t.key, 'b', 'o')}"
+    looking: list[Work] = []
+    delete: Work = f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)"
+    if find is not None and indexed:
+        looking = [partial(find.latest, t.identity_key)]
+        by_key = f"DELETE FROM base.{name} AS b USING latest AS k WHERE {_on(key, 'b', 'k', '_key')}"
+        delete = partial(find.delete, by_key)
     new = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
     add = (
         _add(t)
         if s.unchanged
         else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
     )
-    looking: list[Work] = [partial(find.latest, t.identity_key)] if find is not None and indexed else []
     return [
         latest,
         *looking,
         old,
         f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}",
-        f"DELETE FROM base.{name} {gone}",
+        delete,
         add,
     ]
 

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from compiler.errors import TidemarkError
 from compiler.maintain.program import Fetch
-from connectors.duckdb import indexes
+from connectors.duckdb import index, indexes
 from connectors.duckdb.index import Indexed, hashed
 from tests.pipelines.running import running
 from tests.project import Project
@@ -23,12 +24,17 @@ VIEWS = {
     "GROUP BY c.city",
     "extremes": "SELECT customer, min(amount) AS low, max(amount) AS high FROM orders GROUP BY customer",
     "lonely": "SELECT c.id, c.city FROM customer c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id)",
+    "loose_by_city": "SELECT c.city, count(*) AS n, sum(l.v) AS s FROM loose l JOIN customer c ON c.id = l.customer "
+    "GROUP BY c.city",
     "kept": "SELECT c.city, o.note FROM customer c LEFT JOIN orders o ON o.customer = c.id AND o.amount > 50",
 }
 SCHEMA = (
     "CREATE TABLE customer (id int PRIMARY KEY, city text)",
     "CREATE TABLE orders (id bigint PRIMARY KEY, customer int, amount numeric(8,2), note text)",
     "ALTER TABLE orders ALTER note SET STORAGE EXTERNAL",
+    "CREATE TABLE loose (customer int, v int)",
+    "ALTER TABLE loose REPLICA IDENTITY FULL",
+    "INSERT INTO loose SELECT i % 70, i % 3 FROM generate_series(1, 300) i",
     "INSERT INTO customer SELECT i, 'city ' || i % 5 FROM generate_series(1, 60) i",
     "INSERT INTO orders SELECT i, i % 70, i % 97, repeat(md5(i::text), 100) FROM generate_series(1, 400) i",
 )
@@ -43,6 +49,8 @@ CHANGES = (
     "INSERT INTO customer SELECT 100 * {k} + i, 'new' FROM generate_series(1, 3) i",
     "BEGIN; DELETE FROM orders WHERE id % 5 = {n}; INSERT INTO orders SELECT 7000 * {k} + i, i, 1, 'x' "
     "FROM generate_series(1, 5) i; UPDATE orders SET note = 'y' WHERE customer = {n}; COMMIT",
+    "DELETE FROM loose WHERE ctid IN (SELECT ctid FROM loose WHERE customer % 7 = {n} LIMIT 9)",
+    "INSERT INTO loose SELECT i % 70, {n} FROM generate_series(1, 20) i",
     "TRUNCATE customer",
     "ALTER TABLE orders REPLICA IDENTITY FULL",
 )
@@ -149,4 +157,24 @@ def test_a_batch_that_is_not_stored_is_taken_out_of_it(
             p.source(f"UPDATE orders SET customer = {n}, amount = {n} WHERE id % 8 = {n}")
             p.command("query", "--wait", "SELECT count(*) FROM joined")
     monkeypatch.delenv("TIDEMARK_FAILPOINTS")
+    p.assert_equal()
+
+
+def test_an_index_that_lacks_rows_is_noticed(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settle = index.Indexed.settle
+
+    def forgetful(self: index.Indexed) -> None:
+        settle(self)
+        self.parts[0].alive[:50] = False
+
+    monkeypatch.setattr(indexes, "FEW", 0)
+    monkeypatch.setattr(index.Indexed, "settle", forgetful)
+    p = Project.create(tmp_path, database, VIEWS)
+    (p.home / "tidemark.toml").write_text((p.home / "tidemark.toml").read_text() + "\n[duckdb]\nindex_rows = 0\n")
+    p.source(*SCHEMA)
+    p.deploy()
+    p.source("UPDATE orders SET amount = 3 WHERE id < 100")
+    with pytest.raises(TidemarkError, match="does not agree"):
+        p.catch_up()
+    monkeypatch.undo()
     p.assert_equal()
