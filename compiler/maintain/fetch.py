@@ -37,6 +37,8 @@ from compiler.simplify.prune import prune
 
 Large = Callable[[str], bool]  # whether a table's mirror is too large to be read whole for a batch
 DEEPEST = 6  # joins that bring keys to each other, one within the other
+MOST = 40  # joins of one step that are tried
+LONGEST = 300  # operators of a step that is looked at: what is larger is read as before
 
 
 def fetched(p: Program, large: Large) -> Program:
@@ -58,13 +60,15 @@ class _Fetching:
     depth: int = 0
     names: Iterator[int] = field(default_factory=count)
     netted: set[Relation] = field(default_factory=set)
+    trials: Iterator[int] = field(default_factory=count)  # of the relation at hand
 
     def put(self, s: Step) -> None:
         self.steps.append(s)
 
     def rewritten(self, r: Relation) -> Relation:
-        if not self.whole(r):
+        if not self.whole(r) or sum(1 for _ in walk(r)) > LONGEST:
             return r
+        self.trials = count()
         before = dict(self.stored)
         new = self.of(r)
         made = {k: t for k, t in self.stored.items() if k not in before}
@@ -98,7 +102,7 @@ class _Fetching:
 
     def restricted(self, r: Relation, by: Relation, equal: list[tuple[Scalar, Scalar]]) -> Relation:
         """r, or what of it has the keys of `by`, if that reads no large mirror whole."""
-        if not equal or self.depth == DEEPEST:
+        if not equal or self.depth == DEEPEST or next(self.trials) >= MOST:
             return r
         source, exprs = nearest(by, [e for _, e in equal])
         n = next(self.names)

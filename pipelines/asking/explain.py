@@ -63,14 +63,15 @@ def batch_of(v: Compiled) -> Program:
     return fetched(p, lambda table: True) if DIALECTS[v.engine].fetches else p
 
 
-def statements(v: Compiled) -> list[Statement]:
-    """Everything that is run for a view: create and fill its states, maintain them, read it."""
+def statements(v: Compiled, fetches: bool = True) -> list[Statement]:
+    """Everything that is run for a view: create and fill its states, maintain them, read it; without `fetches`,
+    mirrors are read where rules read them."""
     assert v.plan is not None
     d = DIALECTS[v.engine]
     out = []
     for s in v.plan.states:
         out += [maintain.create_state(d, s), maintain.fill_state(d, s)]
-    out += maintain.statements(d, batch_of(v))
+    out += maintain.statements(d, batch_of(v) if fetches else program([v.plan], v.plan.tables))
     sql = maintain.read_select(d, v.plan.top, v.plan.outputs)
     out.append(Statement("read", v.name, sql, maintain.reads(v.plan.top), "", "evaluated when the view is read"))
     return out

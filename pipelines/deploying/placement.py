@@ -83,7 +83,7 @@ def _relieve(movable: list[Compiled], total: int, sizes: dict[str, int]) -> None
 def _can_run(v: Compiled, engine: str) -> bool:
     before, v.engine = v.engine, engine
     try:
-        statements(v)
+        statements(v, fetches=False)
         return True
     except TidemarkError:
         return False
@@ -94,7 +94,7 @@ def _can_run(v: Compiled, engine: str) -> bool:
 def _check(v: Compiled) -> None:
     """Refuse what the engine's dialect cannot say before any table is copied."""
     try:
-        statements(v)
+        statements(v, fetches=False)
     except TidemarkError as e:
         v.error = e
     except Exception as e:
