@@ -38,6 +38,7 @@ from compiler.simplify.prune import prune
 Large = Callable[[str], bool]  # whether a table's mirror is too large to be read whole for a batch
 DEEPEST = 6  # joins that bring keys to each other, one within the other
 MOST = 40  # joins of one step that are tried
+FETCH = "fetch: the rows of a mirror with these keys"
 LONGEST = 300  # operators of a step that is looked at: what is larger is read as before
 
 
@@ -45,9 +46,11 @@ def fetched(p: Program, large: Large) -> Program:
     """The program with the mirrors that are `large` read by keys in steps of their own, where it has keys for them."""
     out = _Fetching(large)
     for s in p.steps:
-        relation = out.rewritten(s.relation)
-        out.put(replace(s, relation=relation))
-    changes = [c if isinstance(c.source, Temp) else replace(c, source=out.rewritten(c.source)) for c in p.changes]
+        relation = out.rewritten(s.relation, s.state)  # which may put steps before it
+        out.steps.append(replace(s, relation=relation))
+    changes = [
+        c if isinstance(c.source, Temp) else replace(c, source=out.rewritten(c.source, c.state.name)) for c in p.changes
+    ]
     return narrowed(Program(out.steps, changes, p.rules))
 
 
@@ -61,14 +64,12 @@ class _Fetching:
     names: Iterator[int] = field(default_factory=count)
     netted: set[Relation] = field(default_factory=set)
     trials: Iterator[int] = field(default_factory=count)  # of the relation at hand
+    state: str = ""  # whose change it is a part of: what fails on the way is its
 
-    def put(self, s: Step) -> None:
-        self.steps.append(s)
-
-    def rewritten(self, r: Relation) -> Relation:
+    def rewritten(self, r: Relation, state: str) -> Relation:
         if not self.whole(r) or sum(1 for _ in walk(r)) > LONGEST:
             return r
-        self.trials = count()
+        self.trials, self.state = count(), state
         before = dict(self.stored)
         new = self.of(r)
         made = {k: t for k, t in self.stored.items() if k not in before}
@@ -108,8 +109,8 @@ class _Fetching:
         n = next(self.names)
         keys = Keys(source, tuple((f"_met_{n}_{i}", e) for i, e in enumerate(exprs)))
         pairs: Pairs = [(e, k) for (e, _), k in zip(equal, keys.schema, strict=True)]
-        trial = _Fetching(
-            self.large, list(self.steps), dict(self.lookups), dict(self.stored), self.depth + 1, self.names, self.netted
+        trial = replace(
+            self, steps=list(self.steps), lookups=dict(self.lookups), stored=dict(self.stored), depth=self.depth + 1
         )
         new = trial.of(trial.looked_up(_towards(r, keys, pairs)))
         if trial.whole(new):
@@ -152,7 +153,7 @@ class _Fetching:
             name = f"fetched_{slug([table, 'by', *by])}_{digest(read)}"
             self.lookups[read] = Temp(name, now.schema, not scan.key)
             lookup = Lookup(scan.table, tuple(sorted(by)), ks)
-            self.put(Step(name, read, not scan.key, "fetch: the rows of a mirror with these keys", "", lookup))
+            self.steps.append(Step(name, read, not scan.key, FETCH, self.state, lookup))
         temp = self.lookups[read]
         if scan.at == "after":
             return temp
@@ -172,7 +173,7 @@ class _Fetching:
     def store(self, r: Relation) -> Temp:
         if r not in self.stored:
             temp = Temp(f"meets_{digest(r)}", r.schema, False)
-            self.put(Step(temp.name, _replaced(r, self.stored), False, MEETS, ""))
+            self.steps.append(Step(temp.name, _replaced(r, self.stored), False, MEETS, self.state))
             self.stored[r] = temp
         return self.stored[r]
 

@@ -78,8 +78,11 @@ def driving(r: Relation) -> bool:
 
 
 def nearest(r: Relation, exprs: list[Scalar]) -> tuple[Relation, list[Scalar]]:
-    """The smallest part of r that has what the expressions read: their values there are all that r has, or more."""
+    """The smallest part of r that has what the expressions read: their values there are all that r has, or more. What
+    is computed is not computed for rows that r has not: it could fail for them."""
     used = columns(*exprs)
+    if not all(isinstance(e, Col) for e in exprs):
+        return r, exprs
     if isinstance(r, Project) and all(isinstance(e, Col) for n, e in r.exprs if n in used):
         known = dict(r.exprs)
         return nearest(r.input, [substitute(e, known) for e in exprs])

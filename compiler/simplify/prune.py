@@ -36,12 +36,10 @@ def prune(r: Relation) -> Relation:
 
 def columns_read(r: Relation) -> dict[str, set[str]]:
     """Of each table, the columns that the relation reads."""
-    order = _readers_first(r)
-    need = _needed(r, order)
     out: dict[str, set[str]] = {}
-    for n in order:
+    for n, names in leaves_read(r).items():
         if isinstance(n, Scan):
-            out.setdefault(n.table, set()).update(need[n])
+            out.setdefault(n.table, set()).update(names)
     return out
 
 

@@ -20,8 +20,9 @@ from compiler.maintain.program import Prepared, Statement
 from compiler.spelling import ident
 from connectors.duckdb import definition, export, frontier, landing, mirror
 from connectors.duckdb.indexes import Astray, Indexes
-from connectors.duckdb.session import connect, machine_memory
+from connectors.duckdb.session import connect, memory
 from connectors.duckdb.values import cast_errors
+from connectors.duckdb.ways import Ways
 from connectors.engine import EngineFailure, FrontierMoved, Pin, Printer, Programs
 from connectors.failpoints import reach
 from connectors.postgres.origin import LastCommit
@@ -30,7 +31,6 @@ from connectors.typed import typed
 
 REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
-SMALL = 200  # rows of a batch that one thread maintains faster than several
 LOOK_AGAIN = 64  # batches, until mirrors' sizes are looked at again
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 
@@ -60,10 +60,10 @@ class DuckDBEngine:
         self.path, self.printer, self.index_rows = path, printer, index_rows
         new = not path.exists()
         self.con = connect(path, read_only)
-        self.indexes = Indexes(self.con, index_memory if index_memory is not None else machine_memory() // 4)
+        self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory(self.con))
         self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds
-        self.cores = self.using = int(self.con.execute("SELECT current_setting('threads')").fetchall()[0][0])
         self.batches, self.larger = 0, frozenset[str]()
+        self.ways, self.fetching = Ways(), True
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         if new:
             self._initialize()
@@ -148,14 +148,15 @@ class DuckDBEngine:
         return n
 
     def large(self) -> frozenset[str]:
-        """The mirrors that are read by keys where rules have some: reading others whole costs less than a statement."""
+        """The mirrors that the batch at hand reads by keys where rules have some: reading others whole costs less than
+        a statement, and where that was faster for batches like this, it has none."""
         if self.batches % LOOK_AGAIN == 0:
             sizes = self.con.execute(
                 "SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'base'"
             ).fetchall()
             self.larger = frozenset(name for name, rows in sizes if rows >= self.index_rows)
         self.batches += 1
-        return self.larger
+        return self.larger if self.fetching else frozenset()
 
     # -- states and views
 
@@ -236,9 +237,11 @@ class DuckDBEngine:
         """
         con, rows, taken = self.con, 0, dict.fromkeys(self.dead, 0)
         changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
+        kind = (changed, len(str(sum(s.rows.num_rows for s in staged))))
+        self.fetching = self.ways.fetches(kind)
         prepared = programs(changed)
         self._prepare_indexes(prepared, staged)
-        self._threads(sum(s.rows.num_rows for s in staged))
+        begun = time.perf_counter()
         con.execute("BEGIN")
         try:
             if start is not None and (found := self.frontier()) != start:
@@ -257,9 +260,9 @@ class DuckDBEngine:
             if rows:
                 spent: dict[str, float] = {}
                 for statement in prepared.statements:
-                    begun = time.perf_counter()
+                    since = time.perf_counter()
                     self._run(statement)
-                    spent[statement.state] = spent.get(statement.state, 0.0) + time.perf_counter() - begun
+                    spent[statement.state] = spent.get(statement.state, 0.0) + time.perf_counter() - since
                 self.timings.update(spent)
             reach("duckdb.maintained")
             frontier.move(con, end, last)
@@ -272,22 +275,20 @@ class DuckDBEngine:
             self._undo()
             if isinstance(e, Astray):
                 self.indexes.drop(e.mirror)
+            elif not isinstance(e, Exception):  # interrupted, perhaps after the commit
+                self.indexes.clear()
             raise
         self.indexes.settle()
+        if self.larger and not self.indexes.awaited:
+            self.ways.took(kind, self.fetching, time.perf_counter() - begun)
         reach("duckdb.committed")
         for name, n in taken.items():
             self.dead[name] += n
         return rows
 
-    def _threads(self, rows: int) -> None:
-        """A small batch is faster on one thread."""
-        wanted = 1 if rows < SMALL else self.cores
-        if wanted != self.using:
-            self.con.execute(f"SET threads = {wanted}")
-            self.using = wanted
-
     def _prepare_indexes(self, prepared: Prepared, staged: list[Staged]) -> None:
         """What the batch looks up is known to the indexes, and those that were missed long enough are made."""
+        self.indexes.awaited = False
         for f in (s.fetch for s in prepared.statements if s.fetch is not None):
             self.indexes.want(f.mirror, f.columns, f.by)
         for s in staged:

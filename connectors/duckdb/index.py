@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -146,3 +147,15 @@ def hashed(path: Path, types: dict[str, str], named: Iterable[str] | None = None
     """DuckDB's hash of a key, its values in the types that the mirror has."""
     names = [q(c) for c in path] if named is None else list(named)
     return f"hash({', '.join(f'TRY_CAST({n} AS {types[c]})' for n, c in zip(names, path, strict=True))})"
+
+
+def store(
+    con: duckdb.DuckDBPyConnection, table: str, types: dict[str, str], columns: Iterable[str], rows: pa.Table
+) -> None:
+    """Rows that were found as a temp table, columns in the mirror's types; with the place of each, if they have it."""
+    items = [f"CAST({q(c)} AS {types[c]}) AS {q(c)}" for c in columns]
+    if AT in rows.column_names:
+        items.append(AT)
+    con.register("fetched", rows)
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {q(table)} AS SELECT {', '.join(items)} FROM fetched")
+    con.unregister("fetched")

@@ -8,10 +8,11 @@ from functools import reduce
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 
 from compiler.catalog import Table
 from compiler.maintain.program import Fetch
-from connectors.duckdb.index import Indexed, Path, hashed
+from connectors.duckdb.index import Indexed, Path, hashed, store
 from connectors.duckdb.landing import AT
 from connectors.duckdb.mirror import batch, on_key, q
 from connectors.engine import EngineFailure
@@ -25,6 +26,7 @@ KEPT = frozenset(
     ["BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR", "UUID"]
     + ["TIMESTAMP WITH TIME ZONE"]
 )  # types whose values come back from Arrow as they went; and DECIMAL
+SIGNED_ZERO = frozenset(("FLOAT", "DOUBLE"))  # 0 and -0 are equal and have two hashes
 
 
 class Following:
@@ -52,10 +54,7 @@ class Following:
             f"SELECT {hashed(path, self.index.types, named=named)} AS h FROM {table}"
         ).fetchnumpy()["h"]
         rows = self.index.find(path, np.asarray(hashes, dtype=np.uint64), columns, with_place=True)
-        self.con.register("fetched", rows)
-        items = ", ".join(f"CAST({q(c)} AS {self.index.types[c]}) AS {q(c)}" for c in columns)
-        self.con.execute(f"CREATE OR REPLACE TEMP TABLE found AS SELECT {items}, {AT} FROM fetched")
-        self.con.unregister("fetched")
+        store(self.con, "found", self.index.types, columns, rows)
 
     def follow(self) -> None:
         """Take what the batch did; raises Astray where the index does not have what left."""
@@ -102,6 +101,7 @@ class Indexes:
         self.columns: dict[str, set[str]] = {}
         self.paths: dict[str, set[Path]] = {}
         self.refused: dict[str, str] = {}  # mirror → why it has none
+        self.awaited = False  # whether the batch at hand missed one that will be made
 
     def want(self, mirror: str, columns: Iterable[str], path: Path) -> None:
         """What rules read of a mirror; an index that lacks it is dropped, to be made with it."""
@@ -117,6 +117,10 @@ class Indexes:
         """The mirror was changed by something else than a batch: its index is made again."""
         self.of.pop(mirror, None)
 
+    def clear(self) -> None:
+        """What became of the batch is not known: all are made again."""
+        self.of.clear()
+
     def forget(self, mirror: str) -> None:
         """The mirror is gone."""
         for known in (self.of, self.asked, self.columns, self.paths, self.refused):
@@ -128,7 +132,10 @@ class Indexes:
             if mirror in self.of or mirror in self.refused or n <= FEW:
                 continue
             if n > PATIENCE or self._rows(mirror) < AT_ONCE:
-                self._make(mirror)
+                try:
+                    self._make(mirror)
+                except (duckdb.Error, pa.ArrowException, MemoryError) as e:
+                    self._refuse(mirror, f"it could not be made: {e}")
 
     def _refuse(self, mirror: str, why: str) -> None:
         self.refused[mirror] = why
@@ -142,6 +149,9 @@ class Indexes:
             self._refuse(mirror, f"column {other[0]} is of a type that it does not hold")
             return
         paths = tuple(sorted(self.paths[mirror]))
+        if other := [c for p in paths for c in p if types.get(c) in SIGNED_ZERO]:
+            self._refuse(mirror, f"column {other[0]} is of a type whose equal values may differ")
+            return
         if (need := self._rows(mirror) * (8 * len(columns) + ROW_OVERHEAD * len(paths))) > (
             room := self.memory - self.nbytes
         ):
@@ -166,15 +176,12 @@ class Indexes:
         """Fill the temp table `target` with what is fetched; False where there is no index for it."""
         found = self.of.get(f.mirror)
         if found is None:
-            self.asked[f.mirror] = self.asked.get(f.mirror, 0) + 1
+            self._missed(f.mirror)
             return False
         names = [f"_k{i}" for i in range(len(f.by))]
         keys = self.con.execute(f"SELECT {hashed(f.by, found.types, named=names)} AS h FROM ({f.keys})").fetchnumpy()
         rows = found.find(f.by, np.asarray(keys["h"], dtype=np.uint64), f.columns)
-        self.con.register("fetched", rows)
-        items = ", ".join(f"CAST({q(c)} AS {found.types[c]}) AS {q(c)}" for c in f.columns)
-        self.con.execute(f"CREATE OR REPLACE TEMP TABLE {q(target)} AS SELECT {items} FROM fetched")
-        self.con.unregister("fetched")
+        store(self.con, target, found.types, f.columns, rows)
         return True
 
     def following(self, t: Table) -> Following | None:
@@ -192,7 +199,11 @@ class Indexes:
         for path in {t.key, t.identity_key}:
             self.want(t.mirror, columns, path)
         if t.mirror not in self.of:
-            self.asked[t.mirror] = self.asked.get(t.mirror, 0) + 1
+            self._missed(t.mirror)
+
+    def _missed(self, mirror: str) -> None:
+        self.asked[mirror] = self.asked.get(mirror, 0) + 1
+        self.awaited |= mirror not in self.refused
 
     def undo(self) -> None:
         """The batch did not happen."""

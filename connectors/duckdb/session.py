@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import duckdb
@@ -14,6 +13,8 @@ CHECKPOINT = "256MB"  # of WAL; at DuckDB's 16 MB every second batch of 1,000 ro
 # anti joins
 UNSAFE_OPTIMIZERS = "row_group_pruner,compressed_materialization"
 MEMORY_SHARE = 0.75  # of DuckDB's own limit, four fifths of the machine: Spark, and the source itself, may be there too
+DUCKDB_SHARE = 0.8
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 SETTINGS = {
     "TimeZone": "UTC",
     "enable_progress_bar": "false",  # on where Python looks interactive, and printed among the output
@@ -35,9 +36,12 @@ def scratch() -> duckdb.DuckDBPyConnection:
     return con
 
 
-def machine_memory() -> int:
-    """Bytes of memory that the machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+def memory(con: duckdb.DuckDBPyConnection) -> int:
+    """A quarter of the machine's memory, or of what this process may use of it, in bytes, by DuckDB's limit."""
+    row = con.execute("SELECT current_setting('memory_limit')").fetchone()
+    amount, unit = str(row[0]).split() if row else ("1", "GiB")
+    of_machine = float(amount) * 1024 ** UNITS.index(unit) / MEMORY_SHARE / DUCKDB_SHARE
+    return int(of_machine / 4)
 
 
 def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:

@@ -178,3 +178,15 @@ def test_an_index_that_lacks_rows_is_noticed(database: str, tmp_path: Path, monk
         p.catch_up()
     monkeypatch.undo()
     p.assert_equal()
+
+
+def test_what_fails_for_keys_sets_aside_its_view_alone(database: str, tmp_path: Path) -> None:
+    failing = "SELECT c.city, count(*) AS n FROM coded o JOIN customer c ON c.id = o.code::int GROUP BY c.city"
+    p = Project.create(tmp_path, database, {**VIEWS, "failing": failing})
+    (p.home / "tidemark.toml").write_text((p.home / "tidemark.toml").read_text() + "\n[duckdb]\nindex_rows = 0\n")
+    p.source(*SCHEMA, "CREATE TABLE coded (id int PRIMARY KEY, code text)", "INSERT INTO coded VALUES (1, '7')")
+    p.deploy()
+    p.source("UPDATE coded SET code = 'x'", "UPDATE orders SET amount = 1 WHERE id = 6")
+    p.catch_up()
+    assert [v.name for v in p.deployed.views if v.error] == ["failing"]
+    assert {v.view for v in p.verify() if v.equal and not v.mirror} == set(VIEWS)
