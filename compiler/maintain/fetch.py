@@ -38,7 +38,7 @@ from compiler.simplify.prune import prune
 Large = Callable[[str], bool]  # whether a table's mirror is too large to be read whole for a batch
 DEEPEST = 6  # joins that bring keys to each other, one within the other
 MOST = 40  # joins of one step that are tried
-FETCH = "fetch: the rows of a mirror with these keys"
+FETCH = "the rows with these keys of a mirror that is large"
 LONGEST = 300  # operators of a step that is looked at: what is larger is read as before
 
 

@@ -174,11 +174,10 @@ def _limits(r: dict[str, Any], by: dict[tuple[str, int], dict[str, Any]], sizes:
         )
     if found:
         text.append(
-            "*One look-up* finds as many random keys in `lineitem` and reads one column: the engine has no index that "
-            "pays "
-            "(connectors/README.md), so it scans all rows. A batch looks up old images in both tables, and each view "
-            "but the first and "
-            "the last looks up what its changes join."
+            "*One look-up* finds as many random keys in `lineitem` by SQL and reads one column: a scan of all rows. A "
+            "batch looks up old images in both tables, and each view but the first and the last looks up what its "
+            "changes join; an index in memory saves the scans (docs/decisions/fetches-and-the-index.md), where the "
+            "batches of a kind were faster with it."
         )
     return [
         "### What limits it",

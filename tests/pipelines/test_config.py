@@ -30,11 +30,13 @@ def test_every_section_is_read(tmp_path: Path) -> None:
             tmp_path,
             SOURCE
             + '[defaults]\nengine = "spark"\n[warehouse]\npath = "w"\n[batch]\nrows = 5\nbytes = 6\nseconds = 0.5\n'
+            '[duckdb]\nindex_memory = "1.5 GB"\nindex_rows = 7\n'
             '[spark]\nmaster = "spark://m:7077"\nthreshold_rows = 9\n[spark.settings]\n"spark.x" = "y"\n',
         )
     )
     assert (c.defaults.engine, c.warehouse.path) == ("spark", "w")
     assert (c.batch.rows, c.batch.bytes, c.batch.seconds) == (5, 6, 0.5)
+    assert (c.duckdb.index_bytes, c.duckdb.index_rows) == (3 << 29, 7)
     assert (c.spark.master, c.spark.threshold_rows, c.spark.settings) == ("spark://m:7077", 9, {"spark.x": "y"})
 
 
@@ -57,6 +59,7 @@ def test_environment_variables_are_expanded(tmp_path: Path, monkeypatch: pytest.
         (SOURCE + "[spark]\nmasters = ''\n", "unknown_key", ['"spark.masters"', '"master"']),
         ("dns = 1\n" + SOURCE, "unknown_key", ['"dns"']),
         ("home = '.'\n" + SOURCE, "unknown_key", ['"home"']),
+        (SOURCE + "[duckdb]\nindex_memory = 'lots'\n", "bad_value", ['"duckdb.index_memory"', "4GB"]),
         (SOURCE + "[defaults]\nengine = 'oracle'\n", "bad_value", ['"defaults.engine"', "duckdb", "spark"]),
         (SOURCE + "[batch]\nrows = 0\n", "bad_value", ['"batch.rows"', "greater than 0"]),
         (SOURCE + "[batch]\nrows = 'many'\n", "bad_value", ['"batch.rows"', "integer"]),
