@@ -86,6 +86,7 @@ class Engine(Protocol):
 
     name: str
     threads: int  # how many calls that only read, or that fill different states, it takes at once
+    folds: bool  # whether states can take what waits in their tails between batches
 
     def close(self) -> None: ...
 
@@ -164,6 +165,10 @@ class Engine(Protocol):
         `last` is the last transaction among the changes. Raises FrontierMoved where the frontier is elsewhere. Gives
         rows landed.
         """
+        ...
+
+    def fold(self, prepared: Prepared) -> None:
+        """Run a program that only folds tails; durable on return, nothing on failure. No answer changes."""
         ...
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]: ...

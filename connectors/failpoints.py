@@ -24,6 +24,8 @@ NAMES = frozenset(
         "duckdb.maintained",
         "duckdb.frontier",
         "duckdb.committed",
+        "duckdb.folding",
+        "duckdb.folded",
         "duckdb.rewrite",
         "duckdb.rewritten",
         "spark.landed",

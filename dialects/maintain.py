@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from sqlglot import exp
 
 from compiler.catalog import mirror_name
 from compiler.ir.relation import Net, Project, Relation, Scan, State, Temp, walk
 from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import INT4, TEXT, is_padded
+from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
 from compiler.maintain.kept import Bag, Kept, describe
 from compiler.maintain.program import Fetch, Program, Statement, Step
 from dialects.dialect import Dialect, ident
 from dialects.lower import Lower
-from dialects.merge import merge
+from dialects.merge import taken
 
 
 def reads(r: Relation) -> tuple[str, ...]:
@@ -106,7 +109,21 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
         )
     for c in p.changes:
         state = f"state.{c.state.name}"
+        reading = (*reads(c.source), *([] if isinstance(c, Append | Clear) else [state]))
         out.append(
-            Statement("merge", c.state.name, d.sql(merge(d, c)), (*reads(c.source), state), state, c.rule, c.state.name)
+            Statement(
+                _kind(c), c.state.name, d.sql(taken(d, c)), (*reads(c.source), state), state, c.rule, c.state.name
+            )
         )
     return out
+
+
+def _kind(c: Change) -> str:
+    match c:
+        case Append():
+            return "append"
+        case Clear():
+            return "clear"
+        case Add() | AddRows() | Replace():
+            return "merge"
+    assert_never(c)

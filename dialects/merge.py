@@ -1,4 +1,4 @@
-"""A state takes its change: one MERGE statement, matched by null-safe equality."""
+"""A state takes its change: one MERGE statement, matched by null-safe equality; a tail is appended to, or emptied."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from compiler.ir.relation import Temp
 from compiler.ir.types import Type
-from compiler.maintain.change import Add, AddRows, Change, Replace
+from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
 from compiler.maintain.kept import COUNT, WEIGHT, Bag, Kept, key_of
 from dialects.dialect import Dialect, ident
 from dialects.lower import Lower
@@ -18,10 +18,30 @@ OLD, NEW = "s", "d"  # the state and its change, as the statement calls them
 ZERO = exp.Literal.number(0)
 
 
-def merge(d: Dialect, c: Change, source: exp.Table | None = None) -> exp.Merge:
-    """MERGE of a change, from where it is stored if that is not where the program says."""
-    s = c.state
-    state = exp.Table(this=ident(s.name), db=exp.to_identifier("state"))
+def taken(d: Dialect, c: Change, source: exp.Table | None = None) -> exp.Expr:
+    """The statement of a change, from where it is stored if that is not where the program says."""
+    match c:
+        case Append():
+            return _append(d, c, source)
+        case Clear():
+            return exp.Delete(this=_state(c.state))
+        case Add() | AddRows() | Replace():
+            return _merge(d, c, source)
+    assert_never(c)
+
+
+def _state(s: Kept) -> exp.Table:
+    return exp.Table(this=ident(s.name), db=exp.to_identifier("state"))
+
+
+def _append(d: Dialect, c: Append, source: exp.Table | None) -> exp.Insert:
+    names: list[exp.Expr] = [exp.Column(this=ident(x.name)) for x in c.state.columns]
+    rows = exp.Select(expressions=names).from_(_source(d, c, source))
+    return exp.Insert(this=_state(c.state), expression=rows)
+
+
+def _merge(d: Dialect, c: Add | AddRows | Replace, source: exp.Table | None) -> exp.Merge:
+    s, state = c.state, _state(c.state)
     return exp.Merge(
         this=exp.alias_(state, OLD, table=True),
         using=_source(d, c, source),
@@ -38,7 +58,7 @@ def _source(d: Dialect, c: Change, stored: exp.Table | None) -> exp.Expr:
     return exp.Subquery(this=Lower(d).query(c.source, weight=False), alias=exp.TableAlias(this=exp.to_identifier(NEW)))
 
 
-def _whens(d: Dialect, c: Change) -> list[exp.When]:
+def _whens(d: Dialect, c: Add | AddRows | Replace) -> list[exp.When]:
     match c:
         case Replace():
             return _replace(c)

@@ -23,6 +23,7 @@ from dialects.spark.printer import SparkPrinter
 from pipelines import deployment as store
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
+from pipelines.folding import Folding
 from pipelines.project import Compiled, compile_project
 from pipelines.refused import Refused, kept, part, qualified, reads
 
@@ -45,8 +46,9 @@ class Warehouse:
         self.engines: dict[str, Engine] = {}
         self.compiled: dict[str, Compiled] = {}
         self.prepared: dict[
-            tuple[str, tuple[str, ...], frozenset[str], frozenset[str]], Prepared
-        ] = {}  # by engine, views, changed tables and large mirrors
+            tuple[str, tuple[str, ...], frozenset[str], frozenset[str], frozenset[str]], Prepared
+        ] = {}  # by engine, views, changed tables, large mirrors and folded states
+        self.folding = Folding()
         self.lock, self.opening = threading.Lock(), threading.RLock()
         self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
         self.recompile()
@@ -159,17 +161,28 @@ class Warehouse:
 
     def programs(self, engine: str) -> Programs:
         """The programs of an engine's batches, each made once for the views that are maintained."""
-        plans, printer, on = self.plans(engine), self.printer(engine), self.engine(engine)
+        plans, on = self.plans(engine), self.engine(engine)
+        return lambda changed: self._prepared(engine, plans, changed, on.large(), self.folding.due(on, plans))
 
-        def prepared(changed: frozenset[str]) -> Prepared:
-            large = on.large()
-            key = (engine, tuple(p.view for p in plans), changed, large)
-            if key not in self.prepared:
-                p = program(plans, changed)
-                self.prepared[key] = printer.prepare(fetched(p, lambda t: mirror_name(t) in large))
-            return self.prepared[key]
+    def fold(self, engine: str) -> None:
+        """Let states take what waits in their tails, where the engine can between batches."""
+        plans, on = self.plans(engine), self.engine(engine)
+        if on.folds and (some := self.folding.some(on, plans)):
+            on.fold(self._prepared(engine, plans, frozenset(), frozenset(), some))
 
-        return prepared
+    def _prepared(
+        self,
+        engine: str,
+        plans: list[ViewPlan],
+        changed: frozenset[str],
+        large: frozenset[str],
+        folded: frozenset[str],
+    ) -> Prepared:
+        key = (engine, tuple(p.view for p in plans), changed, large, folded)
+        if key not in self.prepared:
+            p = program(plans, changed, folded)
+            self.prepared[key] = self.printer(engine).prepare(fetched(p, lambda t: mirror_name(t) in large))
+        return self.prepared[key]
 
     def printer(self, engine: str) -> Printer:
         return SparkPrinter(self.path / "delta") if engine == "spark" else Printer(DUCKDB)

@@ -3,16 +3,19 @@
 - `Add`: accumulators of the batch, added to those of their groups.
 - `Replace`: groups as they are after the batch; one of `_count` 0 is gone.
 - `AddRows`: rows with signed weights, added to those that are there.
+- `Append`: accumulators of the batch, put behind those that wait in a tail.
+- `Clear`: nothing; what waited in a tail has been taken.
 
 Every place that handles one of them handles all: a `match` over `Change` ends in `assert_never`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from compiler.ir.relation import Relation
-from compiler.maintain.kept import Accumulated, Bag, Recomputed
+from compiler.maintain.kept import Accumulated, Bag, Log, Recomputed
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,30 @@ class AddRows:
     rule: str
 
 
-Change = Add | Replace | AddRows
+@dataclass(frozen=True)
+class Append:
+    state: Log
+    source: Relation
+    rule: str
+
+
+@dataclass(frozen=True)
+class Clear:
+    state: Log
+    rule: str
+
+    @property
+    def source(self) -> Relation:
+        """No rows."""
+        return self.state.definition
+
+
+Change = Add | Replace | AddRows | Append | Clear
+
+
+def mapped(c: Change, f: Callable[[Relation], Relation]) -> Change:
+    """The change with what it takes mapped."""
+    return c if isinstance(c, Clear) else replace(c, source=f(c.source))
 
 
 def word(c: Change) -> str:
@@ -48,3 +74,7 @@ def word(c: Change) -> str:
             return "replace"
         case AddRows():
             return "bag"
+        case Append():
+            return "append"
+        case Clear():
+            return "clear"

@@ -3,7 +3,7 @@ kind."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -12,7 +12,9 @@ from compiler.delta.recursive import fixpoint, monotone
 from compiler.delta.restrict import keys_of, restrict
 from compiler.delta.rules import Deltas
 from compiler.delta.times import after
+from compiler.errors import CompilerBug
 from compiler.ir.relation import (
+    Aggregate,
     Filter,
     Fixpoint,
     Net,
@@ -29,26 +31,35 @@ from compiler.ir.relation import (
 )
 from compiler.ir.scalar import Call, conj, same
 from compiler.ir.types import BOOL
-from compiler.maintain.change import Add, AddRows, Replace
+from compiler.maintain.change import Add, AddRows, Append, Clear, Replace, mapped
 from compiler.maintain.groups import ZERO, as_kept, nonzero, recomputed, summed, with_extrema
-from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Kept, Recomputed
+from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Kept, Log, Recomputed
 from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Program, Step
 from compiler.simplify.prune import prune
 
+TERMS = "Σ γ(ΔR ⋈ γ(S)), what does not change being read as groups that are kept"
 
-def program(plans: list[ViewPlan], changed: frozenset[str]) -> Program:
-    """The statements for a batch that changes the tables `changed` (schema-qualified names)."""
-    p = differentiated(states_of(plans), changed)
+
+def program(plans: list[ViewPlan], changed: frozenset[str], folded: frozenset[str] = frozenset()) -> Program:
+    """The statements for a batch that changes the tables `changed` (schema-qualified names), in which the states
+    `folded` take what waits in their tails."""
+    p = differentiated(states_of(plans), changed, folded)
     p.steps = [replace(s, relation=prune(s.relation)) for s in p.steps]
-    p.changes = [c if isinstance(c.source, Temp) else replace(c, source=prune(c.source)) for c in p.changes]
+    p.changes = [mapped(c, prune) for c in p.changes]
     return p
 
 
-def differentiated(states: list[Kept], changed: frozenset[str]) -> Program:
+def differentiated(states: list[Kept], changed: frozenset[str], folded: frozenset[str] = frozenset()) -> Program:
     """The program of states, those that others read first, before it is simplified."""
     read = {n.name for s in states for n in walk(s.definition) if isinstance(n, State)}
-    return _Differentiation(changed, read).of(states)
+    read |= {n.name for s in states for n in _in_terms(s) if isinstance(n, State) and n.at != "before"}
+    return _Differentiation(changed, read, folded).of(states)
+
+
+def _in_terms(s: Kept) -> Iterator[Relation]:
+    for t in s.terms if isinstance(s, Accumulated) else ():
+        yield from walk(t.query)
 
 
 def rules_of(plan: ViewPlan) -> set[str]:
@@ -61,6 +72,7 @@ def rules_of(plan: ViewPlan) -> set[str]:
 class _Differentiation:
     changed: frozenset[str]
     read: set[str]  # the states that other states read
+    folded: frozenset[str] = frozenset()  # the states that take what waits in their tails
     temps: dict[str, Temp] = field(default_factory=dict)  # what each changed state's readers see
     states: dict[str, Kept] = field(default_factory=dict)
     out: Program = field(default_factory=Program)
@@ -70,6 +82,7 @@ class _Differentiation:
             self.states[s.name] = s
             deltas = Deltas(self.changed | set(self.temps))
             if not deltas.moves(s.definition):
+                self.fold(s)
                 continue
             match s:
                 case Accumulated():
@@ -78,6 +91,8 @@ class _Differentiation:
                     self.recomputed(s, deltas)
                 case Bag():
                     self.bag(s, deltas)
+                case Log():
+                    pass
                 case _:
                     assert_never(s)
             self.out.rules[s.name] = deltas.used
@@ -95,6 +110,8 @@ class _Differentiation:
             if not isinstance(n, State) or n.name not in self.temps or n.at == "before":
                 return n
             s = self.states[n.name]
+            if isinstance(s, Log):  # only who reads a view reads what waits
+                raise CompilerBug(f"{s.name} is read within a batch")
             return self.bag_at(s, n.at) if isinstance(s, Bag) else self.groups_at(s, n.at)
 
         return transform(r, one)
@@ -117,6 +134,9 @@ class _Differentiation:
     # -- aggregates
 
     def accumulated(self, s: Accumulated, deltas: Deltas) -> None:
+        if s.terms:
+            self.by_terms(s, deltas)
+            return
         change = self.resolve(deltas.of(s.definition.input))
         if is_empty(change):
             return
@@ -125,10 +145,38 @@ class _Differentiation:
             deltas.used.add("keyed")
             new = with_extrema(s, change, self.resolve)
             self.replaced_groups(s, new, "accumulators + γ(ΔR); groups that lost an extremum: γ(R⁺⋉K)")
-        elif s.name in self.read:
-            self.replaced_groups(s, summed(s, s.over(change)), "accumulators + γ(ΔR)")
         else:
-            self.out.changes.append(Add(s, nonzero(s.over(change)), "γ(R + ΔR) = γ(R) + γ(ΔR)"))
+            self.take(s, s.over(change), "γ(ΔR)")
+
+    def by_terms(self, s: Accumulated, deltas: Deltas) -> None:
+        """The sum of what a change of each of the relations adds."""
+        found = [(t, deltas.of(t.changed)) for t in s.terms]
+        terms = [self.resolve(t.over(d)) for t, d in found if not is_empty(d)]
+        if not terms:
+            return
+        deltas.used.add("additive")
+        added = s.adding_up(terms[0] if len(terms) == 1 else Union(tuple(terms)))
+        self.take(s, added, TERMS)
+
+    def take(self, s: Accumulated, added: Aggregate, rule: str) -> None:
+        """A batch's accumulators are taken, or wait."""
+        if s.tail is not None and s.name in self.folded:
+            self.fold(s, nonzero(added))
+        elif s.tail is not None:
+            self.out.changes.append(Append(s.tail, nonzero(added), f"{rule}, to be taken later"))
+        elif s.name in self.read:
+            self.replaced_groups(s, summed(s, added), f"accumulators + {rule}")
+        else:
+            self.out.changes.append(Add(s, nonzero(added), f"γ(R + ΔR) = γ(R) + {rule}"))
+
+    def fold(self, s: Kept, added: Relation | None = None) -> None:
+        """What waits, and what a batch adds, is taken; nothing waits any more."""
+        if not isinstance(s, Accumulated) or s.tail is None or s.name not in self.folded:
+            return
+        waiting: Relation = s.tail.read("before")
+        whole = waiting if added is None else Union((waiting, added))
+        self.out.changes.append(Clear(s.tail, "what waited was taken"))  # changes are made from the last to the first
+        self.out.changes.append(Add(s, nonzero(s.adding_up(whole)), "accumulators + those that waited"))
 
     def recomputed(self, s: Recomputed, deltas: Deltas) -> None:
         deltas.used.add("keyed")

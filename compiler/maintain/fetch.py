@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 
 from compiler.delta.keyed import negative
@@ -29,6 +30,7 @@ from compiler.ir.relation import (
     walk,
 )
 from compiler.ir.scalar import Col, Scalar, columns, conj, same, substitute
+from compiler.maintain.change import mapped
 from compiler.maintain.little import at_hand, driving, filtered, findable, nearest, weighted
 from compiler.maintain.naming import digest, slug
 from compiler.maintain.narrowed import MEETS, added_up_once, narrowed
@@ -48,9 +50,7 @@ def fetched(p: Program, large: Large) -> Program:
     for s in p.steps:
         relation = out.rewritten(s.relation, s.state)  # which may put steps before it
         out.steps.append(replace(s, relation=relation))
-    changes = [
-        c if isinstance(c.source, Temp) else replace(c, source=out.rewritten(c.source, c.state.name)) for c in p.changes
-    ]
+    changes = [mapped(c, partial(out.rewritten, state=c.state.name)) for c in p.changes]
     return narrowed(Program(out.steps, changes, p.rules))
 
 

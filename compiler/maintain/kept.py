@@ -4,19 +4,20 @@
   with (extrema).
 - `Recomputed`: the groups of an aggregate, as computed; a group that changes is computed again.
 - `Bag`: rows, each as often as its weight says.
+- `Log`: the tail of a state that lags: accumulators of batches, appended, which it has not taken yet.
 
 Every place that handles one of them handles all: a `match` over `Kept` ends in `assert_never`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Self
 
-from compiler.ir.relation import Aggregate, Relation, State
-from compiler.ir.scalar import Col
-from compiler.ir.types import INT8
+from compiler.ir.relation import Agg, Aggregate, Filter, Relation, State, Temp, Union, Values, transform
+from compiler.ir.scalar import Call, Col, Lit
+from compiler.ir.types import BOOL, INT8
 
 COUNT = "_count"
 WEIGHT = "_weight"
@@ -68,8 +69,68 @@ class Groups:
 
 
 @dataclass(frozen=True)
+class Term:
+    """A summand of a state's change: `query` gives keys and accumulators, `changed` in it being read as what a batch
+    changes in it, the rest at the times that it says."""
+
+    changed: Relation
+    query: Relation
+
+    def over(self, change: Relation) -> Relation:
+        """The summand, where `change` is Δ of `changed`."""
+        hole = self.hole(self.changed)
+        return transform(self.query, lambda n: change if n == hole else n)
+
+    @staticmethod
+    def hole(changed: Relation) -> Temp:
+        """What stands in a query for Δ of a relation."""
+        return Temp("changed", changed.schema, True)
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a state has not taken yet: rows of its keys and accumulators, any number for a group. It begins empty."""
+
+    name: str
+    columns: tuple[Col, ...]
+    place: Place = Local()
+
+    @property
+    def definition(self) -> Values:
+        return Values(self.columns, ())
+
+    def read(self, at: str = "before") -> State:
+        return State(self.name, self.columns, (), at)
+
+    def mapped(self, f: Callable[[Relation], Relation]) -> Self:
+        return self
+
+
+@dataclass(frozen=True)
 class Accumulated(Groups):
-    """Groups whose accumulators take those of a batch."""
+    """Groups whose accumulators take those of a batch: γ of Δ of their rows, or where a strategy has `terms`, the sum
+    of those. One with a `tail` takes them from there, when that is folded."""
+
+    terms: tuple[Term, ...] = field(default=(), repr=False)
+    tail: Log | None = field(default=None, repr=False)
+
+    def present(self) -> Relation:
+        """The groups with what the tail has of them."""
+        if self.tail is None:
+            return self.read()
+        both = self.adding_up(Union((self.read(), self.tail.read("after"))))
+        return Filter(both, Call(">", (Col(COUNT, INT8), Lit(0, INT8)), BOOL)) if self.key else both
+
+    def adding_up(self, terms: Relation) -> Aggregate:
+        """The accumulators that rows of keys and accumulators add up to."""
+        keys = tuple((k, Col(k, e.type)) for k, e in self.definition.keys)
+        return Aggregate(
+            terms, keys, tuple((n, Agg("sum0", (Col(n, a.type),), a.type)) for n, a in self.definition.aggs)
+        )
+
+    def with_tail(self, name: str) -> Accumulated:
+        """The state under a name of its own, as one that lags."""
+        return replace(self, name=name, tail=Log(f"{name}_tail", self.columns))
 
     @property
     def has_extrema(self) -> bool:
@@ -104,11 +165,18 @@ class Bag:
         return replace(self, definition=f(self.definition))
 
 
-Kept = Accumulated | Recomputed | Bag
+Kept = Accumulated | Recomputed | Bag | Log
+
+
+def lagging(states: Iterable[Kept]) -> list[Accumulated]:
+    """The states that have a tail."""
+    return [s for s in states if isinstance(s, Accumulated) and s.tail is not None]
 
 
 def key_of(s: Kept) -> tuple[str, ...]:
-    """The columns that tell a state's rows apart; of a bag, all but the weight."""
+    """The columns that tell a state's rows apart; of a bag, all but the weight; of a log, none."""
+    if isinstance(s, Log):
+        return ()
     return s.definition.names if isinstance(s, Bag) else s.key
 
 
@@ -121,8 +189,11 @@ def word(s: Kept) -> str:
             return "keyed"
         case Bag():
             return "bag"
+        case Log():
+            return "tail"
 
 
 def describe(s: Kept) -> str:
     """A state in a few words, for people."""
-    return word(s) if isinstance(s, Bag) or not s.key else f"{word(s)} by ({', '.join(s.key)})"
+    key = () if isinstance(s, Bag) else key_of(s)
+    return f"{word(s)} by ({', '.join(key)})" if key else word(s)

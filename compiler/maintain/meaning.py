@@ -14,8 +14,8 @@ from typing import assert_never
 from compiler.errors import CompilerBug
 from compiler.ir.evaluate import evaluate
 from compiler.ir.zset import Database, Row, ZSet, add
-from compiler.maintain.change import Add, AddRows, Change, Replace
-from compiler.maintain.kept import COUNT, Accumulated, Kept, Recomputed
+from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
+from compiler.maintain.kept import COUNT, Accumulated, Kept, Log, Recomputed
 from compiler.maintain.program import Program
 
 States = dict[str, ZSet]
@@ -26,6 +26,18 @@ def filled(states: Iterable[Kept], db: Database) -> States:
     out: States = {}
     for s in states:
         out[s.name] = evaluate(s.definition, replace(db, delta={}, states=out, temps={}))
+    return out
+
+
+def present(states: Iterable[Kept], found: States) -> States:
+    """What states say with their tails: of each that is read, the rows that its readers see."""
+    world = Database({}, {}, states=found)
+    out: States = {}
+    for s in states:
+        if isinstance(s, Accumulated) and s.tail is not None:
+            out[s.name] = evaluate(s.present(), world)
+        elif not isinstance(s, Log):
+            out[s.name] = found[s.name]
     return out
 
 
@@ -52,6 +64,10 @@ def taken(c: Change, old: ZSet, source: ZSet) -> ZSet:
             if any(w < 0 for w in out.values()):
                 raise CompilerBug(f"state {c.state.name} has a row less than none")
             return out
+        case Append():
+            return add(old, source)
+        case Clear():
+            return {}
         case Add():
             return _merged(c.state, old, source, adds=True)
         case Replace():

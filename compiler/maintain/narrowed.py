@@ -24,6 +24,7 @@ from compiler.ir.relation import (
     Window,
     transform,
 )
+from compiler.maintain.change import mapped
 from compiler.maintain.program import Program, Step
 from compiler.simplify.prune import leaves_read, prune
 
@@ -107,7 +108,7 @@ def narrowed(p: Program) -> Program:
         return transform(r, lambda n: replace(n, cols=cols[n.name]) if isinstance(n, Temp) and n.name in cols else n)
 
     out = [_cut_step(s, cut) for s in reversed(steps)]
-    return Program(out, [replace(c, source=cut(c.source)) for c in p.changes], p.rules)
+    return Program(out, [mapped(c, cut) for c in p.changes], p.rules)
 
 
 def _cut_step(s: Step, cut: Callable[[Relation], Relation]) -> Step:

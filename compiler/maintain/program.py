@@ -27,7 +27,8 @@ class Fetch:
 
 @dataclass(frozen=True)
 class Statement:
-    """SQL text and what it is about. `kind`: create, fill, fetch, step, merge, read. A `fetch` may be answered by an
+    """SQL text and what it is about. `kind`: create, fill, fetch, step, merge, append,
+    clear, read. A `fetch` may be answered by an
     index instead of its SQL."""
 
     kind: str

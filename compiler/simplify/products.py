@@ -6,7 +6,9 @@ read twice would keep all of that.
 
 from __future__ import annotations
 
-from compiler.ir.relation import Join, Project, Relation
+from collections.abc import Sequence
+
+from compiler.ir.relation import Filter, Join, Project, Relation
 from compiler.ir.scalar import Scalar, columns, conj, conjuncts
 
 
@@ -33,6 +35,19 @@ def connect_joins(r: Relation) -> Relation:
         return whole if whole.names == n.names else Project(whole, tuple((c.name, c) for c in n.schema))
 
     return go(r)
+
+
+def connected(leaves: Sequence[Relation], conditions: Sequence[Scalar]) -> list[list[int]]:
+    """Which of the relations conditions bring together, by their places: those of one group meet without a product."""
+    return _order(list(leaves), list(conditions))
+
+
+def joined(leaves: Sequence[Relation], conditions: Sequence[Scalar]) -> Relation:
+    """The relations joined, from the first one on, each condition where its columns are first together."""
+    if len(leaves) == 1:
+        return Filter(leaves[0], conj(conditions)) if conditions else leaves[0]
+    every = list(conditions)
+    return _tree([_tree([leaves[i] for i in one], every) for one in connected(leaves, every)], every)
 
 
 def _flat(r: Relation) -> tuple[list[Relation], list[Scalar]]:

@@ -48,6 +48,7 @@ class DuckDBEngine:
 
     name = "duckdb"
     threads = 1
+    folds = True
 
     def __init__(
         self,
@@ -322,6 +323,22 @@ class DuckDBEngine:
             code="engine",
             hint="Nothing of it was stored; what was captured is read again. Is the disk full?",
         )
+
+    def fold(self, prepared: Prepared) -> None:
+        """Let states take what waits in their tails, in a transaction of its own."""
+        self.con.execute("BEGIN")
+        try:
+            for statement in prepared.statements:
+                self._run(statement)
+                reach("duckdb.folding")
+            self.con.execute("COMMIT")
+        except duckdb.Error as e:
+            self._undo()
+            raise self._failed("folding", e) from e
+        except BaseException:
+            self._undo()
+            raise
+        reach("duckdb.folded")
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]:
         """Rewrite mirrors in which deleted rows have become many; gives the tables that were."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from compiler.catalog import Table
 from compiler.ir.relation import Relation, Scan, Temp, walk
+from compiler.maintain.change import Clear
 from compiler.maintain.program import Program
 from compiler.spelling.spark import type_name
 from connectors.engine import FrontierMoved, Programs
@@ -136,6 +137,9 @@ class Batches(Filling):
         owners = {s.name: s.state for s in p.steps}
         merges: list[dict[str, str]] = []
         for c in p.changes:
+            if isinstance(c, Clear):
+                merges.append({"state": c.state.name, "sql": self.printer.merge(c, folder)})
+                continue
             name = c.source.name if isinstance(c.source, Temp) else f"change_{c.state.name}"
             if not isinstance(c.source, Temp):
                 steps.append((name, c.source, False))

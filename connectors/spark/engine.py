@@ -20,6 +20,7 @@ import pyarrow as pa
 from compiler.catalog import Table
 from compiler.ir.relation import State, walk
 from compiler.maintain.plan import ViewPlan
+from compiler.maintain.program import Prepared
 from compiler.spelling.spark import shortest_real, type_name
 from compiler.temporal import timed
 from connectors.duckdb.session import scratch
@@ -77,10 +78,14 @@ class SparkEngine(Upkeep):
 
     name = "spark"
     threads = 4
+    folds = False  # each of its commits is marked with the LSN of a batch, so that a batch folds
 
     def large(self) -> frozenset[str]:
         """None is read by keys in a step of its own: a step is a job."""
         return frozenset()
+
+    def fold(self, prepared: Prepared) -> None:
+        raise NotImplementedError("Spark folds in a batch")
 
     def create_mirror(self, t: Table) -> None:
         self.tables[f"{t.schema}.{t.name}"] = t

@@ -15,7 +15,7 @@ from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program
 from dialects import maintain
 from dialects.lower import Lower
-from dialects.merge import merge
+from dialects.merge import taken
 from dialects.printer import Printer
 from dialects.spark import SPARK
 
@@ -81,9 +81,9 @@ class SparkPrinter(Printer):
         return self.placed(broadcast(tree) if small else tree, versions)
 
     def merge(self, c: Change, stored: Path) -> str:
-        """MERGE of a change that is stored as Parquet."""
+        """The statement of a change that is stored as Parquet."""
         return self.placed(
-            merge(SPARK, c, exp.Table(this=exp.to_identifier(str(stored), quoted=True), db=exp.to_identifier(STORED)))
+            taken(SPARK, c, exp.Table(this=exp.to_identifier(str(stored), quoted=True), db=exp.to_identifier(STORED)))
         )
 
     def view(self, plan: ViewPlan, now: str | None = None, versions: Mapping[str, int] | None = None) -> str:

@@ -35,6 +35,7 @@ COLLECT = 0.1  # of the seconds that the last batch took, the next one is collec
 COLLECT_AT_MOST = 2.0  # seconds, in which a pipeline does not notice that it is to stop
 TRIES, PAUSE = 100, 0.02  # to find a snapshot that is a part of the commit order; seconds
 RECENT = 100_000
+FOLD_AFTER = 2.0  # seconds without a batch, after which states take what waits in their tails
 IDLE_BYTES = 1 << 20  # of WAL that had nothing for us, after which the server may let go of it
 
 
@@ -69,6 +70,7 @@ class Capture:
             10.0 if self.engines == ["spark"] else 0.0
         )  # seconds of the last batch; a new session's first takes that at least
         self.acknowledged = 0
+        self.unfolded, self.applied_at = True, time.monotonic()  # whether tails may have grown since they were folded
         self.landed: Callable[[BatchDone], None] = lambda b: None
         self.open()
         slower = [e for e in self.engines if e != "duckdb"] if len(self.engines) > 1 else []
@@ -147,6 +149,7 @@ class Capture:
                 self.ledger.give(e, got.end)
         reach("capture.applied")
         self.took = time.perf_counter() - start
+        self.unfolded, self.applied_at = True, time.monotonic()
         return BatchDone(got.changes, rows, self.took, got.end, len(got.xids), sum(map(len, got.frames)))
 
     def _apply(self, engine: str, decoder: ChangeDecoder, decoded: Decoded, end: int, last: LastCommit | None) -> int:
@@ -197,7 +200,19 @@ class Capture:
             self.advance(complete)
         elif self.acknowledged < self.frontier:
             self._acknowledge()
+        if resting and self.unfolded and time.monotonic() > self.applied_at + FOLD_AFTER:
+            self._fold()
         self._held()
+
+    def _fold(self) -> None:
+        """States take what waits in their tails, where nothing else is to be done."""
+        self.unfolded = False
+        for e in self.engines:
+            try:
+                if e not in self.workers:
+                    self.warehouse.fold(e)
+            except EngineFailure as failure:
+                self.warehouse.set_aside(e, failure)
 
     def _held(self) -> None:
         """What each engine holds by now, as far as the server has told."""

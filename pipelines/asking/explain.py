@@ -9,11 +9,11 @@ from typing import Any
 from compiler.catalog import Catalog, read_schema
 from compiler.errors import TidemarkError
 from compiler.ir import notation
-from compiler.ir.relation import Relation, TopK, Window, walk
+from compiler.ir.relation import Aggregate, Relation, TopK, Window, walk
 from compiler.maintain import change, kept
 from compiler.maintain.differentiate import program, rules_of
 from compiler.maintain.fetch import fetched
-from compiler.maintain.kept import Bag
+from compiler.maintain.kept import Bag, lagging
 from compiler.maintain.program import Program, Statement
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
@@ -72,6 +72,7 @@ def statements(v: Compiled, fetches: bool = True) -> list[Statement]:
     for s in v.plan.states:
         out += [maintain.create_state(d, s), maintain.fill_state(d, s)]
     out += maintain.statements(d, batch_of(v) if fetches else program([v.plan], v.plan.tables))
+    out += maintain.statements(d, program([v.plan], frozenset(), frozenset(s.name for s in lagging(v.plan.states))))
     sql = maintain.read_select(d, v.plan.top, v.plan.outputs)
     out.append(Statement("read", v.name, sql, maintain.reads(v.plan.top), "", "evaluated when the view is read"))
     return out
@@ -132,7 +133,7 @@ def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict
             {
                 "name": s.name,
                 "kind": kept.word(s),
-                "key": [] if isinstance(s, Bag) else list(s.key),
+                "key": [] if isinstance(s, Bag) else list(kept.key_of(s)),
                 "rows": held[s.name][0] if s.name in held else None,
                 "bytes": held[s.name][1] if s.name in held else None,
                 "columns": [f"{c.name} {c.type}" for c in s.columns],
@@ -165,6 +166,8 @@ def read_time(top: Relation) -> list[str]:
             )
         if isinstance(n, TopK):
             out.append("ORDER BY … LIMIT is evaluated when the view is read, over the kept rows")
+    if any(isinstance(n, Aggregate) for n in walk(top)):
+        out.append("groups are added up when the view is read: those that are kept, and what waits to be taken")
     return out
 
 

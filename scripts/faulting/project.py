@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from faulting.compare import Difference, compare
+from faulting.schema import STRATEGIES
 from faulting.server import tied
 
 LIMITS = {"duckdb": 120.0, "spark": 420.0}  # seconds that a command may take
@@ -129,7 +130,9 @@ class Project:
     def add(self, views: dict[str, str]) -> None:
         self.views |= views
         for name, query in self.views.items():
-            (self.home / "views" / f"{name}.sql").write_text(f'CREATE MATERIALIZED VIEW "{name}" AS\n{query};\n')
+            options = f" WITH (strategy = '{STRATEGIES[name]}')" if name in STRATEGIES else ""
+            text = f'CREATE MATERIALIZED VIEW "{name}"{options} AS\n{query};\n'
+            (self.home / "views" / f"{name}.sql").write_text(text)
 
     def drop(self, views: dict[str, str]) -> None:
         for name in views:

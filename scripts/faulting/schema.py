@@ -43,7 +43,10 @@ VIEWS = {
     "sum_b": "SELECT sum(amount) AS s FROM account_b",
     "total": "SELECT sum(amount) AS s FROM (SELECT amount FROM account_a UNION ALL SELECT amount FROM account_b) x",
     "marks": "SELECT id, n FROM mark",
+    "worth": "SELECT i.kind, count(*) AS n, sum(i.price * p.qty) AS s FROM item i JOIN part p ON p.item = i.id "
+    "GROUP BY i.kind",
 }
+STRATEGIES = {"tags": "split", "sum_b": "split", "total": "split", "worth": "higher_order"}
 SPARK_VIEWS = ("by_kind", "joined", "tags", "sum_a", "sum_b", "total", "marks")  # a batch of each costs Spark seconds
 LATER = {
     "laters": "SELECT l.v, count(*) AS n, count(i.id) AS items FROM later l LEFT JOIN item i ON i.id = l.id "

@@ -10,7 +10,12 @@ from collections.abc import Callable, Mapping
 
 from compiler.ir.relation import Relation
 from compiler.maintain.readable import Offer
-from compiler.maintain.strategy import first_order, recompute
+from compiler.maintain.strategy import first_order, higher_order, recompute, split
 
 Strategy = Callable[[str, Relation], Offer]
-STRATEGIES: Mapping[str, Strategy] = {first_order.NAME: first_order.offer, recompute.NAME: recompute.offer}
+STRATEGIES: Mapping[str, Strategy] = {
+    first_order.NAME: first_order.offer,
+    higher_order.NAME: higher_order.offer,
+    split.NAME: split.offer,
+    recompute.NAME: recompute.offer,
+}
