@@ -110,11 +110,8 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
     for c in p.changes:
         state = f"state.{c.state.name}"
         reading = (*reads(c.source), *([] if isinstance(c, Append | Clear) else [state]))
-        out.append(
-            Statement(
-                _kind(c), c.state.name, d.sql(taken(d, c)), (*reads(c.source), state), state, c.rule, c.state.name
-            )
-        )
+        sql = d.sql(taken(d, c))
+        out.append(Statement(_kind(c), c.state.name, sql, reading, state, c.rule, c.state.name))
     return out
 
 

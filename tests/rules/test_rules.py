@@ -47,8 +47,18 @@ def block(page: Path, kind: str) -> str:
     return found[1].strip()
 
 
+def strategy(page: Path) -> str:
+    """The one that the page is about; most are about any."""
+    found = re.search(r"^Strategy: `(\w+)`", page.read_text(), re.M)
+    return found[1] if found else "auto"
+
+
+def statement(page: Path) -> str:
+    return f"CREATE MATERIALIZED VIEW \"{page.stem}\" WITH (strategy = '{strategy(page)}') AS\n{block(page, 'sql')};\n"
+
+
 def planned(page: Path) -> Compiled:
-    view = Compiled(page.stem, parse_view(f'CREATE MATERIALIZED VIEW "{page.stem}" AS {block(page, "sql")}'))
+    view = Compiled(page.stem, parse_view(statement(page)), strategy=strategy(page))
     compile_project([view], read_schema(SCHEMA))
     assert view.error is None, view.error
     return view
@@ -89,7 +99,9 @@ def deployed(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         c.execute("DROP DATABASE IF EXISTS rules WITH (FORCE)")
         c.execute("CREATE DATABASE rules")
     dsn = psycopg.conninfo.make_conninfo(server, dbname="rules")
-    project = Project.create(tmp_path_factory.mktemp("rules"), dsn, {p.stem: block(p, "sql") for p in PAGES})
+    project = Project.create(tmp_path_factory.mktemp("rules"), dsn, {})
+    for p in PAGES:
+        (project.home / "views" / f"{p.stem}.sql").write_text(statement(p))
     project.source(SCHEMA, LOAD)
     project.deploy()
     yield project

@@ -12,13 +12,14 @@ from functools import reduce
 
 from compiler.ir import types
 from compiler.ir.relation import Agg
-from compiler.ir.scalar import Call, Lit, Scalar, case, columns, conj, conjuncts
+from compiler.ir.scalar import Call, Lit, Scalar, case, columns, conj, conjuncts, is_null, negate
 from compiler.ir.types import INT8, Type
 
 CERTAIN = frozenset(
     ("=", "<>", "<", "<=", ">", ">=", "and", "or", "not", "is_null", "is_true", "is_false", "same")
     + ("case", "coalesce", "greatest", "least", "+", "-", "*", "neg")
 )  # functions that give a value, or NULL, for every row
+STRICT = frozenset(("+", "-", "*", "neg", "cast"))  # NULL exactly where an argument is
 EXACT = frozenset(
     ("int2", "int4", "int8", "bool", "date", "time", "timestamp", "timestamptz", "uuid")
     + ("text", "varchar", "bpchar", "enum")
@@ -33,13 +34,14 @@ class Share:
     keep: tuple[Scalar, ...] = ()
 
     @property
-    def value(self) -> Scalar:
-        """Of one row, as a number."""
-        one: Scalar = Lit(1, INT8)
-        if self.factor is not None:
-            zero: Scalar = Lit("0", self.factor.type) if types.is_numeric(self.factor.type) else Lit(0, INT8)
-            one = Call("coalesce", (self.factor, zero), self.factor.type)
-        return case([(conj(self.keep), one)], _zero(one.type), one.type) if self.keep else one
+    def value(self) -> Scalar | None:
+        """Of one row, as a number; None where it is 1."""
+        if self.factor is None:
+            one: Scalar = Lit(1, INT8)
+            return case([(conj(self.keep), one)], _zero(INT8), INT8) if self.keep else None
+        there = Call("coalesce", (self.factor, _zero(self.factor.type)), self.factor.type)
+        keep = [c for c in self.keep if c not in _there(negate(is_null(self.factor)))]
+        return case([(conj(keep), there)], _zero(there.type), there.type) if keep else there
 
     @property
     def total(self) -> Agg:
@@ -54,7 +56,7 @@ def shares(a: Agg, parts: Sequence[set[str]]) -> list[Share] | None:
     """The share of each part in a count or sum; None where it has none. A part is its columns; the first takes what
     reads none, and what could fail for a row that the others would have removed."""
     keep: list[list[Scalar]] = [[] for _ in parts]
-    for c in conjuncts(a.filter) if a.filter is not None else []:
+    for c in _conditions(a):
         if (i := _part(c, parts)) is None:
             return None
         keep[i].append(c)
@@ -62,6 +64,19 @@ def shares(a: Agg, parts: Sequence[set[str]]) -> list[Share] | None:
     if a.fn == "sum0" and not _split(a.args[0], parts, factors):
         return None
     return [Share(product(f) if f else None, tuple(k)) for f, k in zip(factors, keep, strict=True)]
+
+
+def _conditions(a: Agg) -> list[Scalar]:
+    """What a row has to meet to count; that a product is there is that its factors are."""
+    return [p for c in (conjuncts(a.filter) if a.filter is not None else []) for p in _there(c)]
+
+
+def _there(c: Scalar) -> list[Scalar]:
+    inner = c.args[0] if isinstance(c, Call) and c.fn == "not" else None
+    value = inner.args[0] if isinstance(inner, Call) and inner.fn == "is_null" else None
+    if isinstance(value, Call) and value.fn in STRICT and certain(value):
+        return [p for x in value.args if columns(x) for p in _there(negate(is_null(x)))]
+    return [c]
 
 
 def whole(a: Agg, parts: int) -> list[Share]:
@@ -95,7 +110,7 @@ def _times(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _zero(t: Type) -> Scalar:
-    return Lit("0", t) if types.is_numeric(t) else Lit(0, INT8)
+    return Lit("0", t) if types.is_numeric(t) else Lit(0, t)
 
 
 def _part(e: Scalar, parts: Sequence[set[str]]) -> int | None:

@@ -78,7 +78,10 @@ class Parts:
     def value(self, a: Agg) -> Scalar:
         """What one row of the term adds to an accumulator."""
         mine, *others = self.shares[a]
-        value = product([self.told(mine.value), *(g.sum_of(s) for g, s in zip(self.groups, others, strict=True))])
+        factors: list[Scalar] = [g.sum_of(s) for g, s in zip(self.groups, others, strict=True)]
+        if mine.value is not None:
+            factors.insert(0, self.told(mine.value))
+        value = product(factors) if factors else Lit(1, INT8)
         return cast(value, INT8 if a.fn == "count" else a.type)
 
 
