@@ -8,6 +8,7 @@ from connectors.engine import Engine
 
 LEAST = 20_000  # rows of a tail that are never too many: a reader adds them up in a few milliseconds
 SHARE = 0.1  # of the state's own rows
+AFTER = 2.0  # seconds without a batch, after which all of them are taken
 BATCHES = 32  # that may wait where an engine does not tell rows without reading them
 
 

@@ -22,6 +22,7 @@ from connectors.postgres.snapshot import SharedSnapshot
 from connectors.postgres.stream import Admit, Limits, Received
 from connectors.staging import stage
 from connectors.typed import ValueOutOfRange
+from pipelines import folding
 from pipelines.applying.changes import ChangeDecoder, open_changes
 from pipelines.applying.freshness import Freshness
 from pipelines.applying.ledger import Ledger
@@ -35,7 +36,6 @@ COLLECT = 0.1  # of the seconds that the last batch took, the next one is collec
 COLLECT_AT_MOST = 2.0  # seconds, in which a pipeline does not notice that it is to stop
 TRIES, PAUSE = 100, 0.02  # to find a snapshot that is a part of the commit order; seconds
 RECENT = 100_000
-FOLD_AFTER = 2.0  # seconds without a batch, after which states take what waits in their tails
 IDLE_BYTES = 1 << 20  # of WAL that had nothing for us, after which the server may let go of it
 
 
@@ -200,7 +200,7 @@ class Capture:
             self.advance(complete)
         elif self.acknowledged < self.frontier:
             self._acknowledge()
-        if resting and self.unfolded and time.monotonic() > self.applied_at + FOLD_AFTER:
+        if resting and self.unfolded and time.monotonic() > self.applied_at + folding.AFTER:
             self._fold()
         self._held()
 
