@@ -25,6 +25,7 @@ from connectors.duckdb.engine import DuckDBEngine
 from connectors.staging import Staged
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
+from pipelines.folding import Folding
 
 SIZES = (1, 10, 100, 1_000, 10_000, 100_000)
 SPARK_SIZES = (1, 1_000, 10_000)
@@ -82,7 +83,7 @@ class _Timed(DuckDBEngine):
     def _run(self, s: Statement) -> None:
         start = time.perf_counter()
         super()._run(s)
-        if s.kind in ("fetch", "step", "merge"):
+        if s.kind in ("fetch", "step", "merge", "append"):
             self.spent[f"{s.kind} {s.target}"] = time.perf_counter() - start
 
 
@@ -93,17 +94,21 @@ class Driven:
 
     def __init__(self, printer: Printer) -> None:
         self.printer, self.plans = printer, []
-        self.prepared: dict[tuple[frozenset[str], frozenset[str]], Prepared] = {}
+        self.prepared: dict[tuple[frozenset[str], ...], Prepared] = {}
+        self.folding = Folding()
 
     def large(self) -> frozenset[str]:
         return frozenset()
 
+    def folded(self) -> frozenset[str]:
+        return frozenset()
+
     def programs(self, changed: frozenset[str]) -> Prepared:
-        large = self.large()
-        if (changed, large) not in self.prepared:
-            p = fetched(program(self.plans, changed), lambda t: mirror_name(t) in large)
-            self.prepared[changed, large] = self.printer.prepare(p)
-        return self.prepared[changed, large]
+        key = (changed, self.large(), self.folded())
+        if key not in self.prepared:
+            p = fetched(program(self.plans, changed, key[2]), lambda t: mirror_name(t) in key[1])
+            self.prepared[key] = self.printer.prepare(p)
+        return self.prepared[key]
 
 
 class OnDuckDB(Driven):
@@ -127,6 +132,9 @@ class OnDuckDB(Driven):
 
     def large(self) -> frozenset[str]:
         return self.engine.large()
+
+    def folded(self) -> frozenset[str]:
+        return self.folding.due(self.engine, self.plans)
 
     def frontier(self) -> int:
         return self.engine.frontier()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from compiler import compile_view
 from compiler.catalog import Catalog
+from compiler.maintain.choose import AUTO
 from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_query
 
@@ -33,6 +34,6 @@ FROM (SELECT o_custkey, count(*) AS n_orders FROM orders GROUP BY o_custkey) AS 
 }
 
 
-def compile_all(catalog: Catalog) -> dict[str, ViewPlan]:
-    """Every view's plan, by name."""
-    return {name: compile_view(name, parse_query(text), catalog) for name, text in VIEWS.items()}
+def compile_all(catalog: Catalog, strategy: str = AUTO) -> dict[str, ViewPlan]:
+    """Every view's plan by a strategy, by name."""
+    return {name: compile_view(name, parse_query(text), catalog, strategy=strategy) for name, text in VIEWS.items()}
