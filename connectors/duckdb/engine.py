@@ -20,7 +20,7 @@ from compiler.maintain.program import Prepared, Statement
 from compiler.spelling import ident
 from connectors.duckdb import definition, export, frontier, landing, mirror
 from connectors.duckdb.indexes import Astray, Indexes
-from connectors.duckdb.session import connect, memory
+from connectors.duckdb.session import connect, memory, pace_checkpoints
 from connectors.duckdb.values import cast_errors
 from connectors.duckdb.ways import Ways
 from connectors.engine import EngineFailure, FrontierMoved, Pin, Printer, Programs
@@ -152,6 +152,7 @@ class DuckDBEngine:
         """The mirrors that the batch at hand reads by keys where rules have some: reading others whole costs less than
         a statement, and where that was faster for batches like this, it has none."""
         if self.batches % LOOK_AGAIN == 0:
+            pace_checkpoints(self.con, self.path)
             sizes = self.con.execute(
                 "SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'base'"
             ).fetchall()

@@ -27,7 +27,7 @@ view and every mirror is compared with the source, row by row, by code that shar
 def write(path: Path, rows: list[Row], options: Options, minutes: float, measured: list[str]) -> None:
     title = {"duckdb": "DuckDB", "spark": "Spark"}[options.engine]
     with_moments = "" if measured else f", {options.moments} random moments"
-    asked = (", --quick" if options.quick else "") + (f", --only {options.only}" if options.only else "")
+    asked = ", --quick" if options.quick else ""
     lines = [
         f"{datetime.now(UTC):%Y-%m-%d}, seed {options.seed}{with_moments}{asked}, {minutes:.0f} minutes.",
         "",
@@ -41,6 +41,9 @@ def write(path: Path, rows: list[Row], options: Options, minutes: float, measure
     ):
         if found:
             lines += ["", f"{label}:", "", *(f"- {' '.join(x.split())}" for x in found[:60])]
+    title += (
+        f": {options.only.replace(',', ', ')}" if options.only else ""
+    )  # a part of the sweep has a place of its own
     put(path, f"Mixed load on {title}" if measured else title, lines)
 
 
