@@ -68,9 +68,8 @@ def repeated(rows: pa.Table) -> pa.Table:
     """Each row as often as its weight says."""
     con = scratch()
     con.register("weighed", rows)
-    return con.execute(
-        "SELECT * EXCLUDE (_weight, n) FROM (SELECT *, unnest(range(_weight)) AS n FROM weighed)"
-    ).to_arrow_table()
+    cols = ", ".join(quoted(n) for n in rows.column_names if n != "_weight")
+    return con.execute(f"SELECT {cols} FROM (SELECT {cols}, unnest(range(_weight)) FROM weighed)").to_arrow_table()
 
 
 class SparkEngine(Upkeep):
