@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -61,8 +61,8 @@ class Printer(Protocol):
         """The query that fills a state, from the mirrors as they are."""
         ...
 
-    def prepare(self, p: Program) -> Prepared:
-        """A program in the engine's words."""
+    def prepare(self, p: Program, touched: Sequence[Kept] = ()) -> Prepared:
+        """A program in the engine's words, and what fills the states that it touches anew."""
         ...
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from sqlglot import exp
@@ -11,7 +12,7 @@ from compiler.ir.relation import Net, Project, Relation, Scan, State, Temp, walk
 from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import INT4, TEXT, is_padded
 from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
-from compiler.maintain.kept import Bag, Kept, describe
+from compiler.maintain.kept import Bag, Kept, Log, describe
 from compiler.maintain.program import Fetch, Program, Statement, Step
 from dialects.dialect import Dialect, ident
 from dialects.lower import Lower
@@ -58,6 +59,14 @@ def fill_tree(d: Dialect, s: Kept) -> exp.Expr:
 def fill_state(d: Dialect, s: Kept) -> Statement:
     sql = f"INSERT INTO state.{ident(s.name).sql(d.sqlglot)}\n{fill_select(d, s)}"
     return Statement("fill", s.name, sql, reads(s.definition), f"state.{s.name}", "the query over the mirrors")
+
+
+def refill_state(d: Dialect, s: Kept) -> list[Statement]:
+    """A state emptied, and filled from the mirrors as they are."""
+    name = f"state.{s.name}"
+    sql = d.sql(exp.Delete(this=exp.Table(this=ident(s.name), db=exp.to_identifier("state"))))
+    emptied = Statement("clear", s.name, sql, (), name, "filled anew", s.name)
+    return [emptied] if isinstance(s, Log) else [emptied, replace(fill_state(d, s), state=s.name)]
 
 
 def step_select(d: Dialect, s: Step) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from compiler.ir.relation import Relation
+from compiler.maintain.again import tables_of
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program, Statement
@@ -33,8 +36,10 @@ class Printer:
     def statements(self, p: Program) -> list[Statement]:
         return maintain.statements(self.dialect, p)
 
-    def prepare(self, p: Program) -> Prepared:
-        return Prepared(p, tuple(self.statements(p)), p.columns("delta", "before"))
+    def prepare(self, p: Program, touched: Sequence[Kept] = ()) -> Prepared:
+        """A program in the dialect's words, and what fills the states that it touches anew."""
+        anew = tuple(x for s in touched for x in maintain.refill_state(self.dialect, s))
+        return Prepared(p, tuple(self.statements(p)), p.columns("delta", "before"), anew, tables_of(touched))
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:
         return self.dialect.sql(Lower(self.dialect).query(r, weight=weight))

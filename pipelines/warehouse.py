@@ -10,6 +10,7 @@ from pathlib import Path
 
 from compiler.catalog import Table, mirror_name
 from compiler.errors import TidemarkError
+from compiler.maintain.again import touched
 from compiler.maintain.differentiate import program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.plan import ViewPlan
@@ -181,7 +182,8 @@ class Warehouse:
         key = (engine, tuple(p.view for p in plans), changed, large, folded)
         if key not in self.prepared:
             p = program(plans, changed, folded)
-            self.prepared[key] = self.printer(engine).prepare(fetched(p, lambda t: mirror_name(t) in large))
+            p = fetched(p, lambda t: mirror_name(t) in large)
+            self.prepared[key] = self.printer(engine).prepare(p, touched(plans, changed))
         return self.prepared[key]
 
     def printer(self, engine: str) -> Printer:

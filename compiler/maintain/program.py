@@ -69,12 +69,15 @@ class Prepared:
     changes them.
 
     `statements`: the program as an engine with transactions over several tables runs it. `columns`: of each table,
-    what is read of the rows that a batch takes away.
+    what is read of the rows that a batch takes away. `anew`: what fills the same states anew once the batch has
+    landed, from the mirrors of `tables`.
     """
 
     program: Program
     statements: tuple[Statement, ...]
     columns: Mapping[str, frozenset[str]]
+    anew: tuple[Statement, ...] = ()
+    tables: frozenset[str] = frozenset()
 
 
 @dataclass

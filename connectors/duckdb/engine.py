@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from compiler.catalog import Table
+from compiler.catalog import Table, mirror_name
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Statement
@@ -22,7 +22,7 @@ from connectors.duckdb import definition, export, frontier, landing, mirror
 from connectors.duckdb.indexes import Astray, Indexes
 from connectors.duckdb.session import connect, memory, pace_checkpoints
 from connectors.duckdb.values import cast_errors
-from connectors.duckdb.ways import Ways
+from connectors.duckdb.ways import Kind, Way, Ways
 from connectors.engine import EngineFailure, FrontierMoved, Pin, Printer, Programs
 from connectors.failpoints import reach
 from connectors.postgres.origin import LastCommit
@@ -31,6 +31,9 @@ from connectors.typed import typed
 
 REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
+ANEW_ROWS = 1_000  # of a batch, below which no state is filled anew: it takes no time either way
+ANEW_SHARE = 0.05  # of the rows that are read then
+MOST_SHARE = 0.5  # of them: then nothing else is tried
 LOOK_AGAIN = 64  # batches, until mirrors' sizes are looked at again
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 
@@ -63,7 +66,7 @@ class DuckDBEngine:
         self.con = connect(path, read_only)
         self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory(self.con))
         self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds
-        self.batches, self.larger = 0, frozenset[str]()
+        self.batches, self.larger, self.sizes = 0, frozenset[str](), dict[str, int]()
         self.ways, self.fetching = Ways(), True
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         if new:
@@ -156,6 +159,7 @@ class DuckDBEngine:
             sizes = self.con.execute(
                 "SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'base'"
             ).fetchall()
+            self.sizes = dict(sizes)
             self.larger = frozenset(name for name, rows in sizes if rows >= self.index_rows)
         self.batches += 1
         return self.larger if self.fetching else frozenset()
@@ -240,9 +244,9 @@ class DuckDBEngine:
         con, rows, taken = self.con, 0, dict.fromkeys(self.dead, 0)
         changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
         kind = (changed, len(str(sum(s.rows.num_rows for s in staged))))
-        self.fetching = self.ways.fetches(kind)
-        prepared = programs(changed)
-        self._prepare_indexes(prepared, staged)
+        prepared, way = self._way(kind, staged, programs)
+        statements = prepared.anew if way is Way.ANEW else prepared.statements
+        self._prepare_indexes(statements, prepared, staged)
         begun = time.perf_counter()
         con.execute("BEGIN")
         try:
@@ -251,17 +255,19 @@ class DuckDBEngine:
             reach("duckdb.begun")
             for s in staged:
                 columns = prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset())
-                self._land(s, columns)
+                self._land(s, columns if way is not Way.ANEW else frozenset())
                 landed = con.execute(
                     f"SELECT count(*), count(*) FILTER (WHERE _weight < 0) FROM {mirror.batch(s.table)}"
                 ).fetchone()
                 rows += landed[0] if landed else 0
                 if landed and s.table.mirror in taken:
                     taken[s.table.mirror] += landed[1]
+                if landed:
+                    self.sizes[s.table.mirror] = self.sizes.get(s.table.mirror, 0) + landed[0] - 2 * landed[1]
             reach("duckdb.landed")
             if rows:
                 spent: dict[str, float] = {}
-                for statement in prepared.statements:
+                for statement in statements:
                     since = time.perf_counter()
                     self._run(statement)
                     spent[statement.state] = spent.get(statement.state, 0.0) + time.perf_counter() - since
@@ -281,17 +287,32 @@ class DuckDBEngine:
                 self.indexes.clear()
             raise
         self.indexes.settle()
-        if self.larger and not self.indexes.awaited:
-            self.ways.took(kind, self.fetching, time.perf_counter() - begun)
+        if not self.indexes.awaited:
+            self.ways.took(kind, way, time.perf_counter() - begun)
         reach("duckdb.committed")
         for name, n in taken.items():
             self.dead[name] += n
         return rows
 
-    def _prepare_indexes(self, prepared: Prepared, staged: list[Staged]) -> None:
+    def _way(self, kind: Kind, staged: list[Staged], programs: Programs) -> tuple[Prepared, Way]:
+        """How the batch is done, and its program."""
+        self.fetching = True
+        prepared = programs(kind[0])
+        ways = [Way.FETCH, Way.READ] if self.larger else [Way.READ]
+        rows = sum(s.rows.num_rows for s in staged)
+        whole = sum(self.sizes.get(mirror_name(t), 0) for t in prepared.tables)
+        if prepared.anew and rows >= max(ANEW_ROWS, ANEW_SHARE * whole):
+            ways = [Way.ANEW] if rows >= MOST_SHARE * whole else [*ways, Way.ANEW]
+        way = self.ways.choose(kind, ways)
+        if way is Way.READ and self.larger:
+            self.fetching = False
+            prepared = programs(kind[0])
+        return prepared, way
+
+    def _prepare_indexes(self, statements: Iterable[Statement], prepared: Prepared, staged: list[Staged]) -> None:
         """What the batch looks up is known to the indexes, and those that were missed long enough are made."""
         self.indexes.awaited = False
-        for f in (s.fetch for s in prepared.statements if s.fetch is not None):
+        for f in (s.fetch for s in statements if s.fetch is not None):
             self.indexes.want(f.mirror, f.columns, f.by)
         for s in staged:
             if s.table.key and s.table.mirror in self.larger and not s.truncated:

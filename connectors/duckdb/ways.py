@@ -1,18 +1,28 @@
-"""Two ways for a batch: large mirrors fetched by keys in steps of their own, or read where rules read them.
+"""Ways to do a batch: large mirrors fetched by keys in steps of their own, or read where rules read them, or all
+states that it touches filled anew.
 
-The faster one is taken, by what each took: one row in a clustered mirror is found as fast by a scan, and so are very
-many.
+The fastest one is taken, by what each took: one row in a clustered mirror is found as fast by a scan, and so are very
+many; and where most rows change, a query over all of them is less work than their difference.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Sequence
+from enum import Enum
 from statistics import median
+
+
+class Way(Enum):
+    FETCH = "fetch"
+    READ = "read"
+    ANEW = "anew"
+
 
 Kind = tuple[frozenset[str], int]  # the tables that change, and how many digits the number of rows has
 SAMPLES = 5  # the last ones count
-FIRST = 2  # samples of the fetching way, before the other is tried
-AGAIN = 50  # batches of a kind, until the slower way is tried again
+FIRST = 2  # samples of the first way, before the others are tried
+AGAIN = 50  # batches of a kind, until the second best way is tried again
 HOPELESS = 3.0  # times slower: then it is not
 
 
@@ -20,21 +30,23 @@ class Ways:
     """What batches took, by their kind and their way."""
 
     def __init__(self) -> None:
-        self.seconds: dict[tuple[Kind, bool], deque[float]] = defaultdict(lambda: deque(maxlen=SAMPLES))
+        self.seconds: dict[tuple[Kind, Way], deque[float]] = defaultdict(lambda: deque(maxlen=SAMPLES))
         self.batches: dict[Kind, int] = defaultdict(int)
 
-    def fetches(self, kind: Kind) -> bool:
-        """Whether a batch of this kind is to fetch."""
-        fetching, reading = self.seconds[kind, True], self.seconds[kind, False]
-        if len(fetching) < FIRST:
-            return True
-        if not reading:
-            return False
+    def choose(self, kind: Kind, ways: Sequence[Way]) -> Way:
+        """The way for a batch of this kind, of those that it could go, the likeliest first."""
+        first = ways[0]
+        if len(self.seconds[kind, first]) < min(FIRST, len(ways)) and len(ways) > 1:
+            return first
+        for w in ways:
+            if not self.seconds[kind, w]:
+                return w
         self.batches[kind] += 1
-        a, b = median(fetching), median(reading)
-        again = self.batches[kind] % AGAIN == 0 and max(a, b) < HOPELESS * min(a, b)
-        return (a <= b) is not again
+        took = sorted((median(self.seconds[kind, w]), w.value) for w in ways)
+        best, second = took[0], took[min(1, len(took) - 1)]
+        again = self.batches[kind] % AGAIN == 0 and second[0] < HOPELESS * best[0]
+        return Way(second[1] if again else best[1])
 
-    def took(self, kind: Kind, fetching: bool, seconds: float) -> None:
+    def took(self, kind: Kind, way: Way, seconds: float) -> None:
         """A sample, of the way that was taken in fact."""
-        self.seconds[kind, fetching].append(seconds)
+        self.seconds[kind, way].append(seconds)

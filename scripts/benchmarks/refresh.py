@@ -16,6 +16,7 @@ from benchmarks.data import TABLES, Workload, catalog, generate, table, text_bat
 from benchmarks.views import VIEWS, compile_all
 from compiler.catalog import mirror_name
 from compiler.ir.relation import Scan
+from compiler.maintain.again import touched
 from compiler.maintain.choose import maintenance_of
 from compiler.maintain.differentiate import program
 from compiler.maintain.fetch import fetched
@@ -107,7 +108,7 @@ class Driven:
         key = (changed, self.large(), self.folded())
         if key not in self.prepared:
             p = fetched(program(self.plans, changed, key[2]), lambda t: mirror_name(t) in key[1])
-            self.prepared[key] = self.printer.prepare(p)
+            self.prepared[key] = self.printer.prepare(p, touched(self.plans, changed))
         return self.prepared[key]
 
 

@@ -1,42 +1,56 @@
-"""The way of a batch is the faster one, by what batches of its kind took."""
+"""The way of a batch is the fastest one, by what batches of its kind took."""
 
 from __future__ import annotations
 
 import pytest
 
-from connectors.duckdb.ways import AGAIN, FIRST, SAMPLES, Ways
+from connectors.duckdb.ways import AGAIN, FIRST, SAMPLES, Way, Ways
 
 KIND = (frozenset(("public.t",)), 4)
 
 
-def play(ways: Ways, batches: int, fetching: float, reading: float) -> list[bool]:
+def play(ways: Ways, batches: int, **took: float) -> list[str]:
+    """The ways of so many batches, where each takes as long as is said, the likeliest first."""
     out = []
     for _ in range(batches):
-        out.append(ways.fetches(KIND))
-        ways.took(KIND, out[-1], fetching if out[-1] else reading)
+        way = ways.choose(KIND, [Way(w) for w in took])
+        ways.took(KIND, way, took[way.value])
+        out.append(way.value)
     return out
 
 
-@pytest.mark.parametrize(("fetching", "reading"), [(1.0, 2.0), (2.0, 1.0)])
-def test_both_are_tried_and_the_faster_is_taken(fetching: float, reading: float) -> None:
-    taken = play(Ways(), 200, fetching, reading)
-    assert taken[: FIRST + 1] == [True] * FIRST + [False]
-    other = fetching > reading
+@pytest.mark.parametrize("took", [{"fetch": 1.0, "read": 2.0}, {"fetch": 2.0, "read": 1.0}])
+def test_both_are_tried_and_the_faster_is_taken(took: dict[str, float]) -> None:
+    taken = play(Ways(), 200, **took)
+    assert taken[: FIRST + 1] == ["fetch"] * FIRST + ["read"]
+    other = max(took, key=lambda w: took[w])
     assert 0 < taken[FIRST + 1 :].count(other) <= 200 / AGAIN
 
 
+@pytest.mark.parametrize("best", ["fetch", "read", "anew"])
+def test_the_best_of_three_is_taken(best: str) -> None:
+    took = {w: 1.0 if w == best else 2.5 for w in ("fetch", "read", "anew")}
+    taken = play(Ways(), 200, **took)
+    assert set(taken[: FIRST + 2]) == set(took) and taken[FIRST + 2 :].count(best) >= 190
+
+
 def test_the_slower_is_not_tried_again_where_it_is_hopeless() -> None:
-    assert play(Ways(), 300, 1.0, 50.0).count(False) == 1
+    assert play(Ways(), 300, fetch=1.0, read=50.0).count("read") == 1
 
 
 def test_it_follows_a_change() -> None:
     ways = Ways()
-    play(ways, 100, 1.0, 1.5)
-    taken = play(ways, 4 * AGAIN * SAMPLES, 3.0, 1.5)
-    assert taken[-AGAIN:].count(True) <= 1
+    play(ways, 100, fetch=1.0, read=1.5)
+    taken = play(ways, 4 * AGAIN * SAMPLES, fetch=3.0, read=1.5)
+    assert taken[-AGAIN:].count("fetch") <= 1
 
 
 def test_kinds_do_not_know_of_each_other() -> None:
     ways = Ways()
-    play(ways, 10, 2.0, 1.0)
-    assert not ways.fetches(KIND) and ways.fetches((KIND[0], 5))
+    play(ways, 10, fetch=2.0, read=1.0)
+    both = [Way.FETCH, Way.READ]
+    assert ways.choose(KIND, both) is Way.READ and ways.choose((KIND[0], 5), both) is Way.FETCH
+
+
+def test_one_way_is_no_choice() -> None:
+    assert set(play(Ways(), 10, anew=1.0)) == {"anew"}

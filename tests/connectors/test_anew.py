@@ -1,0 +1,62 @@
+"""A batch that changes most rows fills what it touches anew, in the same transaction: no view is another for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from connectors.duckdb import engine
+from connectors.duckdb.ways import Way, Ways
+from tests.project import Project
+from tests.rules.test_rules import COMMITS, LOAD, PAGES, SCHEMA, statement
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[Way]:
+    """The ways that batches go from now on."""
+    out: list[Way] = []
+    choose = Ways.choose
+
+    def noted(self: Ways, kind: Any, ways: Sequence[Way]) -> Way:
+        out.append(choose(self, kind, ways))
+        return out[-1]
+
+    monkeypatch.setattr(Ways, "choose", noted)
+    return out
+
+
+def test_every_operator(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: list[Way]) -> None:
+    for bound in ("ANEW_ROWS", "ANEW_SHARE", "MOST_SHARE"):
+        monkeypatch.setattr(engine, bound, 0)
+    p = Project.create(tmp_path, database, {})
+    for page in PAGES:
+        (p.home / "views" / f"{page.stem}.sql").write_text(statement(page))
+    p.source(SCHEMA, LOAD)
+    p.deploy()
+    for commit in COMMITS:
+        p.source(commit)
+        p.assert_equal()
+    assert set(taken) == {Way.ANEW}
+
+
+def test_it_is_for_batches_that_change_most_rows(database: str, tmp_path: Path, taken: list[Way]) -> None:
+    p = Project.create(tmp_path, database, {"sums": "SELECT g, count(*) AS n, sum(x) AS s FROM t GROUP BY g"})
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, g int, x int)",
+        "INSERT INTO t SELECT i, i % 7, i FROM generate_series(1, 10000) i",
+    )
+    p.deploy()
+    for change, way in (
+        ("UPDATE t SET x = x + 1 WHERE id < 100", Way.READ),
+        ("UPDATE t SET g = g + 1", Way.ANEW),
+        ("DELETE FROM t WHERE id > 9990", Way.READ),
+        ("TRUNCATE t", Way.READ),
+        ("INSERT INTO t SELECT i, i % 3, i FROM generate_series(1, 5000) i", Way.ANEW),
+    ):
+        taken.clear()
+        p.source(change)
+        p.assert_equal()
+        assert taken == [way], change
