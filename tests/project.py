@@ -25,11 +25,17 @@ class Project:
 
     @classmethod
     def create(
-        cls, home: Path, dsn: str, views: dict[str, str], engine: str = "duckdb", capture: str = "stream"
+        cls,
+        home: Path,
+        dsn: str,
+        views: dict[str, str],
+        engine: str = "duckdb",
+        capture: str = "stream",
+        strategy: str = "auto",
     ) -> Project:
         (home / "views").mkdir(parents=True, exist_ok=True)
         source = f'[source]\ndsn = "{dsn}"\ncapture = "{capture}"\n'
-        (home / "tidemark.toml").write_text(f'{source}\n[defaults]\nengine = "{engine}"\n')
+        (home / "tidemark.toml").write_text(f'{source}\n[defaults]\nengine = "{engine}"\nstrategy = "{strategy}"\n')
         project = cls(home, dsn)
         project.write(views)
         return project

@@ -171,12 +171,16 @@ class Project:
         )
 
 
-def judge(dsn: str, views: dict[str, str], batches: list[str], command: list[str], engine: str) -> Outcome:
+def judge(
+    dsn: str, views: dict[str, str], batches: list[str], command: list[str], engine: str, strategy: str
+) -> Outcome:
     """Deploy the views against an own database, apply the batches, compare after each."""
     out, project = Outcome(), Project(Path(tempfile.mkdtemp(prefix="fuzz-")), command, engine)
     try:
         (project.home / "views").mkdir()
-        (project.home / "tidemark.toml").write_text(f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "{engine}"\n')
+        (project.home / "tidemark.toml").write_text(
+            f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "{engine}"\nstrategy = "{strategy}"\n'
+        )
         for n, sql in views.items():
             (project.home / "views" / f"{n}.sql").write_text(f"CREATE MATERIALIZED VIEW {n} AS\n{sql};\n")
         _follow(project, dsn, views, batches, out)
@@ -186,12 +190,12 @@ def judge(dsn: str, views: dict[str, str], batches: list[str], command: list[str
     return out
 
 
-def screen(dsn: str, views: dict[str, str], engine: str) -> dict[str, dict[str, Any]]:
+def screen(dsn: str, views: dict[str, str], engine: str, strategy: str) -> dict[str, dict[str, Any]]:
     """Compile each view alone, in an own interpreter: the traceback if it crashes, and the names its statements go
     by."""
     root = Path(__file__).resolve().parents[2]
     p = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.runner", dsn, engine],
+        [sys.executable, "-m", "tests.fuzz.runner", dsn, engine, strategy],
         input=json.dumps(views),
         cwd=root,
         text=True,
@@ -201,7 +205,7 @@ def screen(dsn: str, views: dict[str, str], engine: str) -> dict[str, dict[str, 
     return dict(json.loads(p.stdout)) if p.returncode == 0 else {n: {"crash": p.stderr[-800:]} for n in views}
 
 
-def _screen(dsn: str, views: dict[str, str], engine: str) -> dict[str, dict[str, Any]]:
+def _screen(dsn: str, views: dict[str, str], engine: str, strategy: str) -> dict[str, dict[str, Any]]:
     from compiler import compile_view
     from compiler.errors import TidemarkError
     from compiler.maintain.differentiate import program
@@ -217,7 +221,8 @@ def _screen(dsn: str, views: dict[str, str], engine: str) -> dict[str, dict[str,
     out: dict[str, dict[str, Any]] = {}
     for n, sql in views.items():
         try:
-            plan = compile_view(n, parse_view(f"CREATE MATERIALIZED VIEW {n} AS {sql}").query, catalog, {})
+            query = parse_view(f"CREATE MATERIALIZED VIEW {n} AS {sql}").query
+            plan = compile_view(n, query, catalog, {}, strategy)
             maintain.read_select(dialect, plan.top, plan.outputs)
             done = maintain.statements(dialect, program([plan], frozenset(plan.tables)))
             out[n] = {"targets": [x for s in done for x in (s.target, s.state)] + [s.name for s in plan.states]}
@@ -296,4 +301,4 @@ def _compare(folder: Path, dsn: str, views: dict[str, str], step: int, out: Outc
 
 
 if __name__ == "__main__":
-    json.dump(_screen(sys.argv[1], json.load(sys.stdin), sys.argv[2]), sys.stdout)
+    json.dump(_screen(sys.argv[1], json.load(sys.stdin), *sys.argv[2:4]), sys.stdout)

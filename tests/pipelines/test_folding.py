@@ -39,9 +39,7 @@ COMMITS = (
 
 
 def project(database: str, home: Path, strategy: str = "split", engine: str = "duckdb") -> Project:
-    p = Project.create(home, database, VIEWS, engine)
-    toml = home / "tidemark.toml"
-    toml.write_text(toml.read_text().replace("[defaults]\n", f'[defaults]\nstrategy = "{strategy}"\n'))
+    p = Project.create(home, database, VIEWS, engine, strategy=strategy)
     p.source(*SCHEMA)
     return p
 

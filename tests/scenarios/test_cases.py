@@ -18,14 +18,21 @@ def views(case: Path) -> dict[str, str]:
     return {name: text.strip().rstrip(";") for name, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
-ENGINES = ["duckdb", pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.spark])]
+WAYS = [  # engines and strategies
+    pytest.param("duckdb", "auto", id="duckdb"),
+    pytest.param("spark", "auto", id="spark", marks=[pytest.mark.slow, pytest.mark.spark]),
+    pytest.param("duckdb", "higher_order", id="higher_order", marks=pytest.mark.slow),
+    pytest.param("duckdb", "split", id="split", marks=pytest.mark.slow),
+]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("engine", "strategy"), WAYS)
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
-def test_every_view_is_the_sources_after_every_batch(case: Path, engine: str, database: str, tmp_path: Path) -> None:
+def test_every_view_is_the_sources_after_every_batch(
+    case: Path, engine: str, strategy: str, database: str, tmp_path: Path
+) -> None:
     """On Spark, views with a function it has no counterpart for are refused, and the others compared."""
-    p = Project.create(tmp_path, database, views(case), engine)
+    p = Project.create(tmp_path, database, views(case), engine, strategy=strategy)
     p.play(case / "schema.sql")
     p.play(case / "load.sql")
     told = p.deploy(keep_going=engine == "spark").views

@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 
 from tests.project import Project
-from tests.scenarios.test_cases import ENGINES, views
+from tests.scenarios.test_cases import WAYS, views
 
 CASE = Path(__file__).parent / "ch"
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_every_query_is_maintained_under_transactions(engine: str, database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, views(CASE), engine)
+@pytest.mark.parametrize(("engine", "strategy"), WAYS)
+def test_every_query_is_maintained_under_transactions(
+    engine: str, strategy: str, database: str, tmp_path: Path
+) -> None:
+    p = Project.create(tmp_path, database, views(CASE), engine, strategy=strategy)
     p.play(CASE / "schema.sql")
     p.play(CASE / "load.sql")
     p.deploy()

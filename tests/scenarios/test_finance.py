@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.project import Project
-from tests.scenarios.test_cases import ENGINES
+from tests.scenarios.test_cases import WAYS
 
 VIEWS = {
     "vwap": "SELECT sum(b1.price * b1.volume) AS vwap FROM bids b1 WHERE 0.25 * (SELECT sum(b3.volume) FROM bids b3) > "
@@ -34,9 +34,9 @@ ROWS = (
 )
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_every_query_is_maintained(engine: str, database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, VIEWS, engine)
+@pytest.mark.parametrize(("engine", "strategy"), WAYS)
+def test_every_query_is_maintained(engine: str, strategy: str, database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, VIEWS, engine, strategy=strategy)
     p.source(
         *(
             f"CREATE TABLE {t} (id int PRIMARY KEY, broker_id int, volume numeric(12,2), price numeric(12,2))"

@@ -68,8 +68,11 @@ def load(dsn: str, con: duckdb.DuckDBPyConnection, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_every_query_is_maintained(database: str, tmp_path: Path, generated: duckdb.DuckDBPyConnection) -> None:
-    p = Project.create(tmp_path, database, queries(generated))
+@pytest.mark.parametrize("strategy", ["auto", "higher_order", "split"])
+def test_every_query_is_maintained(
+    strategy: str, database: str, tmp_path: Path, generated: duckdb.DuckDBPyConnection
+) -> None:
+    p = Project.create(tmp_path, database, queries(generated), strategy=strategy)
     load(database, generated, tmp_path)
     p.deploy()
     told = p.maintenance

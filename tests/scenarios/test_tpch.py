@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from tests.project import Project
-from tests.scenarios.test_cases import ENGINES
+from tests.scenarios.test_cases import WAYS
 
 CASE = Path(__file__).parent / "tpch"
 TABLES = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
@@ -45,9 +45,9 @@ def load(dsn: str, data: Path) -> None:
         c.execute("ANALYZE")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_every_query_is_maintained(engine: str, database: str, tmp_path: Path, data: Path) -> None:
-    p = Project.create(tmp_path, database, queries(), engine)
+@pytest.mark.parametrize(("engine", "strategy"), WAYS)
+def test_every_query_is_maintained(engine: str, strategy: str, database: str, tmp_path: Path, data: Path) -> None:
+    p = Project.create(tmp_path, database, queries(), engine, strategy=strategy)
     load(database, data)
     p.deploy()
     told = p.maintenance
