@@ -92,12 +92,7 @@ class Frames:
         if not self.ctes or not f.bare or not isinstance(f.source, exp.Table) or f.source.name != self.ctes[-1][0]:
             return None
         body = self.ctes[-1][1]
-        if (
-            self.ctes[-1][2] is not None
-            or not isinstance(body, exp.Select)
-            or bool(f.weights) != weight
-            or body.meta.get("kept")
-        ):
+        if self.ctes[-1][2] is not None or not isinstance(body, exp.Select) or bool(f.weights) != weight:
             return None
         want = (*names, WEIGHT) if weight else names
         if tuple(i.alias_or_name for i in body.expressions) != want or [f.cols[n].name for n in names] != list(names):
@@ -109,7 +104,7 @@ class Frames:
         for name, body, columns in self.ctes:
             alias = exp.TableAlias(this=ident(name), columns=[ident(c) for c in columns] if columns else None)
             w = select.args.get("with_")
-            cte = exp.CTE(this=body, alias=alias, materialized=True if body.meta.get("kept") else None)
+            cte = exp.CTE(this=body, alias=alias)
             if w is None:
                 select.set("with_", exp.With(expressions=[cte], recursive=self.recursive))
             else:

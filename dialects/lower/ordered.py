@@ -106,6 +106,14 @@ class Ordered(Aggregates):
             exclude=exp.var(exclude.upper()) if exclude else None,
         )
 
+    def whole(self, f: Frame, r: Relation) -> Frame:
+        """The rows under a window over all of them, below which no condition of a join may get."""
+        rows = exp.Window(this=exp.Count(this=exp.Star()))
+        items = [*(self.item(f.cols[n], n) for n in r.names), exp.alias_(rows, ident("_rows"))]
+        inner = self.step("counted", self.attach(exp.Select(expressions=items), f), (*r.names, "_rows"), False)
+        inner.where.append(exp.GT(this=inner.cols.pop("_rows"), expression=exp.Literal.number(0)))
+        return inner
+
     def _topk(self, r: TopK, positive: bool) -> Frame:
         f = self.expanded(self.frame(r.input, True), r.input)
         full, apart = self.in_full(r.order, r, f)
@@ -120,9 +128,8 @@ class Ordered(Aggregates):
                 s.set("limit", exp.Limit(expression=exp.Literal.number(r.limit)))
             if r.skip:
                 s.set("offset", exp.Offset(expression=exp.Literal.number(r.skip)))
-            if self.dialect.filters_below_limits:
-                s.meta["kept"] = True
-            return self.step("limited", s, r.names, False)
+            limited = self.step("limited", s, r.names, False)
+            return self.whole(limited, r) if self.dialect.filters_below_limits else limited
         rank = exp.Window(
             this=exp.Anonymous(this="rank" if r.with_ties else "row_number"),
             partition_by=self.keys(r.partition, f.cols),
