@@ -12,6 +12,7 @@ from compiler.ir.relation import (
 from dialects.dialect import ident
 from dialects.lower.frames import ACCUMULATED, SIGNED_SAFE, Frame
 from dialects.lower.relations import Relations
+from dialects.lower.signs import changes
 from dialects.lower.trees import all_of, label_of, ordinal_safe, paren
 
 
@@ -36,7 +37,14 @@ class Aggregates(Relations):
         s = self.attach(exp.Select(expressions=items), f)
         if r.keys:
             s.set("group", exp.Group(expressions=[ordinal_safe(k.copy(), i) for i, k in enumerate(keys)]))
+        if r.keys and r.aggs and f.weights and fns <= ACCUMULATED and not changes(r.input):
+            s.set("having", exp.Having(this=self.there(r, f)))
         return self.step(label_of(r), s, r.names, False)
+
+    def there(self, r: Aggregate, f: Frame) -> exp.Expr:
+        """Whether a group has rows, where some of those that are read cancel."""
+        some: list[exp.Expr] = [exp.Sum(this=self.weight(f)), *(self.aggregate(a, f) for _, a in r.aggs)]
+        return exp.or_(*(exp.NEQ(this=x, expression=exp.Literal.number(0)) for x in some))
 
     def aggregate(self, a: Agg, f: Frame) -> exp.Expr:
         keep = self.scalars.predicate(a.filter, f.cols) if a.filter is not None else None

@@ -8,13 +8,15 @@ from typing import Any
 import duckdb
 import pytest
 from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
 
 from compiler.catalog import Column, Table
 from compiler.delta.rules import Deltas
-from compiler.delta.times import after
+from compiler.delta.times import after, before
 from compiler.ir.evaluate import evaluate
-from compiler.ir.relation import Relation
-from compiler.ir.types import INT4
+from compiler.ir.relation import Agg, Aggregate, Relation
+from compiler.ir.scalar import Call
+from compiler.ir.types import INT4, INT8, numeric
 from compiler.ir.zset import Database, ZSet, add
 from dialects.duckdb import DUCKDB
 from dialects.lower import Lower
@@ -66,3 +68,20 @@ def test_sql_of_a_delta_means_the_delta(con: duckdb.DuckDBPyConnection, q: Relat
     fill(con, db)
     delta = Deltas(frozenset(TABLES)).of(q)
     assert run(con, delta) == evaluate(delta, db)
+
+
+@FEW
+@given(q=queries(depth=2), db=databases(), data=st.data())
+def test_sql_of_accumulators_means_them(
+    con: duckdb.DuckDBPyConnection, q: Relation, db: Database, data: st.DataObject
+) -> None:
+    """Groups whose rows came with the batch were not there before it, whatever their sums say."""
+    c = data.draw(st.sampled_from(q.schema))
+    total = Agg("sum0", (Call("cast", (c,), INT8),), numeric(38, 0))
+    grouped = Aggregate(
+        q, (("g", data.draw(st.sampled_from(q.schema))),), (("n", Agg("count", (c,), INT8)), ("s", total))
+    )
+    fill(con, db)
+    delta = Deltas(frozenset(TABLES)).of(grouped)
+    for r in (before(grouped), after(grouped), delta):
+        assert run(con, r) == evaluate(r, db)
