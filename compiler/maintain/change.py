@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from compiler.ir.relation import Relation
 from compiler.maintain.kept import Accumulated, Bag, Log, Recomputed
@@ -65,16 +66,17 @@ def mapped(c: Change, f: Callable[[Relation], Relation]) -> Change:
     return c if isinstance(c, Clear) else replace(c, source=f(c.source))
 
 
-def word(c: Change) -> str:
-    """A change in one word, for people."""
+def phrase(c: Change) -> str:
+    """What a change does, in a word or two, for people."""
     match c:
         case Add():
-            return "add"
+            return "merge add"
         case Replace():
-            return "replace"
+            return "merge replace"
         case AddRows():
-            return "bag"
+            return "merge bag"
         case Append():
             return "append"
         case Clear():
             return "clear"
+    assert_never(c)

@@ -146,7 +146,7 @@ def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict
             {
                 "name": c.state.name,
                 "rule": c.rule,
-                "algebra": f"merge {change.word(c)}\n" + notation.tree(c.source, "  "),
+                "algebra": f"{change.phrase(c)}\n" + notation.tree(c.source, "  "),
             }
             for c in p.changes
         ],

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from compiler.ir.relation import Aggregate, walk
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.private import published
@@ -66,9 +67,11 @@ class LocalReader:
         return {v.name: self._rows(v) for v in self.warehouse.deployment.views if not v.error}
 
     def _rows(self, v: DeployedView) -> int | None:
-        """Of the last state of the view, without evaluating anything."""
+        """Of the last state of the view, without evaluating anything; None where readers add up."""
         plan = self.warehouse.view(v.name)[1]
-        return self.warehouse.engine(v.engine).rows(plan.states[-1].name) if plan.states else None
+        if not plan.states or any(isinstance(n, Aggregate) for n in walk(plan.top)):
+            return None
+        return self.warehouse.engine(v.engine).rows(plan.states[-1].name)
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
         v, plan = self.warehouse.view(view)
