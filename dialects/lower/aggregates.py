@@ -15,6 +15,8 @@ from dialects.lower.relations import Relations
 from dialects.lower.signs import changes
 from dialects.lower.trees import all_of, label_of, ordinal_safe, paren
 
+COUNTED = frozenset(("count", "sum0"))  # aggregates that are 0 where all rows cancel
+
 
 class Aggregates(Relations):
     """Groups."""
@@ -37,7 +39,7 @@ class Aggregates(Relations):
         s = self.attach(exp.Select(expressions=items), f)
         if r.keys:
             s.set("group", exp.Group(expressions=[ordinal_safe(k.copy(), i) for i, k in enumerate(keys)]))
-        if r.keys and r.aggs and f.weights and fns <= ACCUMULATED and not changes(r.input):
+        if r.keys and r.aggs and f.weights and fns <= COUNTED and not changes(r.input):
             s.set("having", exp.Having(this=self.there(r, f)))
         return self.step(label_of(r), s, r.names, False)
 
