@@ -133,14 +133,3 @@ def test_a_run_folds_when_nothing_arrives(database: str, tmp_path: Path) -> None
         process.wait(30)
     assert not any(waiting(p).values())
     p.assert_equal()
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("strategy", ["split", "higher_order"])
-def test_on_spark_a_batch_folds(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
-    monkeypatch.setattr(folding, "BATCHES", 1)
-    p = project(database, tmp_path, strategy, "spark")
-    p.deploy()
-    for commit in COMMITS[:4]:
-        p.source(commit)
-        p.assert_equal()
