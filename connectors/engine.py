@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -61,8 +61,12 @@ class Printer(Protocol):
         """The query that fills a state, from the mirrors as they are."""
         ...
 
-    def prepare(self, p: Program, touched: Sequence[Kept] = ()) -> Prepared:
-        """A program in the engine's words, and what fills the states that it touches anew."""
+    def prepare(self, p: Program, touched: tuple[Kept, ...] = ()) -> Prepared:
+        """A program in the engine's words, and the states that it touches."""
+        ...
+
+    def refill(self, states: Iterable[Kept]) -> list[Statement]:
+        """States emptied, and filled from the mirrors as they are."""
         ...
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from compiler.ir.relation import Relation
-from compiler.maintain.again import tables_of
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program, Statement
@@ -36,10 +35,12 @@ class Printer:
     def statements(self, p: Program) -> list[Statement]:
         return maintain.statements(self.dialect, p)
 
-    def prepare(self, p: Program, touched: Sequence[Kept] = ()) -> Prepared:
-        """A program in the dialect's words, and what fills the states that it touches anew."""
-        anew = tuple(x for s in touched for x in maintain.refill_state(self.dialect, s))
-        return Prepared(p, tuple(self.statements(p)), p.columns("delta", "before"), anew, tables_of(touched))
+    def prepare(self, p: Program, touched: tuple[Kept, ...] = ()) -> Prepared:
+        return Prepared(p, tuple(self.statements(p)), p.columns("delta", "before"), touched)
+
+    def refill(self, states: Iterable[Kept]) -> list[Statement]:
+        """States emptied, and filled from the mirrors as they are."""
+        return [x for s in states for x in maintain.refill_state(self.dialect, s)]
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:
         return self.dialect.sql(Lower(self.dialect).query(r, weight=weight))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from compiler.ir.relation import Scan, State, walk
 from compiler.maintain.kept import Accumulated, Kept
 from compiler.maintain.plan import ViewPlan, states_of
 
 
-def touched(plans: list[ViewPlan], changed: frozenset[str]) -> list[Kept]:
+def touched(plans: list[ViewPlan], changed: frozenset[str]) -> tuple[Kept, ...]:
     """The states that a batch over the tables `changed` may change, with their tails, those that others read first."""
     names: set[str] = set()
     out: list[Kept] = []
@@ -20,9 +18,4 @@ def touched(plans: list[ViewPlan], changed: frozenset[str]) -> list[Kept]:
         ):
             names.add(s.name)
             out += [s, s.tail] if isinstance(s, Accumulated) and s.tail is not None else [s]
-    return out
-
-
-def tables_of(states: Iterable[Kept]) -> frozenset[str]:
-    """The tables that are read to fill them."""
-    return frozenset(n.table for s in states for n in walk(s.definition) if isinstance(n, Scan))
+    return tuple(out)

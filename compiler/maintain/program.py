@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from compiler.ir.relation import Project, Relation, Scan, walk
 from compiler.ir.scalar import columns
 from compiler.maintain.change import Change
+from compiler.maintain.kept import Kept
 
 
 @dataclass(frozen=True)
@@ -69,15 +71,19 @@ class Prepared:
     changes them.
 
     `statements`: the program as an engine with transactions over several tables runs it. `columns`: of each table,
-    what is read of the rows that a batch takes away. `anew`: what fills the same states anew once the batch has
-    landed, from the mirrors of `tables`.
+    what is read of the rows that a batch takes away. `touched`: the states that it may change, with their tails,
+    which could be filled anew instead.
     """
 
     program: Program
     statements: tuple[Statement, ...]
     columns: Mapping[str, frozenset[str]]
-    anew: tuple[Statement, ...] = ()
-    tables: frozenset[str] = frozenset()
+    touched: tuple[Kept, ...] = ()
+
+    @cached_property
+    def tables(self) -> frozenset[str]:
+        """What is read to fill them anew."""
+        return frozenset(n.table for s in self.touched for n in walk(s.definition) if isinstance(n, Scan))
 
 
 @dataclass

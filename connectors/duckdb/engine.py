@@ -22,7 +22,7 @@ from connectors.duckdb import definition, export, frontier, landing, mirror
 from connectors.duckdb.indexes import Astray, Indexes
 from connectors.duckdb.session import connect, memory, pace_checkpoints
 from connectors.duckdb.values import cast_errors
-from connectors.duckdb.ways import Kind, Way, Ways
+from connectors.duckdb.ways import Kind, Way, Ways, open_ways
 from connectors.engine import EngineFailure, FrontierMoved, Pin, Printer, Programs
 from connectors.failpoints import reach
 from connectors.postgres.origin import LastCommit
@@ -31,9 +31,6 @@ from connectors.typed import typed
 
 REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
-ANEW_ROWS = 1_000  # of a batch, below which no state is filled anew: it takes no time either way
-ANEW_SHARE = 0.05  # of the rows that are read then
-MOST_SHARE = 0.5  # of them: then nothing else is tried
 LOOK_AGAIN = 64  # batches, until mirrors' sizes are looked at again
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 
@@ -245,7 +242,7 @@ class DuckDBEngine:
         changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
         kind = (changed, len(str(sum(s.rows.num_rows for s in staged))))
         prepared, way = self._way(kind, staged, programs)
-        statements = prepared.anew if way is Way.ANEW else prepared.statements
+        statements = self.printer.refill(prepared.touched) if way is Way.ANEW else prepared.statements
         self._prepare_indexes(statements, prepared, staged)
         begun = time.perf_counter()
         con.execute("BEGIN")
@@ -298,12 +295,9 @@ class DuckDBEngine:
         """How the batch is done, and its program."""
         self.fetching = True
         prepared = programs(kind[0])
-        ways = [Way.FETCH, Way.READ] if self.larger else [Way.READ]
         rows = sum(s.rows.num_rows for s in staged)
         whole = sum(self.sizes.get(mirror_name(t), 0) for t in prepared.tables)
-        if prepared.anew and rows >= max(ANEW_ROWS, ANEW_SHARE * whole):
-            ways = [Way.ANEW] if rows >= MOST_SHARE * whole else [*ways, Way.ANEW]
-        way = self.ways.choose(kind, ways)
+        way = self.ways.choose(kind, open_ways(rows, whole, bool(self.larger)))
         if way is Way.READ and self.larger:
             self.fetching = False
             prepared = programs(kind[0])

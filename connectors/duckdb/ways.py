@@ -19,11 +19,23 @@ class Way(Enum):
     ANEW = "anew"
 
 
+ANEW_ROWS = 1_000  # of a batch, below which no state is filled anew: it takes no time either way
+ANEW_SHARE = 0.05  # of the rows that are read then
+MOST_SHARE = 0.5  # of them: then nothing else is tried
 Kind = tuple[frozenset[str], int]  # the tables that change, and how many digits the number of rows has
 SAMPLES = 5  # the last ones count
 FIRST = 2  # samples of the first way, before the others are tried
 AGAIN = 50  # batches of a kind, until the second best way is tried again
 HOPELESS = 3.0  # times slower: then it is not
+
+
+def open_ways(rows: int, whole: int, fetching: bool) -> list[Way]:
+    """The ways for a batch of so many rows, the likeliest first: with so many to read where states are filled anew, and
+    mirrors that could be read by keys or not."""
+    some = [Way.FETCH, Way.READ] if fetching else [Way.READ]
+    if rows < max(ANEW_ROWS, ANEW_SHARE * whole):
+        return some
+    return [Way.ANEW] if rows >= MOST_SHARE * whole else [*some, Way.ANEW]
 
 
 class Ways:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from sqlglot import exp
@@ -68,7 +68,7 @@ class SparkPrinter(Printer):
             new.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(version)))
         return new
 
-    def prepare(self, p: Program, touched: Sequence[Kept] = ()) -> Prepared:
+    def prepare(self, p: Program, touched: tuple[Kept, ...] = ()) -> Prepared:
         """Steps are printed when they run: where their inputs are stored, and which recursions went round by round,
         is known then."""
         return Prepared(p, (), p.columns("delta", "before"))

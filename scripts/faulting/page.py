@@ -41,9 +41,8 @@ def write(path: Path, rows: list[Row], options: Options, minutes: float, measure
     ):
         if found:
             lines += ["", f"{label}:", "", *(f"- {' '.join(x.split())}" for x in found[:60])]
-    title += (
-        f": {options.only.replace(',', ', ')}" if options.only else ""
-    )  # a part of the sweep has a place of its own
+    if options.only:  # a part of the sweep has a place of its own
+        title += f": {options.only.replace(',', ', ')}"
     put(path, f"Mixed load on {title}" if measured else title, lines)
 
 
@@ -53,4 +52,6 @@ def put(path: Path, title: str, lines: list[str]) -> None:
     parts = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", old, re.M | re.S))
     parts[title] = "\n" + "\n".join(lines) + "\n\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text((HEAD + "\n" + "".join(f"## {t}\n{body}" for t, body in parts.items())).rstrip() + "\n")
+    path.write_text(
+        (HEAD + "\n" + "".join(f"## {t}\n{body.rstrip()}\n\n" for t, body in parts.items())).rstrip() + "\n"
+    )

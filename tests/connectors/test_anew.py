@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from connectors.duckdb import engine
+from connectors.duckdb import ways as bounds
 from connectors.duckdb.ways import Way, Ways
 from tests.project import Project
 from tests.rules.test_rules import COMMITS, LOAD, PAGES, SCHEMA, statement
@@ -30,7 +30,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[Way]:
 
 def test_every_operator(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: list[Way]) -> None:
     for bound in ("ANEW_ROWS", "ANEW_SHARE", "MOST_SHARE"):
-        monkeypatch.setattr(engine, bound, 0)
+        monkeypatch.setattr(bounds, bound, 0)
     p = Project.create(tmp_path, database, {})
     for page in PAGES:
         (p.home / "views" / f"{page.stem}.sql").write_text(statement(page))

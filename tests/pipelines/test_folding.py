@@ -66,6 +66,7 @@ def test_what_waits_is_read_and_folded(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: int
 ) -> None:
     monkeypatch.setattr(folding, "LEAST", least)
+    monkeypatch.setattr(folding, "LOOK", 1)
     p = project(database, tmp_path)
     assert {v.strategy for v in p.deploy().views} == {"split"}
     for commit in COMMITS:

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.spark
 @pytest.mark.parametrize("strategy", ["split", "higher_order"])
 def test_a_batch_folds(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
     monkeypatch.setattr(folding, "BATCHES", 1)
+    monkeypatch.setattr(folding, "LOOK", 1)
     p = project(database, tmp_path, strategy, "spark")
     p.deploy()
     for commit in COMMITS[:3]:
