@@ -12,7 +12,7 @@ import pyarrow as pa
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation
-from compiler.maintain.kept import Kept
+from compiler.maintain.kept import Accumulated, Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program, Statement
 from connectors.postgres.connection import format_lsn
@@ -144,6 +144,10 @@ class Engine(Protocol):
 
     def rows(self, state: str) -> int | None:
         """A state's rows, where that is known without reading them."""
+        ...
+
+    def groups(self, s: Accumulated) -> int | None:
+        """Groups of a state with what its tail has of them, where finding that out costs little."""
         ...
 
     def set_aside(self, states: set[str]) -> None:

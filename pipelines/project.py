@@ -11,6 +11,7 @@ from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, Place, Refused, TidemarkError, UnsupportedSql
 from compiler.maintain.choose import AUTO, maintenance_of, reason_of
+from compiler.maintain.kept import lagging
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import STRATEGIES
 from compiler.parse import ViewText, locate, parse_view
@@ -26,6 +27,7 @@ class Compiled:
     error: TidemarkError | None = None
     engine: str = "duckdb"
     strategy: str = ""  # the one that was taken
+    lags: bool | None = None  # whether its states lag that can; None where that was not chosen yet
     maintenance: str = ""
     reason: dict[str, str] | None = None
     notes: list[str] = field(default_factory=list)
@@ -180,8 +182,8 @@ def _compile_one(
             hint=f"Strategies: {', '.join((AUTO, *STRATEGIES))}.",
         )
     v.engine = engine
-    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy)
-    v.strategy = v.plan.strategy
+    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy, v.lags)
+    v.strategy, v.lags = v.plan.strategy, bool(lagging(v.plan.states))
     v.notes += [*v.plan.notes, *v.plan.warnings]
 
 

@@ -58,7 +58,8 @@ class Warehouse:
         """Plans are made from the views' text by this version of the compiler, never stored."""
         self.prepared.clear()
         views = [
-            Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in self.deployment.views
+            Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy, lags=v.lags)
+            for v in self.deployment.views
         ]
         for v, d in zip(
             compile_project(views, self.deployment.to_catalog(), accepted=True), self.deployment.views, strict=True

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from compiler.ir.relation import Agg, Aggregate, Filter, Relation, State, Temp, Union, Values, transform
-from compiler.ir.scalar import Call, Col, Lit
+from compiler.ir.relation import Agg, Aggregate, Filter, Keys, Relation, Semi, State, Temp, Union, Values, transform
+from compiler.ir.scalar import Call, Col, Lit, conj, same
 from compiler.ir.types import BOOL, INT8
 
 COUNT = "_count"
@@ -115,11 +115,18 @@ class Accumulated(Groups):
     tail: Log | None = field(default=None, repr=False)
 
     def present(self) -> Relation:
-        """The groups with what the tail has of them."""
+        """The groups with what the tail has of them: those of which it has something are added up, the others are read
+        as they are."""
         if self.tail is None:
             return self.read()
-        both = self.adding_up(Union((self.read(), self.tail.read("after"))))
-        return Filter(both, Call(">", (Col(COUNT, INT8), Lit(0, INT8)), BOOL)) if self.key else both
+        old, waiting = self.read(), self.tail.read("after")
+        if not self.key:
+            return self.adding_up(Union((old, waiting)))
+        keys = Keys(waiting, tuple((f"_k{i}", waiting.col(k)) for i, k in enumerate(self.key)))
+        on = conj([same(old.col(k), c) for k, c in zip(self.key, keys.schema, strict=True)])
+        both = self.adding_up(Union((Semi(old, keys, on), waiting)))
+        there = Filter(both, Call(">", (Col(COUNT, INT8), Lit(0, INT8)), BOOL))
+        return Union((Semi(old, keys, on, anti=True), there))
 
     def adding_up(self, terms: Relation) -> Aggregate:
         """The accumulators that rows of keys and accumulators add up to."""

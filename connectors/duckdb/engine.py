@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table, mirror_name
-from compiler.maintain.kept import Kept
+from compiler.maintain.kept import Accumulated, Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Statement
 from compiler.spelling import ident
@@ -195,6 +195,11 @@ class DuckDBEngine:
 
     def rows(self, state: str) -> int | None:
         row = self.con.cursor().execute(f"SELECT count(*) FROM state.{ident(state).sql('duckdb')}").fetchone()
+        return int(row[0]) if row else None
+
+    def groups(self, s: Accumulated) -> int | None:
+        present = self.printer.query(s.present(), weight=False)
+        row = self.con.cursor().execute(f"SELECT count(*) FROM ({present})").fetchone()
         return int(row[0]) if row else None
 
     def set_aside(self, states: set[str]) -> None:

@@ -11,6 +11,7 @@ from compiler.errors import TidemarkError
 from compiler.ir import notation
 from compiler.ir.relation import Aggregate, Relation, TopK, Window, walk
 from compiler.maintain import change, kept
+from compiler.maintain.choose import AUTO
 from compiler.maintain.differentiate import program, rules_of
 from compiler.maintain.fetch import fetched
 from compiler.maintain.kept import Bag, lagging
@@ -30,7 +31,8 @@ DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
 
 
 def compiled(project: Path, names: list[str], schema: Path | None, engine: str | None) -> list[Compiled]:
-    """The named views (all when none is named), compiled; raises the errors among them."""
+    """The named views (all when none is named), compiled as `deploy` would; raises the errors among them."""
+    strategy = AUTO
     if schema is not None:
         try:
             catalog: Catalog = read_schema(schema.read_text(encoding="utf-8"))
@@ -41,8 +43,8 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
         config = load_config(project)
         with connect(config.source.dsn) as conn:
             catalog = load_catalog(conn)
-        views = read_views(config.views_path)
-    compile_project(views, catalog, "duckdb")
+        views, strategy = read_views(config.views_path), config.defaults.strategy
+    compile_project(views, catalog, "duckdb", strategy)
     by_name = {v.name: v for v in views}
     for n in names:
         if n not in by_name:

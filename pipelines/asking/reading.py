@@ -9,7 +9,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from compiler.ir.relation import Aggregate, walk
+from compiler.ir.relation import Aggregate, transform, walk
+from compiler.maintain.kept import Accumulated
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.private import published
@@ -67,11 +68,16 @@ class LocalReader:
         return {v.name: self._rows(v) for v in self.warehouse.deployment.views if not v.error}
 
     def _rows(self, v: DeployedView) -> int | None:
-        """Of the last state of the view, without evaluating anything; None where readers add up."""
+        """Of the last state of the view, with what waits for it; None where readers aggregate further."""
         plan = self.warehouse.view(v.name)[1]
-        if not plan.states or any(isinstance(n, Aggregate) for n in walk(plan.top)):
+        if not plan.states:
             return None
-        return self.warehouse.engine(v.engine).rows(plan.states[-1].name)
+        s, engine = plan.states[-1], self.warehouse.engine(v.engine)
+        late = s if isinstance(s, Accumulated) and s.tail is not None else None
+        above = plan.top if late is None else transform(plan.top, lambda n: s.read() if n == late.present() else n)
+        if any(isinstance(n, Aggregate) for n in walk(above)):
+            return None
+        return engine.rows(s.name) if late is None else engine.groups(late)
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
         v, plan = self.warehouse.view(view)

@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from connectors.failpoints import NAMES
 from faulting import kinds, page
 from faulting.result import Row, table
 from faulting.scene import Bench, Failed, Options, bench
@@ -22,6 +23,7 @@ def arguments() -> argparse.Namespace:
     p.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb")
     p.add_argument("--moments", type=int, help="random moments of SIGKILL (default 300; 60 on Spark)")
     p.add_argument("--trials", type=int, help="trials of failpoints, drawn from all (default all; 8 with --quick)")
+    p.add_argument("--points", default="", metavar="PART", help="failpoints of these parts alone, as capture,spark")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--quick", action="store_true", help="a couple of minutes")
     p.add_argument("--only", default="", metavar="NAME", help=f"one of: {', '.join(kinds.BY_NAME)} (several by commas)")
@@ -31,6 +33,8 @@ def arguments() -> argparse.Namespace:
     p.add_argument("--page", type=Path, metavar="FILE", help="write the tables there, docs/faults.md")
     a = p.parse_args()
     unknown = {n for n in a.only.split(",") if n} - set(kinds.BY_NAME)
+    if parts := {n for n in a.points.split(",") if n} - {n.split(".")[0] for n in NAMES}:
+        p.error(f"--points: no failpoint's name begins with {sorted(parts)[0]!r}")
     if unknown:
         p.error(f"--only: {sorted(unknown)[0]!r} is none of {', '.join(kinds.BY_NAME)}")
     a.trials = a.trials if a.trials is not None else 8 if a.quick else 0
@@ -64,7 +68,7 @@ def main() -> int:
     a = arguments()
     for s in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(s, signal.default_int_handler)  # as an interrupt: what was started is stopped
-    options = Options(a.engine, a.moments, a.seed, a.quick, a.trials, a.only)
+    options = Options(a.engine, a.moments, a.seed, a.quick, a.trials, a.only, a.points)
     begun, measured = time.monotonic(), list[str]()
     whole = False
     with bench(options) as b, suppress(Failed, KeyboardInterrupt):  # interrupted, it shows what it has found so far

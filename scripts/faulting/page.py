@@ -43,6 +43,8 @@ def write(path: Path, rows: list[Row], options: Options, minutes: float, measure
             lines += ["", f"{label}:", "", *(f"- {' '.join(x.split())}" for x in found[:60])]
     if options.only:  # a part of the sweep has a place of its own
         title += f": {options.only.replace(',', ', ')}"
+    if options.points:
+        title += f" ({options.points.replace(',', ', ')})"
     put(path, f"Mixed load on {title}" if measured else title, lines)
 
 

@@ -48,9 +48,10 @@ class Trial:
 def drawn(bench: Bench, chance: random.Random) -> list[Trial]:
     """Of each name and action, one trial in its first command, and one in one of the others."""
     out = []
+    asked = {n for n in bench.options.points.split(",") if n}
     for name in sorted(NAMES):
         first, *rest = COMMANDS.get(name) or COMMANDS[name.split(".")[0]]
-        if name.startswith(OTHERS[bench.engine]):
+        if name.startswith(OTHERS[bench.engine]) or (asked and name.split(".")[0] not in asked):
             continue
         for action in ("kill", "raise"):
             chosen = [first] if not rest else [first, *(rest if bench.engine == "duckdb" else [chance.choice(rest)])]

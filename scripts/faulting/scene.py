@@ -32,6 +32,7 @@ class Options:
     quick: bool = False
     trials: int = 0  # of failpoints, drawn from all; 0: all of them
     only: str = ""
+    points: str = ""  # parts of the failpoints' names; "": all
 
 
 @dataclass

@@ -58,7 +58,9 @@ def held(p: Project, view: str) -> int:
     """Rows in the tails of a view, as `explain` tells."""
     told = p.command("explain", view, "--format", "json")
     assert told.returncode == 0, told.stderr
-    return sum(s["rows"] for s in json.loads(told.stdout)["states"] if s["kind"] == "tail")
+    tails = [s["rows"] for s in json.loads(told.stdout)["states"] if s["kind"] == "tail"]
+    assert tails and None not in tails
+    return sum(tails)
 
 
 @pytest.mark.parametrize("least", [0, 20_000])

@@ -50,7 +50,7 @@ def block(page: Path, kind: str) -> str:
 def strategy(page: Path) -> str:
     """The one that the page is about; most are about any."""
     found = re.search(r"^Strategy: `(\w+)`", page.read_text(), re.M)
-    return found[1] if found else "auto"
+    return found[1] if found else "first_order"
 
 
 def statement(page: Path) -> str:

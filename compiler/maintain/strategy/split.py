@@ -13,7 +13,8 @@ from compiler.ir.relation import Aggregate, Fixpoint, Project, Relation, Scan, T
 from compiler.ir.scalar import Col
 from compiler.ir.types import INT8
 from compiler.maintain.kept import COUNT, Accumulated
-from compiler.maintain.naming import digest, state_name
+from compiler.maintain.late import late
+from compiler.maintain.naming import state_name
 from compiler.maintain.readable import Offer, cut_where_timed
 from compiler.maintain.strategy.additive import additive_aggregates
 from compiler.maintain.strategy.first_order import FirstOrder, group_state
@@ -54,9 +55,8 @@ class Split(FirstOrder):
         s = group_state(n)
         if not isinstance(s, Accumulated) or s.has_extrema:
             return n.rebuild((self.cut(n.input),))
-        made = s.with_tail(f"{s.name.removesuffix('_' + digest(s.definition))}_split_{digest(s.definition)}")
-        assert made.tail is not None
-        self.states.setdefault(made.tail.name, made.tail)
+        made, tail = late(s)
+        self.states.setdefault(tail.name, tail)
         self.states.setdefault(made.name, made)
         raw = made.present()
         return Project(raw, tuple((c.name, c if c.name in raw.names else Col(COUNT, INT8)) for c in n.schema))
