@@ -35,6 +35,7 @@ def write(results: Path, docs: Path) -> list[Path]:
         parts.append(["![Refresh against recompute](bench.png)", ""])
     parts += [_refresh(r) for r in refreshes]
     parts += [_strategies(kept["strategies"])] if "strategies" in kept else []
+    parts += [_reads(kept["reads"])] if "reads" in kept else []
     parts += [_capture(kept["capture"])] if "capture" in kept else []
     parts += [_latency(kept["latency"])] if "latency" in kept else []
     text = "\n".join(line for part in parts for line in part).rstrip() + "\n"
@@ -206,6 +207,29 @@ def _strategies(r: dict[str, Any]) -> list[str]:
         "milliseconds of the query itself. Every cell was compared with the query.",
         "",
         *_grid(("view", "strategy", *(f"{s:,} rows" for s in sizes), "read", "MB kept", "query"), rows),
+    ]
+
+
+def _reads(r: dict[str, Any]) -> list[str]:
+    rows = [
+        (
+            c["kind"],
+            c["maintenance"],
+            f"{c['rows']:,}",
+            _ms(c["read"]),
+            _ms(c["query"]),
+            f"{c['query'] / c['read']:.1f}",
+        )
+        for c in r["cells"]
+    ]
+    return [
+        "## Reading",
+        "",
+        f"A view of each kind on DuckDB, TPC-H scale {r['scale']:g}, read whole after a batch of {r['batch']:,} rows "
+        "that still waits in tails where there are any; and its query over the mirrors. Milliseconds, medians. Each "
+        "view was compared with its query.",
+        "",
+        *_grid(("view", "maintenance", "rows", "read", "query", "ratio"), rows),
     ]
 
 

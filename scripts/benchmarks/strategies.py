@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.data import Workload, catalog, generate
 from benchmarks.refresh import OnDuckDB, measure, timed
 from benchmarks.views import compile_all
+from compiler.maintain.choose import AUTO
 from compiler.maintain.plan import states_of
 from compiler.maintain.strategy import STRATEGIES
 
@@ -25,7 +26,7 @@ def run(scale: float, sizes: list[int], repeat: int, work: Path, say: Callable[[
         try:
             workload = Workload(data)
             target.load(data)
-            for strategy in STRATEGIES:
+            for strategy in (AUTO, *STRATEGIES):
                 for name, plan in compile_all(catalog(), strategy).items():
                     target.deploy([plan])
                     measure(target, workload, name, [plan], 1_000, 3)  # what is done once is done

@@ -56,8 +56,13 @@ def sweep(b: Bench) -> list[str]:
     for name in wanted:
         begun, before = time.monotonic(), len(b.rows)
         print(f"{name}:", flush=True)
-        with suppress(Failed):  # its row tells
+        try:
             kinds.BY_NAME[name](b)
+        except Failed:  # its row tells
+            pass
+        except Exception as e:  # one kind's trouble is not the others'
+            b.rows.append(Row(name))
+            b.rows[-1].fail(f"{type(e).__name__}: {str(e)[:200]}")
         for r in b.rows[before:]:
             show(r)
         print(f"{name}: {time.monotonic() - begun:.0f} s", flush=True)

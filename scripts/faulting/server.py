@@ -33,6 +33,9 @@ SETTINGS = {
 }
 
 
+STOPS = 300  # seconds in which it has stopped: it waits for its readers, and one of them for a batch on Spark
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as s:
         return int(s.getsockname()[1])
@@ -154,7 +157,7 @@ class OwnServer:
         """SIGINT: fast shutdown; SIGQUIT: immediate, so that the next start is a crash recovery."""
         if self.process is not None:
             self.process.send_signal(how)
-            self.process.wait(60)
+            self.process.wait(STOPS)
             self.process = None
 
     def copy(self) -> Path:
