@@ -26,15 +26,14 @@ def compile_view(
     catalog: Catalog,
     views: Mapping[str, exp.Expr] | None = None,
     strategy: str = AUTO,
-    lags: bool | None = None,
 ) -> ViewPlan:
-    """The states and the readable top of a view, by a strategy (`choose`); raises InvalidSql or UnsupportedSql."""
+    """The states and the readable top of a view, by a strategy; raises InvalidSql or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = _bind(name, query, catalog, others)
     opaque.check(bound.rel)
     rel = normalize(bound.rel)
     tied = hanging(rel)
-    plan = choose(name, settle_ties(rel), bound.outputs, strategy, lags)
+    plan = choose(name, settle_ties(rel), bound.outputs, strategy)
     plan.warnings = [*differences(bound.rel), *([TIES.format(", ".join(tied))] if tied else [])]
     plan.hangs_on_ties = bool(tied)
     plan.notes += shared_values(rel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,10 +12,11 @@ from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, Place, Refused, TidemarkError, UnsupportedSql
 from compiler.maintain.choose import AUTO, maintenance_of, reason_of
-from compiler.maintain.kept import lagging
+from compiler.maintain.late import lag
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import STRATEGIES
 from compiler.parse import ViewText, locate, parse_view
+from dialects.known import DIALECTS
 
 
 @dataclass
@@ -27,7 +29,8 @@ class Compiled:
     error: TidemarkError | None = None
     engine: str = "duckdb"
     strategy: str = ""  # the one that was taken
-    lags: bool | None = None  # whether its states lag that can; None where that was not chosen yet
+    asked: str = AUTO  # the one that it asks for
+    lags: bool | None = None  # whether its states lag that can; None where that is not settled yet
     maintenance: str = ""
     reason: dict[str, str] | None = None
     notes: list[str] = field(default_factory=list)
@@ -129,6 +132,18 @@ def compile_project(
     return views
 
 
+def settle(views: Iterable[Compiled]) -> None:
+    """Where their engines are known: states lag, in views that ask for no strategy, where that is worth it to the
+    engine."""
+    for v in views:
+        if v.plan is None:
+            continue
+        if v.lags is None:
+            v.lags = v.asked == AUTO and DIALECTS[v.engine].lags
+        if v.lags:
+            v.plan = lag(v.plan)
+
+
 def _of_view(v: Compiled, e: TidemarkError) -> TidemarkError:
     """The error with its place; one of another view, which this one reads, is told where that view is."""
     assert v.text is not None
@@ -182,8 +197,8 @@ def _compile_one(
             hint=f"Strategies: {', '.join((AUTO, *STRATEGIES))}.",
         )
     v.engine = engine
-    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy, v.lags)
-    v.strategy, v.lags = v.plan.strategy, bool(lagging(v.plan.states))
+    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy)
+    v.strategy, v.asked = v.plan.strategy, strategy
     v.notes += [*v.plan.notes, *v.plan.warnings]
 
 

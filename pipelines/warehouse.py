@@ -25,7 +25,7 @@ from pipelines import deployment as store
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.folding import Folding
-from pipelines.project import Compiled, compile_project
+from pipelines.project import Compiled, compile_project, settle
 from pipelines.refused import Refused, kept, part, qualified, reads
 
 log = logging.getLogger("tidemark")
@@ -67,6 +67,7 @@ class Warehouse:
             if v.error is not None:
                 raise v.error
             v.engine = d.engine
+            settle([v])
             self.compiled[v.name] = v
 
     def engine(self, name: str) -> Engine:

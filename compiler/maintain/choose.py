@@ -7,7 +7,6 @@ from compiler.ir.relation import Aggregate, Fixpoint, Join, LeftJoin, Relation, 
 from compiler.ir.scalar import Col, columns
 from compiler.maintain.differentiate import rules_of
 from compiler.maintain.kept import Recomputed
-from compiler.maintain.late import lag
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import STRATEGIES, first_order, recompute
 from compiler.normalize.subqueries.unique import unique
@@ -15,17 +14,10 @@ from compiler.normalize.subqueries.unique import unique
 AUTO = "auto"
 
 
-def choose(
-    view: str, q: Relation, outputs: list[tuple[str, Col]], asked: str = AUTO, lags: bool | None = None
-) -> ViewPlan:
-    """The plan of a normalized query by the strategy that was asked for, or by the one that suits it.
-
-    `lags`: whether states lag that can; by default where no strategy was asked for.
-    """
+def choose(view: str, q: Relation, outputs: list[tuple[str, Col]], asked: str = AUTO) -> ViewPlan:
+    """The plan of a normalized query by the strategy that was asked for, or by the one that suits it."""
     name = first_order.NAME if asked == AUTO else asked
     got = STRATEGIES[name](view, q)
-    if lags if lags is not None else asked == AUTO:
-        got = lag(got)
     tables = frozenset(n.table for n in walk(q) if isinstance(n, Scan))
     return ViewPlan(view, got.states, got.top, outputs, tables, got.notes, strategy=name)
 

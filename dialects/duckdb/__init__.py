@@ -57,6 +57,7 @@ DUCKDB = Dialect(
     copies="UNNEST(RANGE($1))",
     unnest=UNNEST,
     fetches=True,
+    lags=True,
     mirrors={
         ("after", True): ("base", False),
         ("after", False): ("base", False),

@@ -19,15 +19,11 @@ from compiler.maintain.program import Program, Statement
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from dialects import maintain
-from dialects.dialect import Dialect
-from dialects.duckdb import DUCKDB
-from dialects.spark import SPARK
+from dialects.known import DIALECTS
 from pipelines import deployment as store
 from pipelines.asking.reading import reader
 from pipelines.config import load_config
-from pipelines.project import Compiled, compile_project, read_views, refuse
-
-DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
+from pipelines.project import Compiled, compile_project, read_views, refuse, settle
 
 
 def compiled(project: Path, names: list[str], schema: Path | None, engine: str | None) -> list[Compiled]:
@@ -55,6 +51,7 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
     refuse(chosen)
     for v in chosen:
         v.engine = engine or (v.engine if v.engine != "auto" else "duckdb")
+    settle(chosen)
     return chosen
 
 

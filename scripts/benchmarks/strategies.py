@@ -27,7 +27,7 @@ def run(scale: float, sizes: list[int], repeat: int, work: Path, say: Callable[[
             workload = Workload(data)
             target.load(data)
             for strategy in (AUTO, *STRATEGIES):
-                for name, plan in compile_all(catalog(), strategy).items():
+                for name, plan in compile_all(catalog(), "duckdb", strategy).items():
                     target.deploy([plan])
                     measure(target, workload, name, [plan], 1_000, 3)  # what is done once is done
                     for size in sizes:
