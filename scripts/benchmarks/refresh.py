@@ -30,7 +30,7 @@ from pipelines.folding import Folding
 
 SIZES = (1, 10, 100, 1_000, 10_000, 100_000)
 SPARK_SIZES = (1, 1_000, 10_000)
-DIGITS = 4  # floats are compared to as many digits after the point
+DIGITS = 6  # floats are compared to as many digits after the point: Spark gives an average no more
 
 
 class Difference(Exception):
