@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,6 +12,7 @@ import pyarrow as pa
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation
+from compiler.maintain.differentiate import Same
 from compiler.maintain.kept import Accumulated, Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program, Statement
@@ -19,7 +20,11 @@ from connectors.postgres.connection import format_lsn
 from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
 
-Programs = Callable[[frozenset[str]], Prepared]  # by the tables that a batch changes
+
+class Programs(Protocol):
+    """The programs of a batch, by the tables that it changes, and what it leaves as it was of them (`program`)."""
+
+    def __call__(self, changed: frozenset[str], same: Same = frozenset()) -> Prepared: ...
 
 
 class EngineFailure(TidemarkError):

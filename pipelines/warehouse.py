@@ -11,7 +11,7 @@ from pathlib import Path
 from compiler.catalog import Table, mirror_name
 from compiler.errors import TidemarkError
 from compiler.maintain.again import touched
-from compiler.maintain.differentiate import program
+from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
@@ -47,8 +47,8 @@ class Warehouse:
         self.engines: dict[str, Engine] = {}
         self.compiled: dict[str, Compiled] = {}
         self.prepared: dict[
-            tuple[str, tuple[str, ...], frozenset[str], frozenset[str], frozenset[str]], Prepared
-        ] = {}  # by engine, views, changed tables, large mirrors and folded states
+            tuple[str, tuple[str, ...], frozenset[str], frozenset[str], frozenset[str], Same], Prepared
+        ] = {}  # by engine, views, changed tables, large mirrors, folded states and what is as it was
         self.folding = Folding()
         self.lock, self.opening = threading.Lock(), threading.RLock()
         self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
@@ -165,7 +165,12 @@ class Warehouse:
     def programs(self, engine: str) -> Programs:
         """The programs of an engine's batches, each made once for the views that are maintained."""
         plans, on = self.plans(engine), self.engine(engine)
-        return lambda changed: self._prepared(engine, plans, changed, on.large(), self.folding.due(on, plans))
+        due = self.folding.due(on, plans)
+
+        def prepared(changed: frozenset[str], same: Same = frozenset()) -> Prepared:
+            return self._prepared(engine, plans, changed, on.large(), due, same)
+
+        return prepared
 
     def fold(self, engine: str) -> None:
         """Let states take what waits in their tails, where the engine can between batches."""
@@ -180,10 +185,11 @@ class Warehouse:
         changed: frozenset[str],
         large: frozenset[str],
         folded: frozenset[str],
+        same: Same = frozenset(),
     ) -> Prepared:
-        key = (engine, tuple(p.view for p in plans), changed, large, folded)
+        key = (engine, tuple(p.view for p in plans), changed, large, folded, same)
         if key not in self.prepared:
-            p = program(plans, changed, folded)
+            p = program(plans, changed, folded, same)
             p = fetched(p, lambda t: mirror_name(t) in large)
             self.prepared[key] = self.printer(engine).prepare(p, touched(plans, changed))
         return self.prepared[key]

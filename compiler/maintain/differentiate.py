@@ -3,7 +3,7 @@ kind."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -36,25 +36,38 @@ from compiler.maintain.groups import ZERO, as_kept, nonzero, recomputed, summed,
 from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Kept, Log, Recomputed
 from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Program, Step
+from compiler.maintain.reading import columns_read
 from compiler.simplify.prune import prune
 
+Same = frozenset[tuple[str, frozenset[str]]]  # tables, and columns of them
 TERMS = "Σ γ(ΔR ⋈ γ(S)), what does not change being read as groups that are kept"
 
 
-def program(plans: list[ViewPlan], changed: frozenset[str], folded: frozenset[str] = frozenset()) -> Program:
+def program(
+    plans: list[ViewPlan],
+    changed: frozenset[str],
+    folded: frozenset[str] = frozenset(),
+    same: Same = frozenset(),
+) -> Program:
     """The statements for a batch that changes the tables `changed` (schema-qualified names), in which the states
-    `folded` take what waits in their tails."""
-    p = differentiated(states_of(plans), changed, folded)
+    `folded` take what waits in their tails.
+
+    `same`: of tables in which the batch only changes rows that stay, columns that are in each of them as they were. A
+    state that reads no others of a table is not changed by it.
+    """
+    p = differentiated(states_of(plans), changed, folded, same)
     p.steps = [replace(s, relation=prune(s.relation)) for s in p.steps]
     p.changes = [mapped(c, prune) for c in p.changes]
     return p
 
 
-def differentiated(states: list[Kept], changed: frozenset[str], folded: frozenset[str] = frozenset()) -> Program:
+def differentiated(
+    states: list[Kept], changed: frozenset[str], folded: frozenset[str] = frozenset(), same: Same = frozenset()
+) -> Program:
     """The program of states, those that others read first, before it is simplified."""
     read = {n.name for s in states for n in walk(s.definition) if isinstance(n, State)}
     read |= {n.name for s in states for n in _in_terms(s) if isinstance(n, State) and n.at != "before"}
-    return _Differentiation(changed, read, folded).of(states)
+    return _Differentiation(changed, read, folded, dict(same)).of(states)
 
 
 def _in_terms(s: Kept) -> Iterator[Relation]:
@@ -73,6 +86,7 @@ class _Differentiation:
     changed: frozenset[str]
     read: set[str]  # the states that other states read
     folded: frozenset[str] = frozenset()  # the states that take what waits in their tails
+    same: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of tables, the columns that are as they were
     temps: dict[str, Temp] = field(default_factory=dict)  # what each changed state's readers see
     states: dict[str, Kept] = field(default_factory=dict)
     out: Program = field(default_factory=Program)
@@ -80,7 +94,7 @@ class _Differentiation:
     def of(self, states: Iterable[Kept]) -> Program:
         for s in states:
             self.states[s.name] = s
-            deltas = Deltas(self.changed | set(self.temps))
+            deltas = Deltas(self.moved(s) | set(self.temps))
             if not deltas.moves(s.definition):
                 self.fold(s)
                 continue
@@ -98,6 +112,13 @@ class _Differentiation:
             self.out.rules[s.name] = deltas.used
         self.out.changes.reverse()  # a change computed while merging reads states that have not taken theirs yet
         return self.out
+
+    def moved(self, s: Kept) -> frozenset[str]:
+        """The tables that the batch changes in a column which the state reads."""
+        if not self.same:
+            return self.changed
+        read = columns_read(s)
+        return frozenset(t for t in self.changed if t not in self.same or not read.get(t, set()) <= self.same[t])
 
     # -- reading states that change in this batch
 

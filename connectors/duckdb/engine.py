@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table, mirror_name
+from compiler.maintain.differentiate import Same
 from compiler.maintain.kept import Accumulated, Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Statement
@@ -21,6 +22,7 @@ from compiler.spelling import ident
 from connectors.duckdb import definition, export, frontier, landing, mirror
 from connectors.duckdb.indexes import Astray, Indexes
 from connectors.duckdb.session import connect, memory, pace_checkpoints
+from connectors.duckdb.unchanged import Unchanged
 from connectors.duckdb.values import cast_errors
 from connectors.duckdb.ways import Kind, Way, Ways, open_ways
 from connectors.engine import EngineFailure, FrontierMoved, Pin, Printer, Programs
@@ -64,7 +66,7 @@ class DuckDBEngine:
         self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory(self.con))
         self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds
         self.batches, self.larger, self.sizes = 0, frozenset[str](), dict[str, int]()
-        self.ways, self.fetching = Ways(), True
+        self.ways, self.fetching, self.unchanged = Ways(), True, Unchanged(self.con)
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         if new:
             self._initialize()
@@ -244,6 +246,8 @@ class DuckDBEngine:
         Raises FrontierMoved where the frontier is not `start`.
         """
         con, rows, taken = self.con, 0, dict.fromkeys(self.dead, 0)
+        counted: list[tuple[Table, int, int]] = []
+        same: Same = frozenset()
         changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
         kind = (changed, len(str(sum(s.rows.num_rows for s in staged))))
         prepared, way = self._way(kind, staged, programs)
@@ -261,12 +265,15 @@ class DuckDBEngine:
                 landed = con.execute(
                     f"SELECT count(*), count(*) FILTER (WHERE _weight < 0) FROM {mirror.batch(s.table)}"
                 ).fetchone()
-                rows += landed[0] if landed else 0
-                if landed and s.table.mirror in taken:
-                    taken[s.table.mirror] += landed[1]
                 if landed:
+                    rows += landed[0]
+                    counted.append((s.table, *landed))
+                    if s.table.mirror in taken:
+                        taken[s.table.mirror] += landed[1]
                     self.sizes[s.table.mirror] = self.sizes.get(s.table.mirror, 0) + landed[0] - 2 * landed[1]
             reach("duckdb.landed")
+            if rows and way is not Way.ANEW and (same := self.unchanged.of(counted, prepared.columns)):
+                statements = programs(changed, same).statements
             if rows:
                 spent: dict[str, float] = {}
                 for statement in statements:
@@ -289,7 +296,7 @@ class DuckDBEngine:
                 self.indexes.clear()
             raise
         self.indexes.settle()
-        if not self.indexes.awaited:
+        if not self.indexes.awaited and not same:
             self.ways.took(kind, way, time.perf_counter() - begun)
         reach("duckdb.committed")
         for name, n in taken.items():

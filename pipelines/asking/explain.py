@@ -14,8 +14,9 @@ from compiler.maintain import change, kept
 from compiler.maintain.choose import AUTO
 from compiler.maintain.differentiate import program, rules_of
 from compiler.maintain.fetch import fetched
-from compiler.maintain.kept import Bag, lagging
+from compiler.maintain.kept import Bag, Kept, lagging
 from compiler.maintain.program import Program, Statement
+from compiler.maintain.reading import columns_read
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from dialects import maintain
@@ -127,6 +128,7 @@ def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict
         "notes": v.notes,
         "sizes_known": sizes_known,
         "tables": sorted(v.plan.tables),
+        "columns": columns_of(v.plan.states),
         "rules": sorted(rules_of(v.plan)),
         "states": [
             {
@@ -154,6 +156,15 @@ def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict
     }
 
 
+def columns_of(states: list[Kept]) -> dict[str, list[str]]:
+    """Of each table, the columns that some state reads: an UPDATE of others costs the view nothing."""
+    out: dict[str, set[str]] = {}
+    for s in states:
+        for t, columns in columns_read(s).items():
+            out.setdefault(t, set()).update(columns)
+    return {t: sorted(out[t]) for t in sorted(out)}
+
+
 def read_time(top: Relation) -> list[str]:
     """What is left to the reader, in words."""
     out = []
@@ -175,7 +186,8 @@ def as_text(e: dict[str, Any]) -> str:
     if e["reason"]:
         lines.append(f"why: {e['reason']['message']}" + (f" {e['reason']['hint']}" if e["reason"]["hint"] else ""))
     lines += [f"note: {n}" for n in e["notes"]]
-    lines.append(f"reads: {', '.join(e['tables']) or 'no table'}; rules: {', '.join(e['rules']) or 'none'}")
+    read = [f"{t} ({', '.join(e['columns'].get(t, ()))})" for t in e["tables"]]
+    lines.append(f"reads: {', '.join(read) or 'no table'}; rules: {', '.join(e['rules']) or 'none'}")
     for s in e["states"]:
         key = f" by ({', '.join(s['key'])})" if s["key"] else ""
         size = (

@@ -124,7 +124,7 @@ def _drain(dsn: str, slot: str, start: int, rows: int, limits: Limits, folder: P
             t2 = clock()
             staged = stage({("public", "event"): event}, decoded, decoder.relations, engine.frontier())
             t3 = clock()
-            landed += engine.apply(staged, got.end, lambda _: Prepared(Program(), (), {}))
+            landed += engine.apply(staged, got.end, lambda *_: Prepared(Program(), (), {}))
             spent["decode"] += t2 - t1
             spent["stage"] += t3 - t2
             spent["land"] += clock() - t3

@@ -18,7 +18,7 @@ from compiler.catalog import mirror_name
 from compiler.ir.relation import Scan
 from compiler.maintain.again import touched
 from compiler.maintain.choose import maintenance_of
-from compiler.maintain.differentiate import program
+from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Prepared, Statement
@@ -95,7 +95,7 @@ class Driven:
 
     def __init__(self, printer: Printer) -> None:
         self.printer, self.plans = printer, []
-        self.prepared: dict[tuple[frozenset[str], ...], Prepared] = {}
+        self.prepared: dict[tuple[object, ...], Prepared] = {}
         self.folding = Folding()
 
     def large(self) -> frozenset[str]:
@@ -104,10 +104,10 @@ class Driven:
     def folded(self) -> frozenset[str]:
         return frozenset()
 
-    def programs(self, changed: frozenset[str]) -> Prepared:
-        key = (changed, self.large(), self.folded())
+    def programs(self, changed: frozenset[str], same: Same = frozenset()) -> Prepared:
+        key = (changed, self.large(), self.folded(), same)
         if key not in self.prepared:
-            p = fetched(program(self.plans, changed, key[2]), lambda t: mirror_name(t) in key[1])
+            p = fetched(program(self.plans, changed, key[2], same), lambda t: mirror_name(t) in key[1])
             self.prepared[key] = self.printer.prepare(p, touched(self.plans, changed))
         return self.prepared[key]
 

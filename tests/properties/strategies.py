@@ -227,18 +227,20 @@ def zsets(draw: st.DrawFn) -> ZSet:
 
 @st.composite
 def batches(draw: st.DrawFn, before: dict[str, ZSet]) -> dict[str, ZSet]:
-    """A batch over tables: deletes take rows that are there, updates move a row, inserts may repeat one."""
+    """A batch over tables: deletes take rows that are there, updates move a row, inserts may repeat one. Some only
+    update."""
     delta: dict[str, ZSet] = {}
     for t in TABLES:
+        updates = draw(st.booleans())
         change: ZSet = {}
         for row, w in before[t].items():
             gone = draw(st.integers(0, w))
             if gone:
                 change[row] = change.get(row, 0) - gone
-                if draw(st.booleans()):
+                if updates or draw(st.booleans()):
                     moved = (row[0], draw(VALUES))
                     change[moved] = change.get(moved, 0) + gone
-        for row in draw(st.lists(st.tuples(VALUES, VALUES), max_size=3)):
+        for row in draw(st.lists(st.tuples(VALUES, VALUES), max_size=0 if updates else 3)):
             change[row] = change.get(row, 0) + 1
         delta[t] = {r: w for r, w in change.items() if w}
     return delta

@@ -117,6 +117,9 @@ MUTATIONS: dict[str, Patch] = {
         _Differentiation, "bag_at", lambda f: lambda self, s, at: s.read("before") if at == "after" else f(self, s, at)
     ),
     "changes are taken by the innermost first": swap(_Differentiation, "of", unsorted),
+    "states that read a column which changes are left alone": swap(
+        _Differentiation, "moved", lambda f: lambda self, s: self.changed - set(self.same)
+    ),
     "a state of rows takes nothing": swap(differentiate, "Net", lambda f: lambda r: Net(Filter(r, FALSE))),
 }
 
