@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.maintain.kept import Accumulated, lagging
+from compiler.maintain.kept import Lagging, lagging
 from compiler.maintain.plan import ViewPlan, states_of
 from connectors.engine import Engine
 
@@ -37,14 +37,14 @@ class Folding:
         return frozenset(s.name for s in states) if any(_rows(on, s) for s in states) else frozenset()
 
 
-def _long(on: Engine, s: Accumulated, waiting: int) -> bool:
+def _long(on: Engine, s: Lagging, waiting: int) -> bool:
     rows = _rows(on, s)
     if rows is None:
         return waiting >= BATCHES
     return rows > LEAST and rows > SHARE * (on.rows(s.name) or 0)
 
 
-def _rows(on: Engine, s: Accumulated) -> int | None:
+def _rows(on: Engine, s: Lagging) -> int | None:
     """Of its tail."""
     assert s.tail is not None
     return on.rows(s.tail.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.ir.relation import Scan, State, walk
-from compiler.maintain.kept import Accumulated, Kept
+from compiler.maintain.kept import Kept, Lagging
 from compiler.maintain.plan import ViewPlan, states_of
 
 
@@ -17,5 +17,5 @@ def touched(plans: list[ViewPlan], changed: frozenset[str]) -> tuple[Kept, ...]:
             for n in walk(s.definition)
         ):
             names.add(s.name)
-            out += [s, s.tail] if isinstance(s, Accumulated) and s.tail is not None else [s]
+            out += [s, s.tail] if isinstance(s, Lagging) and s.tail is not None else [s]
     return tuple(out)

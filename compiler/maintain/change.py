@@ -3,7 +3,7 @@
 - `Add`: accumulators of the batch, added to those of their groups.
 - `Replace`: groups as they are after the batch; one of `_count` 0 is gone.
 - `AddRows`: rows with signed weights, added to those that are there.
-- `Append`: accumulators of the batch, put behind those that wait in a tail.
+- `Append`: accumulators or rows of the batch, put behind those that wait in a tail.
 - `Clear`: nothing; what waited in a tail has been taken.
 
 Every place that handles one of them handles all: a `match` over `Change` ends in `assert_never`.

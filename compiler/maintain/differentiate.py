@@ -33,7 +33,7 @@ from compiler.ir.scalar import Call, conj, same
 from compiler.ir.types import BOOL
 from compiler.maintain.change import Add, AddRows, Append, Clear, Replace, mapped
 from compiler.maintain.groups import ZERO, as_kept, nonzero, recomputed, summed, with_extrema
-from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Kept, Log, Recomputed
+from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Kept, Lagging, Log, Recomputed
 from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Program, Step
 from compiler.maintain.reading import columns_read
@@ -79,6 +79,11 @@ def rules_of(plan: ViewPlan) -> set[str]:
     """The kinds of rules that maintain a view: linear, bilinear, additive, keyed, whole."""
     p = differentiated(plan.states, plan.tables)
     return {r for rules in p.rules.values() for r in rules}
+
+
+def rows_of(s: Bag) -> tuple[Relation, ...]:
+    """What adds up to the rows before the batch."""
+    return (s.read("before"), *([s.tail.read("before")] if s.tail is not None else []))
 
 
 @dataclass
@@ -192,12 +197,16 @@ class _Differentiation:
 
     def fold(self, s: Kept, added: Relation | None = None) -> None:
         """What waits, and what a batch adds, is taken; nothing waits any more."""
-        if not isinstance(s, Accumulated) or s.tail is None or s.name not in self.folded:
+        if not isinstance(s, Lagging) or s.tail is None or s.name not in self.folded:
             return
         waiting: Relation = s.tail.read("before")
         whole = waiting if added is None else Union((waiting, added))
         self.out.changes.append(Clear(s.tail, "what waited was taken"))  # changes are made from the last to the first
-        self.out.changes.append(Add(s, nonzero(s.adding_up(whole)), "accumulators + those that waited"))
+        if isinstance(s, Bag):
+            temp = self.step(s, f"delta_{s.name}", Net(whole), True, "rows that waited")
+            self.out.changes.append(AddRows(s, temp, "rows + those that waited"))
+        else:
+            self.out.changes.append(Add(s, nonzero(s.adding_up(whole)), "accumulators + those that waited"))
 
     def recomputed(self, s: Recomputed, deltas: Deltas) -> None:
         deltas.used.add("keyed")
@@ -224,12 +233,17 @@ class _Differentiation:
         change = self.resolve(change)
         if is_empty(change):
             return
-        temp = self.step(s, f"delta_{s.name}", Net(change), True, rule)
-        self.out.changes.append(AddRows(s, temp, rule))
+        if s.tail is not None and s.name in self.folded:
+            self.fold(s, change)
+        elif s.tail is not None:
+            self.out.changes.append(Append(s.tail, Net(change), f"{rule}, to be taken later"))
+        else:
+            temp = self.step(s, f"delta_{s.name}", Net(change), True, rule)
+            self.out.changes.append(AddRows(s, temp, rule))
 
     def evaluated_again(self, s: Bag, deltas: Deltas) -> tuple[Relation, str]:
         deltas.used.add("whole")
-        return Union((after(s.definition), negative(s.read("before")))), "q(R⁺) − rows"
+        return Union((after(s.definition), *map(negative, rows_of(s)))), "q(R⁺) − rows"
 
     def bag_delta(self, s: Bag, q: Relation, deltas: Deltas) -> tuple[Relation, str]:
         if isinstance(q, Fixpoint) and monotone(q):
@@ -252,7 +266,6 @@ class _Differentiation:
         exprs = list(q.partition)
         keys, cols = keys_of(d, exprs)
         pairs = list(zip(exprs, cols, strict=True))
-        held: Relation = s.read("before")
-        if pairs:
-            held = Semi(held, keys, conj([same(e, k) for e, k in pairs]))
-        return Union((q.rebuild((restrict(after(q.input), keys, pairs),)), negative(held)))
+        on = conj([same(e, k) for e, k in pairs])
+        held: Iterable[Relation] = (Semi(r, keys, on) if pairs else r for r in rows_of(s))
+        return Union((q.rebuild((restrict(after(q.input), keys, pairs),)), *map(negative, held)))

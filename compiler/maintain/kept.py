@@ -4,7 +4,7 @@
   with (extrema).
 - `Recomputed`: the groups of an aggregate, as computed; a group that changes is computed again.
 - `Bag`: rows, each as often as its weight says.
-- `Log`: the tail of a state that lags: accumulators of batches, appended, which it has not taken yet.
+- `Log`: the tail of a state that lags: accumulators or rows of batches, appended, which it has not taken yet.
 
 Every place that handles one of them handles all: a `match` over `Kept` ends in `assert_never`.
 """
@@ -15,7 +15,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from compiler.ir.relation import Agg, Aggregate, Filter, Keys, Relation, Semi, State, Temp, Union, Values, transform
+from compiler.ir.relation import (
+    Agg,
+    Aggregate,
+    Filter,
+    Keys,
+    Net,
+    Relation,
+    Semi,
+    State,
+    Temp,
+    Union,
+    Values,
+    transform,
+)
 from compiler.ir.scalar import Call, Col, Lit, conj, same
 from compiler.ir.types import BOOL, INT8
 
@@ -89,18 +102,24 @@ class Term:
 
 @dataclass(frozen=True)
 class Log:
-    """What a state has not taken yet: rows of its keys and accumulators, any number for a group. It begins empty."""
+    """What a state has not taken yet: rows of its keys and accumulators, any number for a group, or rows with the
+    weights by which theirs change (`weighted`). It begins empty."""
 
     name: str
-    columns: tuple[Col, ...]
+    schema: tuple[Col, ...]
+    weighted: bool = False
     place: Place = Local()
+
+    @property
+    def columns(self) -> tuple[Col, ...]:
+        return (*self.schema, Col(WEIGHT, INT8)) if self.weighted else self.schema
 
     @property
     def definition(self) -> Values:
         return Values(self.columns, ())
 
     def read(self, at: str = "before") -> State:
-        return State(self.name, self.columns, (), at)
+        return State(self.name, self.schema, (), at, weighted=self.weighted)
 
     def mapped(self, f: Callable[[Relation], Relation]) -> Self:
         return self
@@ -122,11 +141,9 @@ class Accumulated(Groups):
         old, waiting = self.read(), self.tail.read("after")
         if not self.key:
             return self.adding_up(Union((old, waiting)))
-        keys = Keys(waiting, tuple((f"_k{i}", waiting.col(k)) for i, k in enumerate(self.key)))
-        on = conj([same(old.col(k), c) for k, c in zip(self.key, keys.schema, strict=True)])
-        both = self.adding_up(Union((Semi(old, keys, on), waiting)))
-        there = Filter(both, Call(">", (Col(COUNT, INT8), Lit(0, INT8)), BOOL))
-        return Union((Semi(old, keys, on, anti=True), there))
+        met, rest = _met(old, waiting, self.key)
+        both = self.adding_up(Union((met, waiting)))
+        return Union((rest, Filter(both, Call(">", (Col(COUNT, INT8), Lit(0, INT8)), BOOL))))
 
     def adding_up(self, terms: Relation) -> Aggregate:
         """The accumulators that rows of keys and accumulators add up to."""
@@ -152,12 +169,14 @@ class Recomputed(Groups):
 @dataclass(frozen=True)
 class Bag:
     """The rows of `definition`, equal ones once, with their number in the column `_weight`; `again` where they are
-    evaluated anew at each batch that touches them."""
+    evaluated anew at each batch that touches them. One with a `tail` takes what batches change from there, when that
+    is folded."""
 
     name: str
     definition: Relation
     place: Place = Local()
     again: bool = False
+    tail: Log | None = field(default=None, repr=False)
 
     @property
     def columns(self) -> tuple[Col, ...]:
@@ -171,13 +190,35 @@ class Bag:
         """The state with what it is made of mapped."""
         return replace(self, definition=f(self.definition))
 
+    def present(self) -> Relation:
+        """The rows with what the tail says of them: those that it has are added up, the others are read as they
+        are."""
+        if self.tail is None:
+            return self.read()
+        waiting = self.tail.read("after")
+        met, rest = _met(self.read(), waiting, self.definition.names)
+        return Union((rest, Net(Union((met, waiting)))))
+
+    def with_tail(self, name: str) -> Bag:
+        """The state under a name of its own, as one that lags."""
+        return replace(self, name=name, tail=Log(f"{name}_tail", self.definition.schema, True))
+
 
 Kept = Accumulated | Recomputed | Bag | Log
+Lagging = Accumulated | Bag  # may have a tail
 
 
-def lagging(states: Iterable[Kept]) -> list[Accumulated]:
+def _met(old: Relation, waiting: Relation, key: Iterable[str]) -> tuple[Relation, Relation]:
+    """(the rows of which some wait by their key, the others)"""
+    names = list(key)
+    keys = Keys(waiting, tuple((f"_k{i}", waiting.col(k)) for i, k in enumerate(names)))
+    on = conj([same(old.col(k), c) for k, c in zip(names, keys.schema, strict=True)])
+    return Semi(old, keys, on), Semi(old, keys, on, anti=True)
+
+
+def lagging(states: Iterable[Kept]) -> list[Lagging]:
     """The states that have a tail."""
-    return [s for s in states if isinstance(s, Accumulated) and s.tail is not None]
+    return [s for s in states if isinstance(s, Lagging) and s.tail is not None]
 
 
 def key_of(s: Kept) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from compiler.ir.relation import Relation, State, transform, walk
-from compiler.maintain.kept import Accumulated, Kept, Log
+from compiler.ir.relation import Fixpoint, Relation, State, transform, walk
+from compiler.maintain.kept import Accumulated, Bag, Kept, Lagging, Log
 from compiler.maintain.naming import digest
 from compiler.maintain.plan import ViewPlan
 
 
-def late(s: Accumulated) -> tuple[Accumulated, Log]:
+def late(s: Lagging) -> tuple[Lagging, Log]:
     """The state as one that lags, and its tail. Its name is its own: the eager state of the same definition holds other
     rows."""
     tag = digest(s.definition)
@@ -27,14 +27,17 @@ def lag(plan: ViewPlan) -> ViewPlan:
 
 
 def lagged(states: Iterable[Kept], top: Relation) -> tuple[list[Kept], Relation]:
-    """A view's states and its top, with the accumulators that no other state reads lagging. Extrema do not: whether a
-    group loses its extremum is seen only in the group."""
+    """A view's states and its top, with the accumulators and rows that no other state reads lagging.
+
+    Extrema do not: whether a group loses its extremum is seen only in the group. Nor do recursions, whose rows the next
+    batch meets.
+    """
     states = list(states)
     read = {n.name for s in states for n in _reads(s) if isinstance(n, State)}
     out: list[Kept] = []
-    made: dict[str, Accumulated] = {}
+    made: dict[str, Lagging] = {}
     for s in states:
-        if isinstance(s, Accumulated) and not s.has_extrema and s.name not in read and s.tail is None:
+        if isinstance(s, Lagging) and s.name not in read and s.tail is None and _can(s):
             made[s.name], tail = late(s)
             out += [tail, made[s.name]]
         else:
@@ -44,6 +47,12 @@ def lagged(states: Iterable[Kept], top: Relation) -> tuple[list[Kept], Relation]
         return made[n.name].present() if isinstance(n, State) and n.name in made else n
 
     return out, transform(top, present)
+
+
+def _can(s: Lagging) -> bool:
+    if isinstance(s, Bag):
+        return not s.again and not isinstance(s.definition, Fixpoint)
+    return not s.has_extrema
 
 
 def _reads(s: Kept) -> Iterable[Relation]:

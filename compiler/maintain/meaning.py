@@ -15,7 +15,7 @@ from compiler.errors import CompilerBug
 from compiler.ir.evaluate import evaluate
 from compiler.ir.zset import Database, Row, ZSet, add
 from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
-from compiler.maintain.kept import COUNT, Accumulated, Kept, Log, Recomputed
+from compiler.maintain.kept import COUNT, Accumulated, Kept, Lagging, Log, Recomputed
 from compiler.maintain.program import Program
 
 States = dict[str, ZSet]
@@ -34,7 +34,7 @@ def present(states: Iterable[Kept], found: States) -> States:
     world = Database({}, {}, states=found)
     out: States = {}
     for s in states:
-        if isinstance(s, Accumulated) and s.tail is not None:
+        if isinstance(s, Lagging) and s.tail is not None:
             out[s.name] = evaluate(s.present(), world)
         elif not isinstance(s, Log):
             out[s.name] = found[s.name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import duckdb
 
-from compiler.maintain.kept import Accumulated, Kept, Log
+from compiler.maintain.kept import Bag, Kept, Lagging, Log
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
 from connectors.engine import Printer
@@ -14,8 +14,8 @@ COUNTS = ("_count", "_weight")  # columns of states that say how many rows there
 
 def _stored(printer: Printer, s: Kept) -> str:
     """A state with what waits in its tail."""
-    if isinstance(s, Accumulated) and s.tail is not None:
-        return f"({printer.query(s.present(), weight=False)})"
+    if isinstance(s, Lagging) and s.tail is not None:
+        return f"({printer.query(s.present(), weight=isinstance(s, Bag))})"
     return f"state.{ident(s.name).sql('duckdb')}"
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from compiler.catalog import Table, mirror_name
 from compiler.maintain.differentiate import Same
-from compiler.maintain.kept import Accumulated, Kept
+from compiler.maintain.kept import Bag, Kept, Lagging
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Statement
 from compiler.spelling import ident
@@ -199,8 +199,8 @@ class DuckDBEngine:
         row = self.con.cursor().execute(f"SELECT count(*) FROM state.{ident(state).sql('duckdb')}").fetchone()
         return int(row[0]) if row else None
 
-    def groups(self, s: Accumulated) -> int | None:
-        present = self.printer.query(s.present(), weight=False)
+    def present(self, s: Lagging) -> int | None:
+        present = self.printer.query(s.present(), weight=isinstance(s, Bag))
         row = self.con.cursor().execute(f"SELECT count(*) FROM ({present})").fetchone()
         return int(row[0]) if row else None
 

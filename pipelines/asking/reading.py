@@ -10,7 +10,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from compiler.ir.relation import Aggregate, transform, walk
-from compiler.maintain.kept import Accumulated
+from compiler.maintain.kept import Lagging
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.private import published
@@ -73,11 +73,11 @@ class LocalReader:
         if not plan.states:
             return None
         s, engine = plan.states[-1], self.warehouse.engine(v.engine)
-        late = s if isinstance(s, Accumulated) and s.tail is not None else None
+        late = s if isinstance(s, Lagging) and s.tail is not None else None
         above = plan.top if late is None else transform(plan.top, lambda n: s.read() if n == late.present() else n)
         if any(isinstance(n, Aggregate) for n in walk(above)):
             return None
-        return engine.rows(s.name) if late is None else engine.groups(late)
+        return engine.rows(s.name) if late is None else engine.present(late)
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
         v, plan = self.warehouse.view(view)

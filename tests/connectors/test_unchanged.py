@@ -40,10 +40,12 @@ def run(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return out
 
 
-def test_every_operator(database: str, tmp_path: Path, run: list[str]) -> None:
+@pytest.mark.parametrize("strategy", ["first_order", "auto"])
+def test_every_operator(database: str, tmp_path: Path, run: list[str], strategy: str) -> None:
     p = Project.create(tmp_path, database, {})
     for page in PAGES:
-        (p.home / "views" / f"{page.stem}.sql").write_text(statement(page))
+        text = statement(page).replace("strategy = 'first_order'", f"strategy = '{strategy}'")
+        (p.home / "views" / f"{page.stem}.sql").write_text(text)
     p.source(SCHEMA, LOAD)
     p.deploy()
     for commit in UPDATES:

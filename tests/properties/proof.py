@@ -12,7 +12,7 @@ from compiler.ir.relation import Relation
 from compiler.ir.zset import Database, ZSet, add
 from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
-from compiler.maintain.kept import Accumulated
+from compiler.maintain.kept import lagging
 from compiler.maintain.meaning import filled, present, run
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import Strategy
@@ -41,7 +41,7 @@ def follows(strategy: Strategy, q: Relation, db: Database, data: st.DataObject) 
     note("\n".join([notation.tree(q), *(f"state {s.name}\n{notation.tree(s.definition)}" for s in plan.states)]))
     db = Database(db.before, db.delta)
     db.states = filled(plan.states, db)
-    tails = [s.name for s in plan.states if isinstance(s, Accumulated) and s.tail is not None]
+    tails = [s.name for s in lagging(plan.states)]
     for _ in range(data.draw(st.integers(1, 3))):
         before = Database(db.before, states=db.states)
         assert evaluate(plan.top, before) == evaluate(q, before)

@@ -1,0 +1,36 @@
+"""By `auto`, states of every kind of view lag that can: readers see what waits, and folds change no answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipelines import folding
+from pipelines.warehouse import Warehouse
+from tests.connectors.test_unchanged import UPDATES
+from tests.project import Project
+from tests.rules.test_rules import COMMITS, LOAD, PAGES, SCHEMA, statement
+
+
+@pytest.mark.parametrize("folded", ["in batches", "between them"])
+def test_every_operator(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folded: str) -> None:
+    if folded == "in batches":
+        monkeypatch.setattr(folding, "LEAST", 0)
+        monkeypatch.setattr(folding, "SHARE", 0.0)
+        monkeypatch.setattr(folding, "LOOK", 2)
+    p = Project.create(tmp_path, database, {})
+    for page in PAGES:
+        text = statement(page).replace("strategy = 'first_order'", "strategy = 'auto'")
+        (p.home / "views" / f"{page.stem}.sql").write_text(text)
+    p.source(SCHEMA, LOAD)
+    p.deploy()
+    assert sum(v.lags for v in p.deployed.views) > len(PAGES) / 2
+    for commit in (*UPDATES, *COMMITS):
+        p.source(commit)
+        p.assert_equal()
+        if folded == "between them":
+            w = Warehouse(p.config, p.deployed)
+            w.fold("duckdb")
+            w.close()
+    p.assert_equal()
