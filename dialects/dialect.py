@@ -32,7 +32,6 @@ class Dialect:
     mirrors: Mapping[tuple[str, bool], tuple[str, bool]]  # (time, no negative weights) → schema, whether it has weights
     semi_side: str = ""  # what stands before SEMI and ANTI JOIN
     fetches: bool = False  # it reads large mirrors by keys in steps of their own, which an index may answer
-    lags: bool = False  # appending to a state saves it more than a reader pays for adding up what waits
     filters_below_limits: bool = False  # a join's filter may get below ORDER BY … LIMIT, unless a window is between
     hashes_comparisons: bool = False  # outer and anti joins are hashed only if every condition compares the two sides
     joins_unequal: bool = False  # it may join tables by <> before the conditions that hold for few rows

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from compiler.ir.relation import Temp
 from compiler.ir.types import Type
-from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
-from compiler.maintain.kept import COUNT, WEIGHT, Bag, Kept, Log, key_of
+from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace, signed
+from compiler.maintain.kept import COUNT, WEIGHT, Bag, Kept, key_of
 from dialects.dialect import Dialect, ident
 from dialects.lower import Lower
 
@@ -55,8 +55,9 @@ def _source(d: Dialect, c: Change, stored: exp.Table | None) -> exp.Expr:
         stored = exp.Table(this=ident(c.source.name))
     if stored is not None:
         return exp.alias_(stored, NEW, table=True)
-    weight = isinstance(c.state, Log) and c.state.weighted
-    return exp.Subquery(this=Lower(d).query(c.source, weight=weight), alias=exp.TableAlias(this=exp.to_identifier(NEW)))
+    return exp.Subquery(
+        this=Lower(d).query(c.source, weight=signed(c)), alias=exp.TableAlias(this=exp.to_identifier(NEW))
+    )
 
 
 def _whens(d: Dialect, c: Add | AddRows | Replace) -> list[exp.When]:

@@ -32,7 +32,6 @@ class DeployedView:
     maintenance: str = ""
     reason: dict[str, str] | None = None
     strategy: str = "first_order"
-    lags: bool = False  # whether its states lag that can
     error: str = ""  # why it was set aside: not maintained until the next deploy
 
 

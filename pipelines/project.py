@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,11 +11,9 @@ from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, Place, Refused, TidemarkError, UnsupportedSql
 from compiler.maintain.choose import AUTO, maintenance_of, reason_of
-from compiler.maintain.late import lag
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import STRATEGIES
 from compiler.parse import ViewText, locate, parse_view
-from dialects.known import DIALECTS
 
 
 @dataclass
@@ -29,8 +26,6 @@ class Compiled:
     error: TidemarkError | None = None
     engine: str = "duckdb"
     strategy: str = ""  # the one that was taken
-    asked: str = AUTO  # the one that it asks for
-    lags: bool | None = None  # whether its states lag that can; None where that is not settled yet
     maintenance: str = ""
     reason: dict[str, str] | None = None
     notes: list[str] = field(default_factory=list)
@@ -132,18 +127,6 @@ def compile_project(
     return views
 
 
-def settle(views: Iterable[Compiled]) -> None:
-    """Where their engines are known: states lag, in views that ask for no strategy, where that is worth it to the
-    engine."""
-    for v in views:
-        if v.plan is None:
-            continue
-        if v.lags is None:
-            v.lags = v.asked == AUTO and DIALECTS[v.engine].lags
-        if v.lags:
-            v.plan = lag(v.plan)
-
-
 def _of_view(v: Compiled, e: TidemarkError) -> TidemarkError:
     """The error with its place; one of another view, which this one reads, is told where that view is."""
     assert v.text is not None
@@ -198,7 +181,7 @@ def _compile_one(
         )
     v.engine = engine
     v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy)
-    v.strategy, v.asked = v.plan.strategy, strategy
+    v.strategy = v.plan.strategy
     v.notes += [*v.plan.notes, *v.plan.warnings]
 
 

@@ -25,7 +25,7 @@ from pipelines import deployment as store
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.folding import Folding
-from pipelines.project import Compiled, compile_project, settle
+from pipelines.project import Compiled, compile_project
 from pipelines.refused import Refused, kept, part, qualified, reads
 
 log = logging.getLogger("tidemark")
@@ -58,8 +58,7 @@ class Warehouse:
         """Plans are made from the views' text by this version of the compiler, never stored."""
         self.prepared.clear()
         views = [
-            Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy, lags=v.lags)
-            for v in self.deployment.views
+            Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in self.deployment.views
         ]
         for v, d in zip(
             compile_project(views, self.deployment.to_catalog(), accepted=True), self.deployment.views, strict=True
@@ -67,7 +66,6 @@ class Warehouse:
             if v.error is not None:
                 raise v.error
             v.engine = d.engine
-            settle([v])
             self.compiled[v.name] = v
 
     def engine(self, name: str) -> Engine:

@@ -61,6 +61,11 @@ class Clear:
 Change = Add | Replace | AddRows | Append | Clear
 
 
+def signed(c: Change) -> bool:
+    """Whether what it takes has weights, in a column of their own."""
+    return isinstance(c, AddRows) or (isinstance(c, Append) and c.state.weighted)
+
+
 def mapped(c: Change, f: Callable[[Relation], Relation]) -> Change:
     """The change with what it takes mapped."""
     return c if isinstance(c, Clear) else replace(c, source=f(c.source))

@@ -19,17 +19,15 @@ from compiler.ir.relation import (
     Agg,
     Aggregate,
     Filter,
-    Keys,
     Net,
     Relation,
-    Semi,
     State,
     Temp,
     Union,
     Values,
     transform,
 )
-from compiler.ir.scalar import Call, Col, Lit, conj, same
+from compiler.ir.scalar import Call, Col, Lit
 from compiler.ir.types import BOOL, INT8
 
 COUNT = "_count"
@@ -134,16 +132,11 @@ class Accumulated(Groups):
     tail: Log | None = field(default=None, repr=False)
 
     def present(self) -> Relation:
-        """The groups with what the tail has of them: those of which it has something are added up, the others are read
-        as they are."""
+        """The groups with what the tail has of them."""
         if self.tail is None:
             return self.read()
-        old, waiting = self.read(), self.tail.read("after")
-        if not self.key:
-            return self.adding_up(Union((old, waiting)))
-        met, rest = _met(old, waiting, self.key)
-        both = self.adding_up(Union((met, waiting)))
-        return Union((rest, Filter(both, Call(">", (Col(COUNT, INT8), Lit(0, INT8)), BOOL))))
+        both = self.adding_up(Union((self.read(), self.tail.read("after"))))
+        return Filter(both, Call(">", (Col(COUNT, INT8), Lit(0, INT8)), BOOL)) if self.key else both
 
     def adding_up(self, terms: Relation) -> Aggregate:
         """The accumulators that rows of keys and accumulators add up to."""
@@ -191,13 +184,8 @@ class Bag:
         return replace(self, definition=f(self.definition))
 
     def present(self) -> Relation:
-        """The rows with what the tail says of them: those that it has are added up, the others are read as they
-        are."""
-        if self.tail is None:
-            return self.read()
-        waiting = self.tail.read("after")
-        met, rest = _met(self.read(), waiting, self.definition.names)
-        return Union((rest, Net(Union((met, waiting)))))
+        """The rows with what the tail says of them."""
+        return self.read() if self.tail is None else Net(Union((self.read(), self.tail.read("after"))))
 
     def with_tail(self, name: str) -> Bag:
         """The state under a name of its own, as one that lags."""
@@ -206,14 +194,6 @@ class Bag:
 
 Kept = Accumulated | Recomputed | Bag | Log
 Lagging = Accumulated | Bag  # may have a tail
-
-
-def _met(old: Relation, waiting: Relation, key: Iterable[str]) -> tuple[Relation, Relation]:
-    """(the rows of which some wait by their key, the others)"""
-    names = list(key)
-    keys = Keys(waiting, tuple((f"_k{i}", waiting.col(k)) for i, k in enumerate(names)))
-    on = conj([same(old.col(k), c) for k, c in zip(names, keys.schema, strict=True)])
-    return Semi(old, keys, on), Semi(old, keys, on, anti=True)
 
 
 def lagging(states: Iterable[Kept]) -> list[Lagging]:

@@ -1,14 +1,12 @@
-"""Which states lag: those whose change is cheap to append, dear to merge, and read by nobody but readers of a view."""
+"""Which states can lag: those that only readers of a view read, and whose change can be told without them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from compiler.ir.relation import Fixpoint, Relation, State, transform, walk
 from compiler.maintain.kept import Accumulated, Bag, Kept, Lagging, Log
 from compiler.maintain.naming import digest
-from compiler.maintain.plan import ViewPlan
 
 
 def late(s: Lagging) -> tuple[Lagging, Log]:
@@ -18,12 +16,6 @@ def late(s: Lagging) -> tuple[Lagging, Log]:
     made = s.with_tail(f"{s.name.removesuffix('_' + tag)}_late_{tag}")
     assert made.tail is not None
     return made, made.tail
-
-
-def lag(plan: ViewPlan) -> ViewPlan:
-    """The plan, with the states lagging that can."""
-    states, top = lagged(plan.states, plan.top)
-    return replace(plan, states=states, top=top)
 
 
 def lagged(states: Iterable[Kept], top: Relation) -> tuple[list[Kept], Relation]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from compiler.catalog import Table
 from compiler.ir.relation import Relation, Scan, Temp, walk
-from compiler.maintain.change import Clear
+from compiler.maintain.change import Clear, signed
 from compiler.maintain.program import Program
 from compiler.spelling.spark import type_name
 from connectors.engine import FrontierMoved, Programs
@@ -142,7 +142,7 @@ class Batches(Filling):
                 continue
             name = c.source.name if isinstance(c.source, Temp) else f"change_{c.state.name}"
             if not isinstance(c.source, Temp):
-                steps.append((name, c.source, False))
+                steps.append((name, c.source, signed(c)))
                 owners[name] = c.state.name
             merges.append({"state": c.state.name, "sql": self.printer.merge(c, folder / name)})
         self._views([r for _, r, _ in steps], batches, session)

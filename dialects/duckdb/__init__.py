@@ -57,7 +57,6 @@ DUCKDB = Dialect(
     copies="UNNEST(RANGE($1))",
     unnest=UNNEST,
     fetches=True,
-    lags=True,
     mirrors={
         ("after", True): ("base", False),
         ("after", False): ("base", False),

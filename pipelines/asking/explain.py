@@ -24,7 +24,7 @@ from dialects.known import DIALECTS
 from pipelines import deployment as store
 from pipelines.asking.reading import reader
 from pipelines.config import load_config
-from pipelines.project import Compiled, compile_project, read_views, refuse, settle
+from pipelines.project import Compiled, compile_project, read_views, refuse
 
 
 def compiled(project: Path, names: list[str], schema: Path | None, engine: str | None) -> list[Compiled]:
@@ -52,7 +52,6 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
     refuse(chosen)
     for v in chosen:
         v.engine = engine or (v.engine if v.engine != "auto" else "duckdb")
-    settle(chosen)
     return chosen
 
 

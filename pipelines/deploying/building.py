@@ -31,9 +31,7 @@ def catalog_tables(names: set[str], catalog: Catalog) -> list[Table]:
 
 
 def records(views: list[Compiled]) -> list[DeployedView]:
-    return [
-        DeployedView(v.name, _create(v), v.engine, v.maintenance, v.reason, v.strategy, bool(v.lags)) for v in views
-    ]
+    return [DeployedView(v.name, _create(v), v.engine, v.maintenance, v.reason, v.strategy) for v in views]
 
 
 def _create(v: Compiled) -> str:

@@ -13,7 +13,7 @@ import psycopg
 from compiler.errors import TidemarkError
 from pipelines.asking.explain import statements
 from pipelines.config import Config
-from pipelines.project import Compiled, settle
+from pipelines.project import Compiled
 
 MANY = 50  # views on DuckDB from which the heaviest are moved away
 HEAVIEST = 0.05  # of them
@@ -27,7 +27,6 @@ def place(conn: psycopg.Connection, views: list[Compiled], config: Config) -> No
         for v in undecided:
             _by_size(v, sizes, config)
         _relieve([v for v in undecided if v.engine == "duckdb"], len([v for v in views if v.engine == "duckdb"]), sizes)
-    settle(views)
     for v in views:
         if v.error is None:
             _check(v)

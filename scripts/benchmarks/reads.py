@@ -9,8 +9,9 @@ from typing import Any
 
 from benchmarks.data import Workload, catalog, generate
 from benchmarks.refresh import Difference, OnDuckDB, compare, timed
-from benchmarks.views import compiled
+from compiler import compile_view
 from compiler.maintain.choose import maintenance_of
+from compiler.parse import parse_query
 
 BATCH, REPEAT = 1_000, 5
 KINDS = {
@@ -59,7 +60,7 @@ def run(scale: float, work: Path, say: Callable[[str], None]) -> dict[str, Any]:
             workload = Workload(data)
             target.load(data)
             for i, (kind, query) in enumerate(KINDS.items()):
-                plan = compiled(f"read_{i}", query, catalog())
+                plan = compile_view(f"read_{i}", parse_query(query), catalog())
                 target.deploy([plan])
                 lsn = target.frontier()
                 target.apply(workload.batch(BATCH, lsn), lsn + 1)

@@ -303,7 +303,7 @@ def run(
 ) -> dict[str, Any]:
     """All cells: landing alone, each view alone, and the six together."""
     data = generate(work, scale)
-    plans = compile_all(catalog(), engine)
+    plans = compile_all(catalog())
     sets: dict[str, list[ViewPlan]] = {
         "landing alone": [],
         **{n: [p] for n, p in plans.items()},

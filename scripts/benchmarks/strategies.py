@@ -10,7 +10,6 @@ from typing import Any
 from benchmarks.data import Workload, catalog, generate
 from benchmarks.refresh import OnDuckDB, measure, timed
 from benchmarks.views import compile_all
-from compiler.maintain.choose import AUTO
 from compiler.maintain.plan import states_of
 from compiler.maintain.strategy import STRATEGIES
 
@@ -26,8 +25,8 @@ def run(scale: float, sizes: list[int], repeat: int, work: Path, say: Callable[[
         try:
             workload = Workload(data)
             target.load(data)
-            for strategy in (AUTO, *STRATEGIES):
-                for name, plan in compile_all(catalog(), "duckdb", strategy).items():
+            for strategy in STRATEGIES:
+                for name, plan in compile_all(catalog(), strategy).items():
                     target.deploy([plan])
                     measure(target, workload, name, [plan], 1_000, 3)  # what is done once is done
                     for size in sizes:

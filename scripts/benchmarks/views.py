@@ -5,10 +5,8 @@ from __future__ import annotations
 from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.maintain.choose import AUTO
-from compiler.maintain.late import lag
 from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_query
-from dialects.known import DIALECTS
 
 VIEWS = {
     "grouped_aggregate": """
@@ -36,11 +34,6 @@ FROM (SELECT o_custkey, count(*) AS n_orders FROM orders GROUP BY o_custkey) AS 
 }
 
 
-def compile_all(catalog: Catalog, engine: str, strategy: str = AUTO) -> dict[str, ViewPlan]:
-    """Every view's plan by a strategy, by name, as `deploy` would make it on an engine."""
-    return {name: compiled(name, text, catalog, engine, strategy) for name, text in VIEWS.items()}
-
-
-def compiled(name: str, query: str, catalog: Catalog, engine: str = "duckdb", strategy: str = AUTO) -> ViewPlan:
-    plan = compile_view(name, parse_query(query), catalog, strategy=strategy)
-    return lag(plan) if strategy == AUTO and DIALECTS[engine].lags else plan
+def compile_all(catalog: Catalog, strategy: str = AUTO) -> dict[str, ViewPlan]:
+    """Every view's plan by a strategy, by name."""
+    return {name: compile_view(name, parse_query(text), catalog, strategy=strategy) for name, text in VIEWS.items()}

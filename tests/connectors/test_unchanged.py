@@ -40,7 +40,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return out
 
 
-@pytest.mark.parametrize("strategy", ["first_order", "auto"])
+@pytest.mark.parametrize("strategy", ["first_order", "split"])
 def test_every_operator(database: str, tmp_path: Path, run: list[str], strategy: str) -> None:
     p = Project.create(tmp_path, database, {})
     for page in PAGES:

@@ -75,7 +75,7 @@ def test_what_waits_is_read_and_folded(
         p.source(commit)
         p.assert_equal()
     tails = waiting(p)
-    assert len(tails) == 5 and (least == 0 or any(tails.values())), tails
+    assert len(tails) == 7 and (least == 0 or any(tails.values())), tails
 
 
 def test_an_idle_moment_folds(database: str, tmp_path: Path) -> None:

@@ -17,13 +17,13 @@ from tests.properties.strategies import MORE, databases, queries
 SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def auto(view: str, q: Relation) -> Offer:
+def late(view: str, q: Relation) -> Offer:
     """First order, with the states lagging that can."""
     made = first_order.offer(view, q)
     return Offer(*lagged(made.states, made.top))
 
 
-EVERY = {**STRATEGIES, "auto": auto}
+EVERY = {**STRATEGIES, "late": late}
 
 
 @pytest.mark.parametrize("strategy", EVERY)

@@ -13,7 +13,7 @@ from compiler.ir.relation import Aggregate, Fixpoint, Project, Relation, Scan, T
 from compiler.ir.scalar import Col
 from compiler.ir.types import INT8
 from compiler.maintain.kept import COUNT, Accumulated
-from compiler.maintain.late import late
+from compiler.maintain.late import lagged
 from compiler.maintain.naming import state_name
 from compiler.maintain.readable import Offer, cut_where_timed
 from compiler.maintain.strategy.additive import additive_aggregates
@@ -33,7 +33,7 @@ def offer(view: str, q: Relation) -> Offer:
         q = step(q)
     made = Split(view)
     top, notes = cut_where_timed(q, lambda n: made.cut(prune(n)))
-    return Offer(list(made.states.values()), top, notes)
+    return Offer(*lagged(made.states.values(), top), notes)
 
 
 class Split(FirstOrder):
@@ -55,10 +55,8 @@ class Split(FirstOrder):
         s = group_state(n)
         if not isinstance(s, Accumulated) or s.has_extrema:
             return n.rebuild((self.cut(n.input),))
-        made, tail = late(s)
-        self.states.setdefault(tail.name, tail)
-        self.states.setdefault(made.name, made)
-        raw = made.present()
+        self.states.setdefault(s.name, s)
+        raw = s.read()
         return Project(raw, tuple((c.name, c if c.name in raw.names else Col(COUNT, INT8)) for c in n.schema))
 
 
