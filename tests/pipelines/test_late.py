@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler.maintain.kept import lagging
+from connectors.duckdb import unchanged
 from pipelines import folding
 from pipelines.warehouse import Warehouse
 from tests.connectors.test_unchanged import UPDATES
@@ -16,6 +17,7 @@ from tests.rules.test_rules import COMMITS, LOAD, PAGES, SCHEMA, statement
 
 @pytest.mark.parametrize("folded", ["in batches", "between them"])
 def test_every_operator(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folded: str) -> None:
+    monkeypatch.setattr(unchanged, "OFTEN", 1)
     if folded == "in batches":
         monkeypatch.setattr(folding, "LEAST", 0)
         monkeypatch.setattr(folding, "SHARE", 0.0)
