@@ -14,7 +14,6 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table, mirror_name
-from compiler.maintain.differentiate import Same
 from compiler.maintain.kept import Bag, Kept, Lagging
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Statement
@@ -153,6 +152,10 @@ class DuckDBEngine:
     def large(self) -> frozenset[str]:
         """The mirrors that the batch at hand reads by keys where rules have some: reading others whole costs less than
         a statement, and where that was faster for batches like this, it has none."""
+        return self.larger if self.fetching else frozenset()
+
+    def _look(self) -> None:
+        """Before a batch: how large mirrors are, now and then."""
         if self.batches % LOOK_AGAIN == 0:
             pace_checkpoints(self.con, self.path)
             sizes = self.con.execute(
@@ -161,7 +164,6 @@ class DuckDBEngine:
             self.sizes = dict(sizes)
             self.larger = frozenset(name for name, rows in sizes if rows >= self.index_rows)
         self.batches += 1
-        return self.larger if self.fetching else frozenset()
 
     # -- states and views
 
@@ -247,7 +249,7 @@ class DuckDBEngine:
         """
         con, rows, taken = self.con, 0, dict.fromkeys(self.dead, 0)
         counted: list[tuple[Table, int, int]] = []
-        same: Same = frozenset()
+        self._look()
         changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
         kind = (changed, len(str(sum(s.rows.num_rows for s in staged))))
         prepared, way = self._way(kind, staged, programs)
@@ -273,7 +275,9 @@ class DuckDBEngine:
                     self.sizes[s.table.mirror] = self.sizes.get(s.table.mirror, 0) + landed[0] - 2 * landed[1]
             reach("duckdb.landed")
             if rows and way is not Way.ANEW and (same := self.unchanged.of(counted, prepared.columns)):
-                statements = programs(changed, same).statements
+                less = programs(changed, same)
+                if all(c <= prepared.columns.get(t, frozenset()) for t, c in less.columns.items()):  # it has landed
+                    statements = less.statements
             if rows:
                 spent: dict[str, float] = {}
                 for statement in statements:
@@ -296,7 +300,7 @@ class DuckDBEngine:
                 self.indexes.clear()
             raise
         self.indexes.settle()
-        if not self.indexes.awaited and not same:
+        if not self.indexes.awaited:
             self.ways.took(kind, way, time.perf_counter() - begun)
         reach("duckdb.committed")
         for name, n in taken.items():

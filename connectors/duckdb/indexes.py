@@ -173,10 +173,13 @@ class Indexes:
         return reduce(lambda n, i: n + i.nbytes, self.of.values(), 0)
 
     def fetch(self, target: str, f: Fetch) -> bool:
-        """Fill the temp table `target` with what is fetched; False where there is no index for it."""
+        """Fill the temp table `target` with what is fetched; False where there is no index for it, or it lacks what a
+        program that was chosen late asks for."""
         found = self.of.get(f.mirror)
         if found is None:
             self._missed(f.mirror)
+            return False
+        if f.by not in found.paths or not set(f.columns) <= set(found.types):
             return False
         names = [f"_k{i}" for i in range(len(f.by))]
         keys = self.con.execute(f"SELECT {hashed(f.by, found.types, named=names)} AS h FROM ({f.keys})").fetchnumpy()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
-from compiler.maintain.program import Statement
-from connectors.duckdb import unchanged
+from compiler.maintain.program import Fetch, Statement
+from connectors.duckdb import indexes, unchanged
 from connectors.duckdb.engine import DuckDBEngine
 from pipelines.warehouse import Warehouse
 from tests.project import Project
@@ -96,3 +97,40 @@ def test_values_that_are_equal_and_not_the_same(database: str, tmp_path: Path, r
     p.catch_up()
     assert run
     p.assert_equal()
+
+
+def test_a_program_that_needs_more_than_has_landed_is_not_taken(database: str, tmp_path: Path, run: list[str]) -> None:
+    """Where a table that is as it was has the rows beside a recursion evaluated whole, the rest reads Δ of another."""
+    views = {
+        "reached": "WITH RECURSIVE r(id, n) AS (SELECT u.b, m.most FROM (SELECT max(x) AS most FROM t) m LEFT JOIN u "
+        "ON u.a = m.most UNION SELECT e.dst, r.n FROM r JOIN e ON e.src = r.id) SELECT id, n FROM r",
+        "counts": "SELECT x, count(*) AS n FROM t GROUP BY x",
+    }
+    p = Project.create(tmp_path, database, views, strategy="split")
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, x int, note text)",
+        "CREATE TABLE u (id int PRIMARY KEY, a int, b int)",
+        "CREATE TABLE e (id int PRIMARY KEY, src int, dst int)",
+        "INSERT INTO t SELECT i, i % 5, 'n' FROM generate_series(1, 20) i",
+        "INSERT INTO u SELECT i, i % 10, i FROM generate_series(1, 30) i",
+        "INSERT INTO e SELECT i, i, i + 1 FROM generate_series(1, 30) i",
+    )
+    p.deploy()
+    for _ in range(3):
+        p.source("BEGIN; UPDATE t SET note = note || '!'; UPDATE u SET a = (a + 1) % 10; COMMIT")
+        p.assert_equal()
+
+
+def test_an_index_that_lacks_a_path_leaves_the_look_up_to_sql(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a program asks for that was chosen after the index was made for the batch."""
+    monkeypatch.setattr(indexes, "FEW", 0)
+    con = duckdb.connect()
+    con.execute("CREATE SCHEMA base; CREATE TABLE base.t AS SELECT i AS id, i % 3 AS x FROM range(10) r(i)")
+    made = indexes.Indexes(con, 1 << 30)
+    made.want("t", ["id"], ("id",))
+    made.asked["t"] = 1 << 20
+    made.make()
+    assert made.fetch("found", Fetch("t", ("id",), ("id",), "SELECT 3::BIGINT AS _k0"))
+    assert con.execute("SELECT id FROM found").fetchall() == [(3,)]
+    assert not made.fetch("found", Fetch("t", ("x",), ("id",), "SELECT 1::BIGINT AS _k0"))
+    assert not made.fetch("found", Fetch("t", ("id",), ("id", "x"), "SELECT 1::BIGINT AS _k0"))
