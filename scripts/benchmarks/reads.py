@@ -42,7 +42,7 @@ KINDS = {
     "ORDER BY … LIMIT": "SELECT o_orderkey, o_totalprice FROM orders ORDER BY o_totalprice DESC, o_orderkey LIMIT 100",
     "DISTINCT ON": "SELECT DISTINCT ON (o_custkey) o_custkey, o_orderkey, o_totalprice FROM orders "
     "ORDER BY o_custkey, o_totalprice DESC, o_orderkey",
-    "what is recent": "SELECT o_orderpriority, count(*) AS n FROM orders WHERE o_orderdate > current_date - 10000 "
+    "what is recent": "SELECT o_orderpriority, count(*) AS n FROM orders WHERE o_orderdate > current_date - 12000 "
     "GROUP BY o_orderpriority",
     "an age in DISTINCT ON": "SELECT DISTINCT ON (o_custkey) o_custkey, o_orderkey, current_date - o_orderdate AS age "
     "FROM orders WHERE o_custkey < 20000 ORDER BY o_custkey, o_totalprice DESC, o_orderkey",
