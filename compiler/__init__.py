@@ -21,11 +21,7 @@ MOST = 20  # errors of a view that are told
 
 
 def compile_view(
-    name: str,
-    query: exp.Expr,
-    catalog: Catalog,
-    views: Mapping[str, exp.Expr] | None = None,
-    strategy: str = AUTO,
+    name: str, query: exp.Expr, catalog: Catalog, views: Mapping[str, exp.Expr] | None = None, strategy: str = AUTO
 ) -> ViewPlan:
     """The states and the readable top of a view, by a strategy; raises InvalidSql or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}

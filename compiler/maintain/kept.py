@@ -15,18 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from compiler.ir.relation import (
-    Agg,
-    Aggregate,
-    Filter,
-    Net,
-    Relation,
-    State,
-    Temp,
-    Union,
-    Values,
-    transform,
-)
+from compiler.ir.relation import Agg, Aggregate, Filter, Net, Relation, State, Temp, Union, Values, transform
 from compiler.ir.scalar import Call, Col, Lit
 from compiler.ir.types import BOOL, INT8
 

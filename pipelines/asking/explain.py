@@ -20,11 +20,15 @@ from compiler.maintain.reading import columns_read
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from dialects import maintain
-from dialects.known import DIALECTS
+from dialects.dialect import Dialect
+from dialects.duckdb import DUCKDB
+from dialects.spark import SPARK
 from pipelines import deployment as store
 from pipelines.asking.reading import reader
 from pipelines.config import load_config
 from pipelines.project import Compiled, compile_project, read_views, refuse
+
+DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
 
 
 def compiled(project: Path, names: list[str], schema: Path | None, engine: str | None) -> list[Compiled]:
