@@ -13,7 +13,7 @@ from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation
 from compiler.maintain.differentiate import Same
-from compiler.maintain.kept import Kept, Lagging
+from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program, Statement
 from connectors.postgres.connection import format_lsn
@@ -149,10 +149,6 @@ class Engine(Protocol):
 
     def rows(self, state: str) -> int | None:
         """A state's rows, where that is known without reading them."""
-        ...
-
-    def present(self, s: Lagging) -> int | None:
-        """Rows of a state with what its tail has of them, where finding that out costs little."""
         ...
 
     def set_aside(self, states: set[str]) -> None:

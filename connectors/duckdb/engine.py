@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table, mirror_name
-from compiler.maintain.kept import Bag, Kept, Lagging
+from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Statement
 from compiler.spelling import ident
@@ -199,11 +199,6 @@ class DuckDBEngine:
 
     def rows(self, state: str) -> int | None:
         row = self.con.cursor().execute(f"SELECT count(*) FROM state.{ident(state).sql('duckdb')}").fetchone()
-        return int(row[0]) if row else None
-
-    def present(self, s: Lagging) -> int | None:
-        present = self.printer.query(s.present(), weight=isinstance(s, Bag))
-        row = self.con.cursor().execute(f"SELECT count(*) FROM ({present})").fetchone()
         return int(row[0]) if row else None
 
     def set_aside(self, states: set[str]) -> None:

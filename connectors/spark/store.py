@@ -15,7 +15,6 @@ from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation, Scan, walk
 from compiler.maintain.change import Change
-from compiler.maintain.kept import Lagging
 from compiler.maintain.plan import ViewPlan
 from connectors import engine
 from connectors.postgres.origin import LastCommit
@@ -132,9 +131,6 @@ class Store:
 
     def rows(self, state: str) -> int | None:
         return None  # Delta tells without reading only where statistics are collected
-
-    def present(self, s: Lagging) -> int | None:
-        return None  # a job
 
     def set_frontier(self, lsn: int) -> None:
         self.published.publish((), lsn)

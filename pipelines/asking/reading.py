@@ -9,8 +9,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from compiler.ir.relation import Aggregate, transform, walk
-from compiler.maintain.kept import Lagging
+from compiler.ir.relation import Aggregate, walk
+from compiler.maintain.kept import lagging
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.private import published
@@ -68,16 +68,11 @@ class LocalReader:
         return {v.name: self._rows(v) for v in self.warehouse.deployment.views if not v.error}
 
     def _rows(self, v: DeployedView) -> int | None:
-        """Of the last state of the view, with what waits for it; None where readers aggregate further."""
+        """Of the last state of the view, without evaluating anything; None where readers add up."""
         plan = self.warehouse.view(v.name)[1]
-        if not plan.states:
+        if not plan.states or lagging(plan.states) or any(isinstance(n, Aggregate) for n in walk(plan.top)):
             return None
-        s, engine = plan.states[-1], self.warehouse.engine(v.engine)
-        late = s if isinstance(s, Lagging) and s.tail is not None else None
-        above = plan.top if late is None else transform(plan.top, lambda n: s.read() if n == late.present() else n)
-        if any(isinstance(n, Aggregate) for n in walk(above)):
-            return None
-        return engine.rows(s.name) if late is None else engine.present(late)
+        return self.warehouse.engine(v.engine).rows(plan.states[-1].name)
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
         v, plan = self.warehouse.view(view)
