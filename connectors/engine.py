@@ -96,6 +96,7 @@ class Engine(Protocol):
     name: str
     threads: int  # how many calls that only read, or that fill different states, it takes at once
     folds: bool  # whether states can take what waits in their tails between batches
+    first_batch: float  # seconds that the first batch of a process takes at least
 
     def close(self) -> None: ...
 
@@ -104,6 +105,16 @@ class Engine(Protocol):
         ...
 
     def set_frontier(self, lsn: int) -> None: ...
+
+    def kept(self) -> int:
+        """The LSN below which the source may forget every change, also should what is only a cache be lost. At most
+        the frontier."""
+        ...
+
+    def settle(self, force: bool = False) -> None:
+        """Let `kept` come up to the frontier where that is due, or with `force` in any case. Nothing else is at
+        work."""
+        ...
 
     def last_commit(self) -> LastCommit | None:
         """The last transaction that was applied; None where that is not known."""

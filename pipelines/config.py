@@ -86,10 +86,23 @@ def parse_size(text: str) -> int:
 
 
 class Spark(_Section):
+    """`local_memory`: tables on Spark that are no larger together are kept by the driver (Local); '0': none are."""
+
     master: str = "local[*]"
     jars: str = ""
     settings: dict[str, str] = Field(default_factory=dict)
+    local_memory: str = "2GB"
     threshold_rows: int = Field(default=2_000_000, gt=0)  # auto: a view that reads a larger table goes to Spark
+
+    @field_validator("local_memory")
+    @classmethod
+    def _size(cls, text: str) -> str:
+        parse_size(text)
+        return text
+
+    @property
+    def local_bytes(self) -> int:
+        return parse_size(self.local_memory)
 
 
 class Metrics(_Section):

@@ -21,6 +21,7 @@ from pipelines.private import private_folder
 
 FORMAT = 1
 FILE = "deployment.json"
+LOCAL, DIST = "local", "dist"  # in a DuckDB file of the driver, or in Delta tables by the executors
 RESYNC = "resync"  # the status while tables are copied again: what is kept is not at one LSN
 
 
@@ -52,6 +53,7 @@ class Deployment:
     refused: dict[str, dict[str, dict[str, str]]] = field(
         default_factory=dict
     )  # engine → table → column, '' for all → why not kept
+    location: str = DIST  # where what is on Spark is kept and maintained
 
     def to_catalog(self) -> Catalog:
         return Catalog({(t.schema, t.name): t for t in self.catalog})
@@ -110,6 +112,7 @@ def _read(path: Path, data: dict[str, Any]) -> Deployment:
         Origin(**{**origin, "tables": tuple(map(tuple, origin.get("tables", ())))}),
         data.get("former", []),
         data.get("refused", {}),
+        data.get("location", DIST),
     )
 
 

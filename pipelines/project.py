@@ -25,6 +25,7 @@ class Compiled:
     plan: ViewPlan | None = None
     error: TidemarkError | None = None
     engine: str = "duckdb"
+    location: str = ""  # on Spark: where it is kept, '' where that is not decided
     strategy: str = ""  # the one that was taken
     maintenance: str = ""
     reason: dict[str, str] | None = None

@@ -86,6 +86,18 @@ class Warehouse:
                     index_memory=settings.index_bytes,
                     index_rows=settings.index_rows,
                 )
+            elif self.deployment.location == store.LOCAL:
+                from connectors.spark.local.engine import LocalEngine
+
+                self.engines[name] = LocalEngine(
+                    self.path / "delta",
+                    Printer(DUCKDB),
+                    map(self.deployment.table, self.deployment.tables.get(name, [])),
+                    self.plans(name),
+                    self.read_only,
+                    index_memory=self.config.duckdb.index_bytes,
+                    index_rows=self.config.duckdb.index_rows,
+                )
             else:
                 from connectors.spark.engine import SparkEngine
 
@@ -193,7 +205,8 @@ class Warehouse:
         return self.prepared[key]
 
     def printer(self, engine: str) -> Printer:
-        return SparkPrinter(self.path / "delta") if engine == "spark" else Printer(DUCKDB)
+        dist = engine == "spark" and self.deployment.location == store.DIST
+        return SparkPrinter(self.path / "delta") if dist else Printer(DUCKDB)
 
     def view(self, name: str) -> tuple[DeployedView, ViewPlan]:
         for v in self.deployment.views:
@@ -242,6 +255,11 @@ class Warehouse:
         for name in hit:
             self.engine(on[name]).drop_view(name)
             self.aside(name, why)
+
+    def settle(self) -> None:
+        """Bring what engines keep for good up to their frontiers, so that the deployment may speak of it."""
+        for e in self.used_engines():
+            self.engine(e).settle(force=True)
 
     def check_states(self) -> None:
         """Raises where what is kept is not what this version maintains."""

@@ -32,10 +32,13 @@ class Project:
         engine: str = "duckdb",
         capture: str = "stream",
         strategy: str = "auto",
+        local_memory: str = "0",
     ) -> Project:
+        """On Spark by the executors; with a `local_memory` by the driver."""
         (home / "views").mkdir(parents=True, exist_ok=True)
         source = f'[source]\ndsn = "{dsn}"\ncapture = "{capture}"\n'
-        (home / "tidemark.toml").write_text(f'{source}\n[defaults]\nengine = "{engine}"\nstrategy = "{strategy}"\n')
+        defaults = f'[defaults]\nengine = "{engine}"\nstrategy = "{strategy}"\n'
+        (home / "tidemark.toml").write_text(f'{source}\n{defaults}\n[spark]\nlocal_memory = "{local_memory}"\n')
         project = cls(home, dsn)
         project.write(views)
         return project

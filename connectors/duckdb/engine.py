@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -50,6 +50,7 @@ class DuckDBEngine:
     name = "duckdb"
     threads = 1
     folds = True
+    first_batch = 0.0
 
     def __init__(
         self,
@@ -58,8 +59,10 @@ class DuckDBEngine:
         read_only: bool = False,
         index_memory: int | None = None,
         index_rows: int = 500_000,
+        landed: Callable[[Staged], None] = lambda s: None,
     ) -> None:
-        self.path, self.printer, self.index_rows = path, printer, index_rows
+        """`landed` is called in a batch's transaction for each table, once its mirror has the changes."""
+        self.path, self.printer, self.index_rows, self.landed = path, printer, index_rows, landed
         new = not path.exists()
         self.con = connect(path, read_only)
         self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory(self.con))
@@ -89,6 +92,12 @@ class DuckDBEngine:
 
     def frontier(self) -> int:
         return frontier.lsn(self.con)
+
+    def kept(self) -> int:
+        return self.frontier()
+
+    def settle(self, force: bool = False) -> None:
+        return None
 
     def moved(self) -> float:
         return frontier.moved(self.con)
@@ -336,6 +345,7 @@ class DuckDBEngine:
         self.con.unregister("staged")
         if following is not None:
             following.follow()
+        self.landed(s)
 
     def _undo(self) -> None:
         """Roll back, where there still is a transaction: a commit that failed has ended it."""

@@ -154,7 +154,7 @@ class Continuity:
     """
 
     def __init__(self, durable: int, frontier: int, confirmed: int, last: LastCommit | None) -> None:
-        """`durable`: what every engine holds; `frontier`: of the foremost one. A `last` of None is not known:
+        """`durable`: what every engine keeps; `frontier`: of the foremost one. A `last` of None is not known:
         nothing is compared."""
         self.durable, self.frontier, self.confirmed, self.last = durable, frontier, confirmed, last
         self.seen: LastCommit | None = None

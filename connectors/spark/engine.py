@@ -78,6 +78,13 @@ class SparkEngine(Upkeep):
     name = "spark"
     threads = 4
     folds = False  # each of its commits is marked with the LSN of a batch, so that a batch folds
+    first_batch = 10.0
+
+    def kept(self) -> int:
+        return self.published.pin().lsn
+
+    def settle(self, force: bool = False) -> None:
+        return None
 
     def large(self) -> frozenset[str]:
         """None is read by keys in a step of its own: a step is a job."""

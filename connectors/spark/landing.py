@@ -33,20 +33,21 @@ def quoted(name: str) -> str:
 
 
 def interval_of(name: str) -> str:
-    """DuckDB's interval from the struct that Spark keeps."""
-    return f"{_interval(quoted(name))} AS {quoted(name)}"
+    """The column of such a struct as an interval, under its name."""
+    return f"{interval_from(quoted(name))} AS {quoted(name)}"
 
 
 def intervals_of(name: str) -> str:
     """The same for an array of them."""
-    return f"list_transform({quoted(name)}, x -> {_interval('x')}) AS {quoted(name)}"
+    return f"list_transform({quoted(name)}, x -> {interval_from('x')}) AS {quoted(name)}"
 
 
-def _interval(e: str) -> str:
+def interval_from(e: str) -> str:
+    """DuckDB's interval from the struct that Spark keeps."""
     return f"CASE WHEN {e} IS NOT NULL THEN to_months({e}.months) + to_days({e}.days) + to_microseconds({e}.micros) END"
 
 
-def _struct(e: str) -> str:
+def struct_of(e: str) -> str:
     """The struct that Spark keeps for DuckDB's interval."""
     months = f"CAST(datepart('year', {e}) * 12 + datepart('month', {e}) AS INTEGER)"
     micros = f"datepart('hour', {e}) * 3600000000 + datepart('minute', {e}) * 60000000 + datepart('microsecond', {e})"
@@ -64,9 +65,9 @@ def _held(con: duckdb.DuckDBPyConnection, query: str) -> str:
         if kind in ("UUID", "TIME"):
             c = f"CAST({c} AS VARCHAR) AS {c}"
         elif kind == "INTERVAL":
-            c = f"{_struct(c)} AS {c}"
+            c = f"{struct_of(c)} AS {c}"
         elif kind == "INTERVAL[]":
-            c = f"list_transform({c}, x -> {_struct('x')}) AS {c}"
+            c = f"list_transform({c}, x -> {struct_of('x')}) AS {c}"
         elif kind in ("UUID[]", "TIME[]"):
             c = f"CAST({c} AS VARCHAR[]) AS {c}"
         items.append(c)

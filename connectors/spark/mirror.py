@@ -22,9 +22,13 @@ def columns(t: Table, prefix: str = "") -> str:
     return ", ".join(f"{prefix}{q(c.name)}" for c in t.columns)
 
 
+def encoded(name: str) -> str:
+    """A column's name in a Delta table, which has none of some characters."""
+    return re.sub(r"[ ,;{}()\n\t=%]", lambda m: f"%{ord(m[0]):02x}", name)
+
+
 def stored(name: str) -> str:
-    """A column's name in the Delta table, which has none of some characters."""
-    return q(re.sub(r"[ ,;{}()\n\t=%]", lambda m: f"%{ord(m[0]):02x}", name))
+    return q(encoded(name))
 
 
 def at_version(t: Table, path: Path, version: int | None) -> str:

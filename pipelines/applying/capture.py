@@ -66,10 +66,10 @@ class Capture:
         self.batch: Received | None = None  # taken off the stream, and not yet with every engine
         self.ceiling = 1 << 63  # no frontier is moved past it without a batch
         self.wanted = 0  # an LSN that somebody waits for
-        self.took = (
-            10.0 if self.engines == ["spark"] else 0.0
-        )  # seconds of the last batch; a new session's first takes that at least
+        # seconds of the last batch
+        self.took = min((warehouse.engine(e).first_batch for e in self.engines), default=0.0)
         self.acknowledged = 0
+        self.abandoned = False
         self.unfolded, self.applied_at = True, time.monotonic()  # whether tails may have grown since they were folded
         self.landed: Callable[[BatchDone], None] = lambda b: None
         self.open()
@@ -91,11 +91,20 @@ class Capture:
     def abandon(self) -> None:
         """Do not wait for the workers' batches: the next command undoes or finishes them."""
         self.workers.clear()
+        self.abandoned = True
 
     def close(self) -> None:
+        """With all that was applied kept for good, and the source told."""
         for w in self.workers.values():
             w.stop()
-        self.stream.close()
+        try:
+            if not self.abandoned:
+                for e in self.engines:
+                    self.warehouse.engine(e).settle(force=True)
+                if self.acknowledged < self.frontier:
+                    self._acknowledge()
+        finally:
+            self.stream.close()
 
     @property
     def frontiers(self) -> dict[str, int]:
@@ -184,8 +193,9 @@ class Capture:
         self._apply(engine, decoder, decoder.decode(work.frames), work.end, work.last)
 
     def _acknowledge(self) -> None:
-        self.stream.acknowledge(self.frontier)
-        self.acknowledged = self.frontier
+        """Let the source forget what every engine has, and will have whatever is lost."""
+        self.acknowledged = min([self.frontier, *(self.warehouse.engine(e).kept() for e in self.engines)])
+        self.stream.acknowledge(self.acknowledged)
 
     def _idle(self, got: Received) -> None:
         """Nothing for us up to `got.end`: say so, so that the server can let go of WAL, and whoever waits hears of
@@ -199,6 +209,9 @@ class Capture:
             self.stream.urged = False
             self.advance(complete)
         elif self.acknowledged < self.frontier:
+            if resting:
+                for e in self.engines:
+                    self.warehouse.engine(e).settle()
             self._acknowledge()
         if resting and self.unfolded and time.monotonic() > self.applied_at + folding.AFTER:
             self._fold()

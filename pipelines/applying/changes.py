@@ -82,7 +82,8 @@ def open_changes(warehouse: Warehouse, leaving: int = 0) -> tuple[ChangeStream, 
         with connect(source.dsn) as conn:
             confirmed = check_slot(conn, d.slot, lowest)
             check_deployed(conn, d)
-        stream.resume(Continuity(confirmed if lowest is None else lowest, highest, confirmed, _last(warehouse)))
+        kept = min((warehouse.engine(e).kept() for e in frontiers), default=confirmed)
+        stream.resume(Continuity(kept, highest, confirmed, _last(warehouse)))
     except BaseException:
         stream.close()
         raise

@@ -33,7 +33,7 @@ DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
 
 def compiled(project: Path, names: list[str], schema: Path | None, engine: str | None) -> list[Compiled]:
     """The named views (all when none is named), compiled as `deploy` would; raises the errors among them."""
-    strategy = AUTO
+    strategy, location = AUTO, ""
     if schema is not None:
         try:
             catalog: Catalog = read_schema(schema.read_text(encoding="utf-8"))
@@ -45,6 +45,8 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
         with connect(config.source.dsn) as conn:
             catalog = load_catalog(conn)
         views, strategy = read_views(config.views_path), config.defaults.strategy
+        deployed = store.load(config.warehouse_path)
+        location = deployed.location if deployed is not None and "spark" in deployed.tables else ""
     compile_project(views, catalog, "duckdb", strategy)
     by_name = {v.name: v for v in views}
     for n in names:
@@ -56,21 +58,27 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
     refuse(chosen)
     for v in chosen:
         v.engine = engine or (v.engine if v.engine != "auto" else "duckdb")
+        v.location = location if v.engine == "spark" else ""
     return chosen
+
+
+def dialect_of(v: Compiled) -> Dialect:
+    """What a view's statements are written in; what is Local is run by the driver's DuckDB."""
+    return DUCKDB if v.location == store.LOCAL else DIALECTS[v.engine]
 
 
 def batch_of(v: Compiled) -> Program:
     """The program of a batch that changes all tables of a view, every mirror being a large one."""
     assert v.plan is not None
     p = program([v.plan], v.plan.tables)
-    return fetched(p, lambda table: True) if DIALECTS[v.engine].fetches else p
+    return fetched(p, lambda table: True) if dialect_of(v).fetches else p
 
 
 def statements(v: Compiled, fetches: bool = True) -> list[Statement]:
     """Everything that is run for a view: create and fill its states, maintain them, read it; without `fetches`,
     mirrors are read where rules read them."""
     assert v.plan is not None
-    d = DIALECTS[v.engine]
+    d = dialect_of(v)
     out = []
     for s in v.plan.states:
         out += [maintain.create_state(d, s), maintain.fill_state(d, s)]
@@ -95,7 +103,7 @@ def scripts(views: list[Compiled]) -> list[str]:
 
 def script(v: Compiled) -> str:
     """The statements as one commented script."""
-    parts = [f"-- view {v.name} on {v.engine}: {v.maintenance}"]
+    parts = [f"-- view {v.name} on {v.engine}{_where(v)}: {v.maintenance}"]
     for s in statements(v):
         head = f"-- {s.kind} {s.target}: {s.rule}"
         if s.reads:
@@ -104,6 +112,10 @@ def script(v: Compiled) -> str:
             head += f"\n-- writes {s.writes}"
         parts.append(f"{head}\n{s.sql};")
     return "\n\n".join(parts) + "\n"
+
+
+def _where(v: Compiled) -> str:
+    return f" ({v.location})" if v.location else ""
 
 
 def sizes(project: Path, view: str) -> dict[str, tuple[int, int]]:
@@ -125,6 +137,7 @@ def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict
     return {
         "view": v.name,
         "engine": v.engine,
+        "location": v.location,
         "maintenance": v.maintenance,
         "strategy": v.strategy,
         "reason": v.reason,
@@ -185,7 +198,9 @@ def read_time(top: Relation) -> list[str]:
 
 
 def as_text(e: dict[str, Any]) -> str:
-    lines = [f"view {e['view']}: {e['maintenance']} on {e['engine']}, strategy {e['strategy']}"]
+    where = {store.LOCAL: " (Local: by DuckDB in the driver)", store.DIST: " (Dist: by the executors)"}
+    on = e["engine"] + where.get(e["location"], "")
+    lines = [f"view {e['view']}: {e['maintenance']} on {on}, strategy {e['strategy']}"]
     if e["reason"]:
         lines.append(f"why: {e['reason']['message']}" + (f" {e['reason']['hint']}" if e["reason"]["hint"] else ""))
     lines += [f"note: {n}" for n in e["notes"]]

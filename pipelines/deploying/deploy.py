@@ -12,6 +12,7 @@ from pipelines import deployment as store
 from pipelines.config import Config
 from pipelines.deploying.first import check_leftovers, first, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
+from pipelines.deploying.location import outgrown
 from pipelines.deploying.placement import place
 from pipelines.deploying.redeploy import redeploy
 from pipelines.deploying.resync import again
@@ -69,7 +70,7 @@ def deploy(
             store.require(config.warehouse_path)
             drop_former(config.source.dsn, config.warehouse_path, found)
             redeploy(config, found, good, catalog, progress, say, keep_going)
-        warnings = _orphans(config)
+        warnings = _orphans(config) + _outgrown(config, good)
     return Deployed(views, warnings + _warnings(good, catalog))
 
 
@@ -84,6 +85,14 @@ def _orphans(config: Config) -> list[str]:
         if found
         else []
     )
+
+
+def _outgrown(config: Config, views: list[Compiled]) -> list[str]:
+    d = store.load(config.warehouse_path)
+    if d is None or d.location != store.LOCAL or "spark" not in d.tables:
+        return []
+    with connect(config.source.dsn) as conn:
+        return outgrown(conn, views, config)
 
 
 def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:

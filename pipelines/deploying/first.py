@@ -26,6 +26,7 @@ from pipelines.deploying.building import (
     without_refused,
 )
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
+from pipelines.deploying.location import locate
 from pipelines.deploying.source_objects import drop_source_objects, marked, publish
 from pipelines.project import Compiled
 from pipelines.warehouse import DUCKDB_FILE, FRESH_FILE, UNFINISHED, Warehouse
@@ -48,6 +49,8 @@ def first(
     names = {t for ts in d.tables.values() for t in ts}
     d.catalog = catalog_tables(names, catalog)
     d.views = records(views)
+    with connect(config.source.dsn) as conn:
+        d.location = locate(conn, views, config)
     store.save(config.warehouse_path, d)
     reach("deploy.saved")
     began = time.time()
@@ -76,6 +79,7 @@ def first(
             warehouse.remember_fresh(dict.fromkeys(d.tables, began))
             build(warehouse, say, views if keep_going else [])
             drop_others(warehouse, plans(warehouse))
+            warehouse.settle()
             reach("deploy.filled")
         finally:
             warehouse.close()

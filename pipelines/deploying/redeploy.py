@@ -33,6 +33,7 @@ from pipelines.deploying.building import (
     without_refused,
 )
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
+from pipelines.deploying.location import check_local, locate
 from pipelines.deploying.source_objects import marked, publish
 from pipelines.deployment import Deployment
 from pipelines.project import Compiled, refuse
@@ -60,6 +61,7 @@ def redeploy(
             f"the DuckDB file of the warehouse {config.warehouse_path} is gone", code="warehouse_gone", hint=RESYNC
         )
     _check_columns(old, views, catalog)
+    location = _location(config, old, views)
     if not keep_going:
         refuse(views)
     views = [v for v in views if v.error is None]
@@ -71,7 +73,14 @@ def redeploy(
         replace(old, origin=origin, catalog=[t for t in old.catalog if qualified(t) in stay]),
         _frontier(config, old),
     )
-    d = replace(old, origin=origin, tables=dict(old.tables), catalog=list(old.catalog), refused=deepcopy(old.refused))
+    d = replace(
+        old,
+        origin=origin,
+        tables=dict(old.tables),
+        catalog=list(old.catalog),
+        refused=deepcopy(old.refused),
+        location=location,
+    )
     new: dict[str, list[str]] = {
         e: [t for t in ts if t not in old.tables.get(e, []) or t in {*again, *old.refused.get(e, {})}]
         for e, ts in wanted.items()
@@ -114,6 +123,7 @@ def redeploy(
                     warehouse.engine(e).create_view(p)
             unfinished.unlink(missing_ok=True)
             raise
+        warehouse.settle()
         reach("redeploy.built")
         store.save(config.warehouse_path, d)
         reach("redeploy.saved")
@@ -134,6 +144,16 @@ def redeploy(
     finally:
         warehouse.close()
     publish(config.source.dsn, d.publication, d.catalog, alter=True)
+
+
+def _location(config: Config, old: Deployment, views: list[Compiled]) -> str:
+    """Where views on Spark are kept: as those that are there, which gives some an error that cannot be."""
+    if "spark" not in old.tables:
+        with connect(config.source.dsn) as conn:
+            return locate(conn, views, config)
+    if old.location == store.LOCAL:
+        check_local(views)
+    return old.location
 
 
 def _check_columns(old: Deployment, views: list[Compiled], catalog: Catalog) -> None:
@@ -217,6 +237,7 @@ def _add_tables(
             for e in warehouse.used_engines():
                 for name in {s.name for p in warehouse.plans(e) if p.tables & lost.tables for s in p.states}:
                     warehouse.engine(e).drop_state(name)
+            warehouse.settle()
             reach("redeploy.copied")
         finally:
             warehouse.close()

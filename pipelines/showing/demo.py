@@ -67,7 +67,9 @@ def demo(seconds: int, spark: bool, keep: bool) -> int:
 
 def _project(home: Path, dsn: str, spark: bool) -> Config:
     (home / "views").mkdir()
-    (home / "tidemark.toml").write_text(f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "duckdb"\n')
+    (home / "tidemark.toml").write_text(
+        f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "duckdb"\n\n[spark]\nlocal_memory = "0"\n'
+    )  # so little would be kept by the driver, and Spark is to be seen
     for name, (engine, sql) in VIEWS.items():
         engine = engine if spark else "duckdb"
         (home / "views" / f"{name}.sql").write_text(

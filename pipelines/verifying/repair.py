@@ -36,6 +36,7 @@ def repair(config: Config, warehouse: Warehouse, capture: Capture, differ: list[
     finally:
         snapshot.close()
     _fill_again(warehouse, views)
+    warehouse.settle()
     d.status = "live"
     store.save(warehouse.path, d)
 

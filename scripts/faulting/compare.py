@@ -81,6 +81,16 @@ def columns(c: psycopg.Connection, table: str) -> list[str]:
     return [str(r[0]) for r in got]
 
 
+def keys(c: psycopg.Connection, table: str) -> list[str]:
+    """Its primary key's columns."""
+    got = c.execute(
+        "SELECT attname FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY(indkey) "
+        "WHERE indrelid = %s::regclass AND indisprimary",
+        (table,),
+    ).fetchall()
+    return [str(r[0]) for r in got]
+
+
 def tables_of(warehouse: Path) -> dict[str, list[str]]:
     """engine → names of its mirrored tables."""
     told = json.loads((warehouse / "deployment.json").read_text())
@@ -96,6 +106,9 @@ def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | N
             c.execute(f'CREATE TEMP VIEW "{name}" AS {query}'.encode())
         mirrored = tables_of(warehouse)
         file = warehouse / "tidemark.duckdb"
+        local = warehouse / "delta" / "local.duckdb"
+        if local.exists():
+            file, mirrored = local, {"duckdb": mirrored["spark"], "local": mirrored["spark"]}
         con = opened(file, Path(folder)) if file.exists() else None
         for table in mirrored.get("duckdb", []):
             assert con is not None, "the warehouse has no file"
@@ -113,6 +126,13 @@ def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | N
         for table in mirrored.get("spark", []):
             got = delta.rows(warehouse / "delta" / "mirror", table, columns(c, table))
             out.add(f"mirror {table}", bag(c.execute(f'SELECT * FROM "{table}"'.encode()).fetchall()), weighted(got))
+        for table in mirrored.get("local", []):
+            got = delta.latest(warehouse / "delta" / "mirror", table, columns(c, table), keys(c, table))
+            out.add(
+                f"mirror {table} in Delta",
+                bag(c.execute(f'SELECT * FROM "{table}"'.encode()).fetchall()),
+                weighted(got),
+            )
         for name in views:
             wanted = bag(c.execute(f'SELECT * FROM "{name}"'.encode()).fetchall())
             if exported is not None:
@@ -123,6 +143,8 @@ def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | N
                 assert con is not None
                 shown = con.execute(f'SELECT * FROM main."{name}"').fetchall()
             out.add(f"view {name}", wanted, bag(shown))
+            if "local" in mirrored:
+                out.add(f"view {name} in Delta", wanted, bag(delta.table(warehouse / "delta" / "views" / name)))
         if con is not None:
             con.close()
         c.rollback()

@@ -15,7 +15,7 @@ from faulting.refusing import refuses
 from faulting.scene import Bench, Scene
 from faulting.watching import Watching
 
-SIZE = {"duckdb": 48, "spark": 96}  # MB of the file system that is filled
+SIZE = {"duckdb": 48, "local": 48, "spark": 96}  # MB of the file system that is filled
 
 
 @contextmanager
@@ -96,8 +96,9 @@ def targets(s: Scene) -> list[Path]:
     w = s.project.warehouse
     if s.project.engine == "duckdb":
         return [f for f in (w / "tidemark.duckdb", w / "tidemark.duckdb.wal", w / "deployment.json") if f.exists()]
-    chosen = [w / "delta" / "frontier.json", w / "delta" / "states.json"]
-    for folder in ("mirror/item", "state"):
+    local = s.project.engine == "local"
+    chosen = [w / "delta" / f for f in ("frontier.json", "states.json", "local.duckdb", "local.duckdb.wal")]
+    for folder in ("mirror/item", "views/by_kind" if local else "state"):
         chosen += sorted((w / "delta" / folder).rglob("*.parquet"))[-1:]
         chosen += sorted((w / "delta" / folder).rglob("_delta_log/*.json"))[-1:]
     return [f for f in chosen if f.exists()]
@@ -108,8 +109,8 @@ def files(bench: Bench) -> None:
     for how in ("cut", "removed"):
         with bench.scene(f"file of the warehouse {how}") as s:
             chance = bench.chance(s.row.kind)
-            kinds = 3 if bench.engine == "duckdb" else 6
-            for n in range(kinds if bench.options.quick else 3 * kinds if bench.engine == "duckdb" else kinds):
+            kinds = {"duckdb": 3, "local": 7, "spark": 6}[bench.engine]
+            for n in range(kinds if bench.options.quick else 3 * kinds if bench.engine != "spark" else kinds):
                 _damage(s, how, n, chance)
 
 

@@ -12,7 +12,7 @@ READERS = 4
 
 def isolation(bench: Bench) -> None:
     """No fault but time: ten thousand polls on DuckDB."""
-    wanted = 500 if bench.options.quick else 10_000 if bench.engine == "duckdb" else 100
+    wanted = 500 if bench.options.quick else 10_000 if bench.engine != "spark" else 100
     with bench.scene("none: polls of two views at once") as s:
         run = s.start()
         with ExitStack() as stack:

@@ -8,8 +8,8 @@ import time
 from faulting.scene import Bench
 from faulting.watching import Watching
 
-LONGEST = {"duckdb": 1.2, "spark": 20.0}  # seconds after which the kill comes at the latest
-BETWEEN = {"duckdb": 1, "spark": 5}  # kills after which all is compared
+LONGEST = {"duckdb": 1.2, "local": 2.5, "spark": 20.0}  # seconds after which the kill comes at the latest
+BETWEEN = {"duckdb": 1, "local": 1, "spark": 5}  # kills after which all is compared
 
 
 def kills(bench: Bench) -> None:

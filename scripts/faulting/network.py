@@ -11,7 +11,7 @@ from faulting.proxy import Proxy
 from faulting.scene import Bench, Scene
 from faulting.watching import Watching, judge_status
 
-BACK = {"duckdb": 90.0, "spark": 240.0}  # seconds in which a pipeline has caught up after a fault
+BACK = {"duckdb": 90.0, "local": 90.0, "spark": 240.0}  # seconds in which a pipeline has caught up after a fault
 
 
 def strike(proxy: Proxy, kind: str, seconds: float) -> None:
@@ -35,7 +35,7 @@ def network(kind: str, bench: Bench) -> None:
     """`kind`: stall, cut, refuse, or cut and refuse."""
     with Proxy(bench.server.port) as proxy, bench.scene(f"network: {kind}", proxy=proxy.port) as s:
         chance = bench.chance(s.row.kind)
-        faults = 1 if bench.options.quick else 6 if bench.engine == "duckdb" else 3
+        faults = 1 if bench.options.quick else 6 if bench.engine != "spark" else 3
         through(s, [partial(strike, proxy, kind, seconds(chance, kind, n, bench.options.quick)) for n in range(faults)])
 
 

@@ -18,13 +18,16 @@ COMMANDS = {  # by the name, or its first part: what may pass it
     "duckdb": ("run", "once", "verify"),
     "spark": ("run", "once"),
     "spark.filled": ("deploy",),
+    "local": ("run", "once", "deploy"),
+    "local.rebuilt": ("once", "run"),
     "snapshot": ("deploy", "redeploy", "verify", "resync"),
     "deploy": ("deploy",),
     "redeploy": ("redeploy",),
     "resync": ("resync",),
 }
 REWRITES = ("duckdb.rewrite", "duckdb.rewritten")
-OTHERS = {"duckdb": "spark", "spark": "duckdb"}
+OTHERS = {"duckdb": ("spark.", "local."), "local": ("spark.",), "spark": ("duckdb.", "local.")}
+LOST = "local.rebuilt"  # passed where the local file is gone
 
 
 @dataclass
@@ -54,9 +57,9 @@ def drawn(bench: Bench, chance: random.Random) -> list[Trial]:
         if name.startswith(OTHERS[bench.engine]) or (asked and name.split(".")[0] not in asked):
             continue
         for action in ("kill", "raise"):
-            chosen = [first] if not rest else [first, *(rest if bench.engine == "duckdb" else [chance.choice(rest)])]
+            chosen = [first] if not rest else [first, *(rest if bench.engine != "spark" else [chance.choice(rest)])]
             for command in chosen:
-                often = command == "run" and name not in (*REWRITES, "spark.compact")
+                often = command == "run" and name not in (*REWRITES, LOST, "spark.compact")
                 most = (2 if bench.engine == "spark" else 12) if often else 3 if name == "snapshot.chunk" else 1
                 out.append(Trial(name, action, command, chance.randint(1, most)))
     return (
@@ -95,6 +98,9 @@ def _part(bench: Bench, part: str, trials: list[Trial]) -> None:
 
 def _try(s: Scene, t: Trial) -> None:
     s.load.write(0.3)
+    if t.name == LOST:
+        for f in s.project.warehouse.glob("delta/local.duckdb*"):
+            f.unlink()
     if t.name in REWRITES:
         with psycopg.connect(s.project.dsn) as c:
             c.execute("UPDATE bulk SET v = v + 1")

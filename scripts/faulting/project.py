@@ -17,8 +17,8 @@ from faulting.compare import Difference, compare
 from faulting.schema import STRATEGIES
 from faulting.server import tied
 
-LIMITS = {"duckdb": 120.0, "spark": 420.0}  # seconds that a command may take
-STARTS = {"duckdb": 40.0, "spark": 180.0}  # seconds in which a run must answer
+LIMITS = {"duckdb": 120.0, "local": 120.0, "spark": 420.0}  # seconds that a command may take
+STARTS = {"duckdb": 40.0, "local": 40.0, "spark": 180.0}  # seconds in which a run must answer
 BOUND = 40.0  # seconds in which reading commands return, whatever the source does
 
 
@@ -121,11 +121,18 @@ class Project:
         self.home, self.dsn, self.engine, self.views = home, dsn, engine, dict(views)
         self.warehouse = home / "warehouse"
         (home / "views").mkdir(parents=True)
+        on, memory = ("spark", "2GB") if engine == "local" else (engine, "0")
         (home / "tidemark.toml").write_text(
-            f'[source]\ndsn = "{reach or dsn}"\n\n[defaults]\nengine = "{engine}"\n\n[duckdb]\nindex_rows = 0\n'
+            f'[source]\ndsn = "{reach or dsn}"\n\n[defaults]\nengine = "{on}"\n\n[duckdb]\nindex_rows = 0\n\n'
+            f'[spark]\nlocal_memory = "{memory}"\n'
         )  # every mirror is large enough for an index
         self.add({})
         self.runs: list[Run] = []
+
+    @property
+    def file(self) -> Path:
+        """Of DuckDB, where the engine has one."""
+        return self.warehouse / ("delta/local.duckdb" if self.engine == "local" else "tidemark.duckdb")
 
     def add(self, views: dict[str, str]) -> None:
         self.views |= views
@@ -171,7 +178,7 @@ class Project:
 
     def compare(self) -> Difference:
         """Against the source at rest, with nobody in the warehouse."""
-        if self.engine == "duckdb":
+        if self.engine != "spark":
             return compare(self.dsn, self.warehouse, self.views)
         with tempfile.TemporaryDirectory() as folder:
             got = self.do("export", "--to", folder)

@@ -24,7 +24,7 @@ def restarts(name: str, how: signal.Signals, bench: Bench) -> None:
     """`how` the server is stopped: SIGINT is a fast shutdown, SIGQUIT an immediate one, after which it recovers."""
     with bench.scene(f"server restarted: {name}") as s:
         chance = bench.chance(s.row.kind)
-        times = 1 if bench.options.quick else 8 if bench.engine == "duckdb" else 3
+        times = 1 if bench.options.quick else 8 if bench.engine != "spark" else 3
         through(s, [partial(restart, bench.server, how, chance.uniform(0, 5)) for _ in range(times)])
 
 

@@ -58,4 +58,4 @@ WHOLE = "SELECT (SELECT s FROM total) AS one, (SELECT s FROM sum_a) + (SELECT s 
 
 
 def views(engine: str) -> dict[str, str]:
-    return {k: v for k, v in VIEWS.items() if engine == "duckdb" or k in SPARK_VIEWS}
+    return {k: v for k, v in VIEWS.items() if engine != "spark" or k in SPARK_VIEWS}

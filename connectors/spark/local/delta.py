@@ -1,0 +1,152 @@
+"""A Delta table that this process alone writes, one file a commit, without Spark."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+import uuid
+from collections import deque
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Schema
+from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.transaction import AddAction
+
+from connectors.engine import EngineFailure
+from connectors.failpoints import reach
+from connectors.postgres.connection import format_lsn
+from connectors.spark import durable
+
+CHECKPOINT = 20  # commits, after which the log is summed up
+GRACE = 600.0  # seconds that a file stays after the table has let go of it: who reads the table then may need it
+CONFIGURATION = {
+    "delta.checkpointInterval": str(CHECKPOINT),
+    "delta.logRetentionDuration": "interval 10 minutes",
+    "delta.deletedFileRetentionDuration": "interval 10 minutes",
+}
+MARK = "tidemark.lsn"  # in the commits' metadata: up to where the table is complete
+
+
+def _size(file: Path) -> int | None:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return None
+
+
+class DeltaFolder:
+    """`path` is the table's folder; it is made by the first commit."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.let_go: deque[tuple[float, str]] = deque()  # (moment, file) of files that no version has any more
+        self.table = self._found()
+        if self.table is not None:
+            files, now = set(self.files()), time.monotonic()
+            self.let_go += ((now, f.name) for f in path.glob("*.parquet") if f.name not in files)
+
+    def _found(self) -> DeltaTable | None:
+        try:
+            return DeltaTable(str(self.path))
+        except TableNotFoundError:
+            return None
+        except (DeltaError, OSError) as e:
+            raise self._failed("reading", e) from e
+
+    @property
+    def version(self) -> int | None:
+        return self.table.version() if self.table is not None else None
+
+    def files(self, version: int | None = None) -> list[str]:
+        """Names of the files that make up a version, by default the last."""
+        try:
+            table = self.table if version is None else DeltaTable(str(self.path), version=version)
+            return [unquote(Path(f).name) for f in table.file_uris()] if table is not None else []
+        except (DeltaError, OSError) as e:
+            raise self._failed("reading", e) from e
+
+    def damaged(self) -> bool:
+        """Whether a file of the last version is gone, or has another size than it was written with."""
+        if self.table is None:
+            return False
+        try:
+            files = pa.table(self.table.get_add_actions()).select(["path", "size_bytes"]).to_pylist()
+        except (DeltaError, OSError) as e:
+            raise self._failed("reading", e) from e
+        return any(_size(self.path / unquote(f["path"])) != f["size_bytes"] for f in files)
+
+    def new_file(self) -> Path:
+        """Where a file may be written that a commit then adds."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        return self.path / f"{uuid.uuid4().hex}.parquet"
+
+    def remove(self) -> None:
+        """The table with all its versions."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.table = None
+        self.let_go.clear()
+
+    def append(self, file: Path, lsn: int) -> None:
+        """The file's rows are added; one without rows is not. Not durable before it is flushed (`Published`)."""
+        self._commit(file, lsn, "append")
+
+    def replace(self, file: Path, lsn: int) -> None:
+        """The file's rows are all there is from now on."""
+        before = self.files()
+        self._commit(file, lsn, "overwrite")
+        now = time.monotonic()
+        self.let_go += ((now, f) for f in before)
+
+    def fits(self, file: Path) -> bool:
+        """Whether the file has the table's columns."""
+        return self.table is None or self.table.schema() == Schema.from_arrow(pq.read_schema(file))
+
+    def _commit(self, file: Path, lsn: int, mode: str) -> None:
+        about = pq.read_metadata(file)
+        if mode == "append" and not about.num_rows:
+            file.unlink()
+            return
+        reach("local.written")
+        schema = Schema.from_arrow(about.schema.to_arrow_schema())
+        try:
+            if self.table is None:
+                self.table = DeltaTable.create(str(self.path), schema, configuration=CONFIGURATION)
+            stats = json.dumps({"numRecords": about.num_rows})
+            added = AddAction(file.name, file.stat().st_size, {}, int(time.time() * 1000), True, stats)
+            self.table.create_write_transaction(
+                [added],
+                mode,
+                schema,
+                commit_properties=CommitProperties(custom_metadata={MARK: format_lsn(lsn)}),
+                post_commithook_properties=PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=True),
+            )
+            self.table.update_incremental()
+        except (DeltaError, OSError) as e:
+            raise self._failed("a commit", e) from e
+        if self.table.version() % CHECKPOINT == 0:
+            self._sync_checkpoint(self.table.version())
+        reach("local.committed")
+
+    def _sync_checkpoint(self, version: int) -> None:
+        """To the disk, where the commits that it sums up are soon deleted."""
+        folder = self.path / "_delta_log"
+        for f in (*folder.glob(f"{version:020}.checkpoint*"), folder / "_last_checkpoint"):
+            if f.exists():
+                durable.sync(f)
+        durable.sync(folder)
+
+    def sweep(self) -> None:
+        """Delete the files that the table let go of long enough ago."""
+        while self.let_go and self.let_go[0][0] < time.monotonic() - GRACE:
+            (self.path / self.let_go.popleft()[1]).unlink(missing_ok=True)
+
+    def _failed(self, what: str, e: Exception) -> EngineFailure:
+        return EngineFailure(
+            f"{what} failed in the Delta table {self.path.name}",
+            detail=str(e).split("\n")[0],
+            hint="Nothing is lost: the local file has it, and the source is not told yet. Is the disk full?",
+        )

@@ -1,0 +1,162 @@
+"""Spark's tables where they are small: a DuckDB file of the driver, and what it holds in Delta, for Spark and for
+everyone. No session is started, and a batch is no job.
+
+The batch is done when the file has it. Delta follows in rounds, and the source is told no more than what is there:
+the file is a cache, and where it is lost it is made of Delta again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from compiler.catalog import Table
+from compiler.maintain.differentiate import Same
+from compiler.maintain.plan import ViewPlan
+from compiler.maintain.program import Prepared
+from connectors.duckdb.engine import DuckDBEngine
+from connectors.engine import Printer, Programs
+from connectors.postgres.origin import LastCommit
+from connectors.spark import durable
+from connectors.spark.local import outbox, rebuild
+from connectors.spark.local.outbox import Outbox
+from connectors.spark.local.rounds import Rounds, view_folder
+from connectors.staging import Staged
+
+FILE = "local.duckdb"
+
+
+class LocalEngine:
+    """A DuckDB engine under another name, and the Delta tables that follow it."""
+
+    name = "spark"
+    threads = 1
+    folds = True
+    first_batch = 0.0
+
+    def __init__(
+        self,
+        root: Path,
+        printer: Printer,
+        tables: Iterable[Table],
+        plans: Iterable[ViewPlan],
+        read_only: bool = False,
+        index_memory: int | None = None,
+        index_rows: int = 500_000,
+    ) -> None:
+        """`tables` and `plans` are those of the deployment: what a lost file is made again for."""
+        self.root = root
+        self.tables, self.plans = {t.mirror: t for t in tables}, {p.view: p for p in plans}
+        if read_only:
+            rebuild.check(root, root / FILE)
+        else:
+            rebuild.recover(root, root / FILE, printer, list(self.tables.values()), list(self.plans.values()))
+        self.inner = DuckDBEngine(root / FILE, printer, read_only, index_memory, index_rows, self._landed)
+        self.inner.name = self.name
+        self.rounds = None if read_only else Rounds(self.inner, root)
+        self.con, self.timings = self.inner.con, self.inner.timings
+        self.frontier, self.moved = self.inner.frontier, self.inner.moved
+        self.last_commit, self.forget_commit = self.inner.last_commit, self.inner.forget_commit
+        self.large, self.compact, self.fold = self.inner.large, self.inner.compact, self.inner.fold
+        self.states, self.rows, self.size = self.inner.states, self.inner.rows, self.inner.size
+        self.create_state, self.drop_state = self.inner.create_state, self.inner.drop_state
+        self.set_aside = self.inner.set_aside
+        self.pinned, self.read, self.count = self.inner.pinned, self.inner.read, self.inner.count
+        self.read_mirror, self.export = self.inner.read_mirror, self.inner.export
+        self.counted, self.as_defined = self.inner.counted, self.inner.as_defined
+
+    @property
+    def _writing(self) -> Rounds:
+        assert self.rounds is not None, "the warehouse was opened to be read"
+        return self.rounds
+
+    @property
+    def _outbox(self) -> Outbox:
+        return self._writing.outbox
+
+    def close(self) -> None:
+        self.inner.close()
+
+    def kept(self) -> int:
+        return self._writing.kept
+
+    def settle(self, force: bool = False) -> None:
+        rounds = self._writing
+        if rounds.due() or force and (rounds.waiting or rounds.kept < self.frontier()):
+            rounds.run(self.tables.values(), self.plans.values())
+
+    def set_frontier(self, lsn: int) -> None:
+        self.inner.set_frontier(lsn)
+        self.settle(force=True)
+
+    def deployment(self) -> str:
+        return self.inner.deployment() or durable.read(self.root / "deployment", str, "")
+
+    def belong(self, mark: str) -> None:
+        self.inner.belong(mark)
+        durable.write(self.root / "deployment", mark)
+
+    def create_mirror(self, t: Table) -> None:
+        self._writing.forget(f"mirror/{t.mirror}")
+        self.tables[t.mirror] = t
+        self._outbox.create(t)
+        self.inner.create_mirror(t)
+
+    def drop_mirror(self, name: str) -> None:
+        self.tables.pop(name, None)
+        self.inner.drop_mirror(name)
+        self._outbox.drop(name)
+        self._writing.remove(f"mirror/{name}")
+
+    def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
+        return self.inner.load(t, batches)
+
+    def create_view(self, plan: ViewPlan) -> None:
+        self.inner.create_view(plan)
+        self.plans[plan.view] = plan
+        self._writing.queries.pop(plan.view, None)
+        self._outbox.write_whole([view_folder(plan.view)])
+        self._writing.waiting = True
+
+    def drop_view(self, name: str) -> None:
+        self.inner.drop_view(name)
+        self.plans.pop(name, None)
+        self._writing.remove(view_folder(name))
+
+    def _landed(self, s: Staged) -> None:
+        self._outbox.note(s)
+
+    def apply(
+        self,
+        staged: list[Staged],
+        end: int,
+        programs: Programs,
+        *,
+        start: int | None = None,
+        last: LastCommit | None = None,
+    ) -> int:
+        self._outbox.end = end
+        rows = self.inner.apply(staged, end, _whole_rows(programs, staged), start=start, last=last)
+        self._writing.waiting = True
+        self.settle()
+        return rows
+
+
+def _whole_rows(programs: Programs, staged: list[Staged]) -> Programs:
+    """Rows that nothing but all their columns tells apart are noted with all of them."""
+    bare = {
+        f"{s.table.schema}.{s.table.name}": frozenset(c.name for c in s.table.columns)
+        for s in staged
+        if not outbox.key_of(s.table)
+    }
+    if not bare:
+        return programs
+
+    def whole(changed: frozenset[str], same: Same = frozenset()) -> Prepared:
+        p = programs(changed, same)
+        return replace(p, columns={**p.columns, **bare})
+
+    return whole

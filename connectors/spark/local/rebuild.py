@@ -1,0 +1,114 @@
+"""The local file, where it is lost or older than Delta: mirrors from the versions that `frontier.json` names, states
+from the mirrors. The source still has every change after them, as it is told of no more than what is in Delta."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import duckdb
+
+from compiler.catalog import Table
+from compiler.errors import TidemarkError
+from compiler.maintain.plan import ViewPlan, states_of
+from connectors.duckdb import frontier
+from connectors.duckdb.engine import DuckDBEngine
+from connectors.duckdb.mirror import q
+from connectors.duckdb.session import connect
+from connectors.engine import EngineFailure, Printer
+from connectors.failpoints import reach
+from connectors.postgres.origin import RESYNC
+from connectors.spark import durable
+from connectors.spark.local.delta import DeltaFolder
+from connectors.spark.local.outbox import Outbox, restored
+from connectors.spark.local.stored import from_delta
+from connectors.spark.pins import Pin
+from connectors.spark.published import Published
+
+log = logging.getLogger("tidemark")
+
+
+def check(root: Path, file: Path) -> None:
+    """For who only reads: raises TidemarkError where the file is to be made first."""
+    if not file.exists() and Published(root).pin().versions is not None:
+        raise TidemarkError(
+            f"the local file of the warehouse, {file}, is gone",
+            code="local_file_gone",
+            detail="It is made again from the Delta tables by what writes to the warehouse.",
+            hint="Run: tidemark run --once",
+        )
+
+
+def recover(root: Path, file: Path, printer: Printer, tables: list[Table], plans: list[ViewPlan]) -> None:
+    """See that the file is there and not older than Delta. Raises TidemarkError where Delta does not have it all."""
+    pin = Published(root).pin()
+    if pin.versions is None or (file.exists() and _stands_at(file) >= pin.lsn):
+        return
+    lacking = [t for t in tables if f"mirror/{t.mirror}" not in pin.versions]
+    if lacking:
+        raise TidemarkError(
+            f"the local file of the warehouse, {file}, is {'older than Delta' if file.exists() else 'gone'}, and it "
+            "cannot be made again",
+            code="warehouse_gone",
+            detail=f"The mirror of {lacking[0].schema}.{lacking[0].name} was not in Delta yet.",
+            hint=RESYNC,
+        )
+    log.warning("%s is %s: it is made again from Delta", file, "older than Delta" if file.exists() else "gone")
+    new = file.with_name(f"{file.name}.new")
+    _remove(new)
+    _fill(root, new, printer, tables, plans, pin)
+    reach("local.rebuilt")
+    _remove(file)
+    new.rename(file)
+    durable.sync(root)
+
+
+def _stands_at(file: Path) -> int:
+    con = connect(file, read_only=False)
+    try:
+        return frontier.lsn(con)
+    finally:
+        con.close()
+
+
+def _remove(file: Path) -> None:
+    for f in (file, file.with_name(f"{file.name}.wal")):
+        f.unlink(missing_ok=True)
+
+
+def _fill(root: Path, file: Path, printer: Printer, tables: list[Table], plans: list[ViewPlan], pin: Pin) -> None:
+    assert pin.versions is not None
+    engine = DuckDBEngine(file, printer)
+    try:
+        outbox = Outbox(engine.con)
+        for t in tables:
+            engine.create_mirror(t)
+            outbox.create(t)
+            _load(engine.con, t, root / "mirror" / t.mirror, pin.versions[f"mirror/{t.mirror}"])
+        for s in states_of(plans):
+            engine.create_state(s)
+        for p in plans:
+            engine.create_view(p)
+        engine.belong(durable.read(root / "deployment", str, ""))
+        frontier.move(engine.con, pin.lsn, pin.last)
+        if pin.last is None:
+            engine.forget_commit()
+        outbox.forget(pin.lsn)
+        engine.con.execute("CHECKPOINT")
+    finally:
+        engine.close()
+
+
+def _load(con: duckdb.DuckDBPyConnection, t: Table, folder: Path, version: int) -> None:
+    """A mirror's rows at a version of its Delta table."""
+    names = DeltaFolder(folder).files(version)
+    if not names:
+        return
+    files = ", ".join("'" + str(folder / n).replace("'", "''") + "'" for n in names)
+    rows = f"SELECT {from_delta(t)}, _weight, _lsn, _log FROM read_parquet([{files}])"
+    try:
+        con.execute(f"INSERT INTO base.{q(t.mirror)} BY NAME {restored(t, rows)}")
+    except duckdb.Error as e:
+        raise EngineFailure(
+            f'the mirror of "{t.schema}.{t.name}" cannot be read from Delta', detail=str(e).split("\n")[0], hint=RESYNC
+        ) from e

