@@ -23,7 +23,8 @@ from connectors.postgres.origin import LastCommit
 from connectors.spark import durable
 from connectors.spark.local import outbox, rebuild
 from connectors.spark.local.outbox import Outbox
-from connectors.spark.local.rounds import Rounds, view_folder
+from connectors.spark.local.rounds import Rounds
+from connectors.spark.local.stored import mirror_folder, view_folder
 from connectors.staging import Staged
 
 FILE = "local.duckdb"
@@ -48,6 +49,7 @@ class LocalEngine:
         index_rows: int = 500_000,
     ) -> None:
         """`tables` and `plans` are those of the deployment: what a lost file is made again for."""
+        rebuild.check_path(root)
         self.root = root
         self.tables, self.plans = {t.mirror: t for t in tables}, {p.view: p for p in plans}
         if read_only:
@@ -100,7 +102,7 @@ class LocalEngine:
         durable.write(self.root / "deployment", mark)
 
     def create_mirror(self, t: Table) -> None:
-        self._writing.forget(f"mirror/{t.mirror}")
+        self._writing.forget(mirror_folder(t.mirror))
         self.tables[t.mirror] = t
         self._outbox.create(t)
         self.inner.create_mirror(t)
@@ -109,7 +111,7 @@ class LocalEngine:
         self.tables.pop(name, None)
         self.inner.drop_mirror(name)
         self._outbox.drop(name)
-        self._writing.remove(f"mirror/{name}")
+        self._writing.remove(mirror_folder(name))
 
     def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
         return self.inner.load(t, batches)

@@ -14,6 +14,7 @@ import duckdb
 from compiler.catalog import Table
 from compiler.spelling.duckdb import type_name
 from connectors.duckdb.mirror import batch, columns, grouping, on_key, q
+from connectors.spark.local.stored import mirror_folder
 from connectors.staging import Staged
 
 SETUP = (
@@ -58,7 +59,7 @@ class Outbox:
         """In a batch's transaction, once a mirror has its changes."""
         t, key = s.table, key_of(s.table)
         if s.truncated:
-            self.con.execute("INSERT INTO meta.unwritten VALUES (?)", [f"mirror/{t.mirror}"])
+            self.con.execute("INSERT INTO meta.unwritten VALUES (?)", [mirror_folder(t.mirror)])
             self.con.execute(f"DELETE FROM outbox.{q(t.mirror)}")
             return
         chosen = f"DISTINCT {', '.join(map(q, key))}" if key else f"{columns(t)}, _weight"

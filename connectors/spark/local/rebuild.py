@@ -4,6 +4,7 @@ from the mirrors. The source still has every change after them, as it is told of
 from __future__ import annotations
 
 import logging
+import re
 from pathlib import Path
 
 import duckdb
@@ -21,11 +22,22 @@ from connectors.postgres.origin import RESYNC
 from connectors.spark import durable
 from connectors.spark.local.delta import DeltaFolder
 from connectors.spark.local.outbox import Outbox, restored
-from connectors.spark.local.stored import from_delta
+from connectors.spark.local.stored import from_delta, mirror_folder
 from connectors.spark.pins import Pin
 from connectors.spark.published import Published
 
 log = logging.getLogger("tidemark")
+
+
+def check_path(root: Path) -> None:
+    """Raises TidemarkError for a folder that `deltalake` would take for another."""
+    if found := re.search(r"%[0-9a-fA-F]{2}", str(root.absolute())):
+        raise TidemarkError(
+            f"the warehouse's path, {root.absolute()}, has {found[0]} in it",
+            code="bad_path",
+            detail="What writes Delta tables without Spark reads that as another character.",
+            hint="Choose another [warehouse] path, or set [spark] local_memory = '0'.",
+        )
 
 
 def check(root: Path, file: Path) -> None:
@@ -44,7 +56,7 @@ def recover(root: Path, file: Path, printer: Printer, tables: list[Table], plans
     pin = Published(root).pin()
     if pin.versions is None or (file.exists() and _stands_at(file) >= pin.lsn):
         return
-    lacking = [t for t in tables if f"mirror/{t.mirror}" not in pin.versions]
+    lacking = [t for t in tables if mirror_folder(t.mirror) not in pin.versions]
     if lacking:
         raise TidemarkError(
             f"the local file of the warehouse, {file}, is {'older than Delta' if file.exists() else 'gone'}, and it "
@@ -84,7 +96,8 @@ def _fill(root: Path, file: Path, printer: Printer, tables: list[Table], plans: 
         for t in tables:
             engine.create_mirror(t)
             outbox.create(t)
-            _load(engine.con, t, root / "mirror" / t.mirror, pin.versions[f"mirror/{t.mirror}"])
+            name = mirror_folder(t.mirror)
+            _load(engine.con, t, root / name, pin.versions[name])
         for s in states_of(plans):
             engine.create_state(s)
         for p in plans:

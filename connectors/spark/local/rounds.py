@@ -12,7 +12,6 @@ import shutil
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from urllib.parse import quote
 
 import duckdb
 
@@ -26,7 +25,7 @@ from connectors.failpoints import reach
 from connectors.spark.local import outbox
 from connectors.spark.local.delta import DeltaFolder
 from connectors.spark.local.outbox import Outbox
-from connectors.spark.local.stored import to_delta
+from connectors.spark.local.stored import mirror_folder, to_delta, view_folder
 from connectors.spark.published import Published
 
 log = logging.getLogger("tidemark")
@@ -34,10 +33,6 @@ EVERY = 2.0  # seconds between rounds
 SHARE = 3.0  # times as long as a round took, at least, until the next
 LOG_FILES = 40  # of a mirror's log, before all of it is written anew
 LOG_SHARE, LOG_ROWS = 0.3, 50_000  # of the mirror's rows, and at least so many
-
-
-def view_folder(view: str) -> str:
-    return f"views/{quote(view, safe='')}"
 
 
 class Rounds:
@@ -103,7 +98,7 @@ class Rounds:
         versions, whole = self.published.pin().versions or {}, self.outbox.unwritten()
         written, moved = [], set()
         for t in tables:
-            name = f"mirror/{t.mirror}"
+            name = mirror_folder(t.mirror)
             noted = self.outbox.rows(t)
             if name in whole or not self._goes_on(name, versions) or self._long(t, noted):
                 self._replace(name, outbox.whole(t, lsn), lsn, anew=name not in versions)
@@ -148,7 +143,7 @@ class Rounds:
         rows = self.logged.get(t.mirror, 0) + noted
         if not noted:
             return False
-        if len(self._folder(f"mirror/{t.mirror}").files()) > LOG_FILES:
+        if len(self._folder(mirror_folder(t.mirror)).files()) > LOG_FILES:
             return True
         return rows > LOG_ROWS and rows > LOG_SHARE * self.engine.sizes.get(t.mirror, 0)
 

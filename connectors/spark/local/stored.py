@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import duckdb
@@ -15,6 +16,19 @@ from connectors.spark.mirror import encoded
 
 NUMBERS = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE"))
 KEPT = NUMBERS | {"BOOLEAN", "VARCHAR", "BLOB", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"}
+
+
+def mirror_folder(mirror: str) -> str:
+    return f"mirror/{_folder(mirror)}"
+
+
+def view_folder(view: str) -> str:
+    return f"views/{_folder(view)}"
+
+
+def _folder(name: str) -> str:
+    """A name as a folder's. (deltalake takes %20 in a path for a blank, and so one folder for another.)"""
+    return re.sub(r"^[._]|[^\w.-]", lambda m: "".join(f"~{b:02x}" for b in m[0].encode()), name)
 
 
 def to_delta(con: duckdb.DuckDBPyConnection, query: str) -> str:
