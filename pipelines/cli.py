@@ -247,7 +247,8 @@ def deploy(project: Path, keep_going: bool, resync: bool, as_json: bool) -> None
         for v in done.views:
             if v.error is None:
                 why = f" ({v.reason['code']}: {v.reason['message']})" if v.reason else ""
-                click.echo(f"{v.name}: {v.maintenance} on {v.engine}{why}")
+                where = f" ({v.location})" if v.location else ""
+                click.echo(f"{v.name}: {v.maintenance} on {v.engine}{where}{why}")
     for w in done.warnings:
         click.echo(f"warning: {w}", err=True)
     refuse(done.views)

@@ -40,6 +40,7 @@ class Compiled:
                 "view": self.name,
                 "accepted": False,
                 "engine": None,
+                "location": None,
                 "maintenance": None,
                 "strategy": None,
                 "reason": {
@@ -53,6 +54,7 @@ class Compiled:
             "view": self.name,
             "accepted": True,
             "engine": self.engine,
+            "location": self.location or None,
             "maintenance": self.maintenance,
             "strategy": self.strategy,
             "reason": self.reason,

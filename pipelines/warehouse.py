@@ -18,18 +18,15 @@ from compiler.maintain.program import Prepared
 from compiler.parse import parse_view
 from connectors.engine import Engine, EngineFailure, Programs
 from connectors.typed import ValueOutOfRange
-from dialects.duckdb import DUCKDB
-from dialects.printer import Printer
-from dialects.spark.printer import SparkPrinter
 from pipelines import deployment as store
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
+from pipelines.engines import opened, printer
 from pipelines.folding import Folding
 from pipelines.project import Compiled, compile_project
 from pipelines.refused import Refused, kept, part, qualified, reads
 
 log = logging.getLogger("tidemark")
-DUCKDB_FILE = "tidemark.duckdb"
 FRESH_FILE = "fresh.json"  # engine → its frontier, and when it was last known to hold all that the source had
 UNFINISHED = "unfinished"  # a file that is there while a deploy changes what views read
 
@@ -75,43 +72,7 @@ class Warehouse:
 
     def _engine(self, name: str) -> Engine:
         if name not in self.engines:
-            if name == "duckdb":
-                from connectors.duckdb.engine import DuckDBEngine
-
-                settings = self.config.duckdb
-                self.engines[name] = DuckDBEngine(
-                    self.path / DUCKDB_FILE,
-                    Printer(DUCKDB),
-                    self.read_only,
-                    index_memory=settings.index_bytes,
-                    index_rows=settings.index_rows,
-                )
-            elif self.deployment.location == store.LOCAL:
-                from connectors.spark.local.engine import LocalEngine
-
-                self.engines[name] = LocalEngine(
-                    self.path / "delta",
-                    Printer(DUCKDB),
-                    map(self.deployment.table, self.deployment.tables.get(name, [])),
-                    self.plans(name),
-                    self.read_only,
-                    index_memory=self.config.duckdb.index_bytes,
-                    index_rows=self.config.duckdb.index_rows,
-                )
-            else:
-                from connectors.spark.engine import SparkEngine
-
-                spark = SparkEngine(
-                    self.path / "delta",
-                    SparkPrinter(self.path / "delta"),
-                    self.config.spark.master,
-                    self.config.spark.jars,
-                    self.config.spark.settings,
-                    read_only=self.read_only,
-                )
-                spark.know(map(self.deployment.table, self.deployment.tables.get("spark", [])))
-                spark.plans = {p.view: p for p in self.plans("spark")}
-                self.engines[name] = spark
+            self.engines[name] = opened(name, self.config, self.deployment, self.plans(name), self.read_only)
             self._check_mark(name)
         return self.engines[name]
 
@@ -201,12 +162,8 @@ class Warehouse:
         if key not in self.prepared:
             p = program(plans, changed, folded, same)
             p = fetched(p, lambda t: mirror_name(t) in large)
-            self.prepared[key] = self.printer(engine).prepare(p, touched(plans, changed))
+            self.prepared[key] = printer(engine, self.path, self.deployment).prepare(p, touched(plans, changed))
         return self.prepared[key]
-
-    def printer(self, engine: str) -> Printer:
-        dist = engine == "spark" and self.deployment.location == store.DIST
-        return SparkPrinter(self.path / "delta") if dist else Printer(DUCKDB)
 
     def view(self, name: str) -> tuple[DeployedView, ViewPlan]:
         for v in self.deployment.views:

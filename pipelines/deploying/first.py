@@ -28,11 +28,12 @@ from pipelines.deploying.building import (
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.location import locate
 from pipelines.deploying.source_objects import drop_source_objects, marked, publish
+from pipelines.engines import DELTA, DUCKDB_FILE
 from pipelines.project import Compiled
-from pipelines.warehouse import DUCKDB_FILE, FRESH_FILE, UNFINISHED, Warehouse
+from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
 
 BESIDE = "resync"  # the folder in the warehouse in which another one is filled (`resync`)
-DATA = (DUCKDB_FILE, f"{DUCKDB_FILE}.wal", "delta")
+DATA = (DUCKDB_FILE, f"{DUCKDB_FILE}.wal", DELTA)
 
 
 def first(
@@ -112,5 +113,5 @@ def remove_warehouse(config: Config) -> None:
     path = config.warehouse_path
     for name in (*DATA[:2], store.FILE, "run.json", UNFINISHED, FRESH_FILE):
         (path / name).unlink(missing_ok=True)
-    for folder in ("delta", BESIDE):
+    for folder in (DELTA, BESIDE):
         shutil.rmtree(path / folder, ignore_errors=True)

@@ -26,12 +26,13 @@ def locate(conn: psycopg.Connection, views: list[Compiled], config: Config) -> s
     """LOCAL or DIST, for the views on Spark; the why goes into their notes."""
     mine = [v for v in views if v.engine == "spark" and v.plan is not None and v.error is None]
     size, limit = held(conn, mine), config.spark.local_bytes
-    foreign = sorted(v.name for v in mine if sayable(v) is not None)
+    foreign = sorted(v.name for v in mine if unsayable(v) is not None)
     fits = bool(limit) and size <= limit and not foreign
     for v in mine:
         why = f"its tables and those of the other views on Spark have {size:,} bytes, local_memory is {limit:,}"
         if foreign and size <= limit:
             why = f'the driver cannot run view "{foreign[0]}"'
+        v.location = LOCAL if fits else DIST
         v.notes.append(f"{'Local: kept by the driver' if fits else 'Dist: kept by the executors'}, since {why}")
     return LOCAL if fits else DIST
 
@@ -43,7 +44,7 @@ def held(conn: psycopg.Connection, views: list[Compiled]) -> int:
     return int(row[0]) if row else 0
 
 
-def sayable(v: Compiled) -> TidemarkError | None:
+def unsayable(v: Compiled) -> TidemarkError | None:
     """Why the driver's DuckDB cannot run a view; None where it can."""
     before, v.location = v.location, LOCAL
     try:
@@ -60,8 +61,7 @@ def check_local(views: list[Compiled]) -> None:
     for v in views:
         if v.engine != "spark" or v.error is not None:
             continue
-        v.location = LOCAL
-        if (e := sayable(v)) is not None:
+        if (e := unsayable(v)) is not None:
             v.error = UnsupportedSql(
                 f'view "{v.name}" cannot be kept by the driver, as the other views on Spark are',
                 detail=e.message,

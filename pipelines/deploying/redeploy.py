@@ -36,9 +36,10 @@ from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.location import check_local, locate
 from pipelines.deploying.source_objects import marked, publish
 from pipelines.deployment import Deployment
+from pipelines.engines import DUCKDB_FILE
 from pipelines.project import Compiled, refuse
 from pipelines.refused import qualified
-from pipelines.warehouse import DUCKDB_FILE, UNFINISHED, Warehouse
+from pipelines.warehouse import UNFINISHED, Warehouse
 
 
 def redeploy(
@@ -151,6 +152,8 @@ def _location(config: Config, old: Deployment, views: list[Compiled]) -> str:
     if "spark" not in old.tables:
         with connect(config.source.dsn) as conn:
             return locate(conn, views, config)
+    for v in views:
+        v.location = old.location if v.engine == "spark" else ""
     if old.location == store.LOCAL:
         check_local(views)
     return old.location

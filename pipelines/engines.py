@@ -1,0 +1,65 @@
+"""Which engine keeps what, by the configuration and the deployment: opened here, printed for by the printer it is
+given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from compiler.errors import TidemarkError
+from compiler.maintain.plan import ViewPlan
+from connectors.engine import Engine
+from dialects.duckdb import DUCKDB
+from dialects.printer import Printer
+from dialects.spark.printer import SparkPrinter
+from pipelines.config import Config
+from pipelines.deployment import LOCAL, Deployment
+
+DUCKDB_FILE = "tidemark.duckdb"
+DELTA = "delta"
+
+
+def printer(name: str, path: Path, d: Deployment) -> Printer:
+    """For an engine of the warehouse at `path`."""
+    return SparkPrinter(path / DELTA) if name == "spark" and d.location != LOCAL else Printer(DUCKDB)
+
+
+def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read_only: bool) -> Engine:
+    """Raises TidemarkError where it cannot be."""
+    path = config.warehouse_path
+    prints = printer(name, path, d)
+    if name == "duckdb":
+        from connectors.duckdb.engine import DuckDBEngine
+
+        return DuckDBEngine(
+            path / DUCKDB_FILE,
+            prints,
+            read_only,
+            index_memory=config.duckdb.index_bytes,
+            index_rows=config.duckdb.index_rows,
+        )
+    tables = [d.table(t) for t in d.tables.get(name, [])]
+    if d.location == LOCAL:
+        try:
+            from connectors.spark.local.engine import LocalEngine
+        except ModuleNotFoundError as e:
+            raise TidemarkError(
+                "views on Spark need deltalake", code="no_spark", hint="pip install 'tidemark[spark]'"
+            ) from e
+        return LocalEngine(
+            path / DELTA,
+            prints,
+            tables,
+            plans,
+            read_only,
+            index_memory=config.duckdb.index_bytes,
+            index_rows=config.duckdb.index_rows,
+        )
+    from connectors.spark.engine import SparkEngine
+
+    assert isinstance(prints, SparkPrinter)
+    spark = SparkEngine(
+        path / DELTA, prints, config.spark.master, config.spark.jars, config.spark.settings, read_only=read_only
+    )
+    spark.know(tables)
+    spark.plans = {p.view: p for p in plans}
+    return spark
