@@ -36,7 +36,7 @@ path = "warehouse"         # the DuckDB file and the Delta tables live under it
 # [spark]
 # master = "local[*]"      # or spark://host:7077
 # local_memory = "2GB"     # tables on Spark that are no larger together are kept by the driver, without a session
-# threshold_rows = 2000000 # engine = 'auto': views that read a larger table go to Spark
+# threshold_rows = 60000000 # engine = 'auto': views that read a larger table go to Spark
 """
 
 VIEW = """CREATE MATERIALIZED VIEW city_totals AS

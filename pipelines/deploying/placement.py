@@ -1,12 +1,10 @@
-"""engine = 'auto': small views on DuckDB, large ones on Spark, by the size of the tables they read.
+"""engine = 'auto': DuckDB, unless a view reads a table that is too large for one machine.
 
-DuckDB has one writer, so the latency of a batch is the sum over its views. In a project of many views the heaviest few
-are therefore moved to Spark, which takes batches on its own thread, although each alone would be small enough.
+DuckDB holds mirrors and states of tens of millions of rows at a fraction of what a Spark job takes, and a statement
+over views of one engine sees one LSN.
 """
 
 from __future__ import annotations
-
-import importlib.util
 
 import psycopg
 
@@ -14,9 +12,6 @@ from compiler.errors import TidemarkError
 from pipelines.asking.explain import statements
 from pipelines.config import Config
 from pipelines.project import Compiled
-
-MANY = 50  # views on DuckDB from which the heaviest are moved away
-HEAVIEST = 0.05  # of them
 
 
 def place(conn: psycopg.Connection, views: list[Compiled], config: Config) -> None:
@@ -26,7 +21,6 @@ def place(conn: psycopg.Connection, views: list[Compiled], config: Config) -> No
         sizes = _sizes(conn, undecided)
         for v in undecided:
             _by_size(v, sizes, config)
-        _relieve([v for v in undecided if v.engine == "duckdb"], len([v for v in views if v.engine == "duckdb"]), sizes)
     for v in views:
         if v.error is None:
             _check(v)
@@ -58,26 +52,6 @@ def _by_size(v: Compiled, sizes: dict[str, int], config: Config) -> None:
         f"{'above' if big else 'within'} the threshold of {limit}"
         + ("; but Spark cannot run it" if big and v.engine == "duckdb" else "")
     )
-
-
-def _relieve(movable: list[Compiled], total: int, sizes: dict[str, int]) -> None:
-    """With many views on DuckDB, the ones that read the most go to Spark when it is installed."""
-    if total < MANY or importlib.util.find_spec("pyspark") is None:
-        return
-
-    def weight(v: Compiled) -> int:
-        return sum(sizes[t] for t in v.plan.tables) if v.plan is not None else 0
-
-    left = max(1, int(total * HEAVIEST))
-    for v in sorted(movable, key=lambda v: (-weight(v), v.name)):
-        if left and _can_run(v, "spark"):
-            v.engine = "spark"
-            v.notes.append(
-                f"engine auto: spark, since it reads the most (about {weight(v)} rows) of {total} views that would "
-                f"share "
-                "DuckDB's one writer"
-            )
-            left -= 1
 
 
 def _can_run(v: Compiled, engine: str) -> bool:
