@@ -54,6 +54,7 @@ class Deployment:
         default_factory=dict
     )  # engine → table → column, '' for all → why not kept
     location: str = DIST  # where what is on Spark is kept and maintained
+    dist: list[str] = field(default_factory=list)  # where that is LOCAL: the tables whose mirrors are not
 
     def to_catalog(self) -> Catalog:
         return Catalog({(t.schema, t.name): t for t in self.catalog})
@@ -113,6 +114,7 @@ def _read(path: Path, data: dict[str, Any]) -> Deployment:
         data.get("former", []),
         data.get("refused", {}),
         data.get("location", DIST),
+        data.get("dist", []),
     )
 
 

@@ -4,7 +4,9 @@ given."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from compiler.catalog import mirror_name
 from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine
@@ -14,6 +16,9 @@ from dialects.spark.printer import SparkPrinter
 from pipelines.config import Config
 from pipelines.deployment import LOCAL, Deployment
 
+if TYPE_CHECKING:
+    from connectors.spark.local.dist import Reader
+
 DUCKDB_FILE = "tidemark.duckdb"
 DELTA = "delta"
 
@@ -21,6 +26,13 @@ DELTA = "delta"
 def printer(name: str, path: Path, d: Deployment) -> Printer:
     """For an engine of the warehouse at `path`."""
     return SparkPrinter(path / DELTA) if name == "spark" and d.location != LOCAL else Printer(DUCKDB)
+
+
+def _reader(config: Config) -> Reader:
+    from connectors.spark.driver import Driver
+    from connectors.spark.local.fetching import SparkReader
+
+    return SparkReader(Driver(config.spark.master, config.spark.jars, config.spark.settings))
 
 
 def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read_only: bool) -> Engine:
@@ -51,6 +63,8 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
             tables,
             plans,
             read_only,
+            dist=[mirror_name(t) for t in d.dist],
+            reader=_reader(config) if d.dist else None,
             index_memory=config.duckdb.index_bytes,
             index_rows=config.duckdb.index_rows,
         )

@@ -26,6 +26,7 @@ class Compiled:
     error: TidemarkError | None = None
     engine: str = "duckdb"
     location: str = ""  # on Spark: where it is kept, '' where that is not decided
+    dist: tuple[str, ...] = ()  # where that is the driver: the tables whose mirrors are not there
     strategy: str = ""  # the one that was taken
     maintenance: str = ""
     reason: dict[str, str] | None = None

@@ -19,6 +19,7 @@ from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Statement
 from compiler.spelling import ident
 from connectors.duckdb import definition, export, frontier, landing, mirror
+from connectors.duckdb.elsewhere import Elsewhere, Nowhere, rounds
 from connectors.duckdb.indexes import Astray, Indexes
 from connectors.duckdb.session import connect, memory, pace_checkpoints
 from connectors.duckdb.unchanged import Unchanged
@@ -62,6 +63,7 @@ class DuckDBEngine:
         landed: Callable[[Staged], None] = lambda s: None,
     ) -> None:
         """`landed` is called in a batch's transaction for each table, once its mirror has the changes."""
+        self.elsewhere: Elsewhere = Nowhere()
         self.path, self.printer, self.index_rows, self.landed = path, printer, index_rows, landed
         new = not path.exists()
         self.con = connect(path, read_only)
@@ -161,7 +163,7 @@ class DuckDBEngine:
     def large(self) -> frozenset[str]:
         """The mirrors that the batch at hand reads by keys where rules have some: reading others whole costs less than
         a statement, and where that was faster for batches like this, it has none."""
-        return self.larger if self.fetching else frozenset()
+        return self.larger if self.fetching else self.elsewhere.mirrors
 
     def _look(self) -> None:
         """Before a batch: how large mirrors are, now and then."""
@@ -170,8 +172,8 @@ class DuckDBEngine:
             sizes = self.con.execute(
                 "SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'base'"
             ).fetchall()
-            self.sizes = dict(sizes)
-            self.larger = frozenset(name for name, rows in sizes if rows >= self.index_rows)
+            self.sizes = {**dict(sizes), **self.elsewhere.sizes()}
+            self.larger = frozenset(name for name, rows in sizes if rows >= self.index_rows) | self.elsewhere.mirrors
         self.batches += 1
 
     # -- states and views
@@ -221,6 +223,13 @@ class DuckDBEngine:
 
     def drop_view(self, name: str) -> None:
         self.con.execute(f"DROP VIEW IF EXISTS main.{ident(name).sql('duckdb')}")
+
+    def _run_all(self, some: list[Statement]) -> None:
+        """One statement, or fetches of mirrors that are elsewhere."""
+        if some[0].fetch is not None and some[0].fetch.mirror in self.elsewhere.mirrors:
+            self.elsewhere.fetch(some)
+        else:
+            self._run(some[0])
 
     def _run(self, s: Statement) -> None:
         try:
@@ -284,10 +293,12 @@ class DuckDBEngine:
                     statements = less.statements
             if rows:
                 spent: dict[str, float] = {}
-                for statement in statements:
+                for some in rounds(statements, self.elsewhere.mirrors):
                     since = time.perf_counter()
-                    self._run(statement)
-                    spent[statement.state] = spent.get(statement.state, 0.0) + time.perf_counter() - since
+                    self._run_all(some)
+                    for statement in some:
+                        share = (time.perf_counter() - since) / len(some)
+                        spent[statement.state] = spent.get(statement.state, 0.0) + share
                 self.timings.update(spent)
             reach("duckdb.maintained")
             frontier.move(con, end, last)
@@ -326,10 +337,11 @@ class DuckDBEngine:
     def _prepare_indexes(self, statements: Iterable[Statement], prepared: Prepared, staged: list[Staged]) -> None:
         """What the batch looks up is known to the indexes, and those that were missed long enough are made."""
         self.indexes.awaited = False
-        for f in (s.fetch for s in statements if s.fetch is not None):
+        away = self.elsewhere.mirrors
+        for f in (s.fetch for s in statements if s.fetch is not None and s.fetch.mirror not in away):
             self.indexes.want(f.mirror, f.columns, f.by)
         for s in staged:
-            if s.table.key and s.table.mirror in self.larger and not s.truncated:
+            if s.table.key and s.table.mirror in self.larger - away and not s.truncated:
                 self.indexes.landing(s.table, prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset()))
         self.indexes.make()
 
@@ -341,7 +353,12 @@ class DuckDBEngine:
         if following is not None:
             columns |= following.columns
         self.con.register("staged", typed(s.rows, s.table))
-        cast_errors(s.table, s.rows, partial(_each, self.con, landing.land(s, "staged", columns, following)))
+        if s.table.mirror in self.elsewhere.mirrors:
+            work = self.elsewhere.land(s, "staged", columns)
+        else:
+            how = landing.land(s, "staged", columns, following)
+            work = [*how.deltas, *how.taking]
+        cast_errors(s.table, s.rows, partial(_each, self.con, work))
         self.con.unregister("staged")
         if following is not None:
             following.follow()
@@ -380,7 +397,7 @@ class DuckDBEngine:
     def compact(self, tables: list[Table], force: bool = False) -> list[str]:
         """Rewrite mirrors in which deleted rows have become many; gives the tables that were."""
         done = []
-        for t in tables:
+        for t in (t for t in tables if t.mirror not in self.elsewhere.mirrors):
             if t.mirror not in self.dead:
                 self.dead[t.mirror] = self._count(
                     f"SELECT coalesce(max(rowid) + 1, 0) - count(*) FROM base.{mirror.q(t.mirror)}"

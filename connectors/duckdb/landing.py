@@ -6,6 +6,7 @@ Old images are looked up by key, together with their row identifiers, so that fi
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -42,20 +43,26 @@ SPELLED = ("numeric", "float4", "float8", "array")  # equal values may be writte
 Work = str | Callable[[], None]  # SQL, or what else is to be done in its turn
 
 
-def land(s: Staged, source: str, needed: frozenset[str], find: Find | None = None) -> list[Work]:
+@dataclass(frozen=True)
+class Landing:
+    """What lands staged rows: `deltas` makes the batch's rows, and then the mirror takes them by `taking`."""
+
+    deltas: list[Work]
+    taking: list[Work]
+
+
+def land(s: Staged, source: str, needed: frozenset[str], find: Find | None = None) -> Landing:
     """What lands staged rows, registered as `source`. Columns that are not `needed` may be NULL in the batch. `find`
     looks up old images instead of a scan of the mirror."""
     if s.truncated:
         return _after_truncation(s, source)
     if s.inserts_only:
         weight = "1::BIGINT AS _weight"
-        return [
-            f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS SELECT {values(s.table)}, {weight} FROM {source}",
-            *([_add(s.table)] if s.table.key or s.keyed else [_merge(s.table)]),
-        ]
+        made = f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS SELECT {values(s.table)}, {weight} FROM {source}"
+        return Landing([made], [_add(s.table) if s.table.key or s.keyed else _merge(s.table)])
     if s.keyed:
         return _keyed(s, source, needed, find)
-    return _with_old_images(s, source) if s.table.key else [_netted(s, source), _merge(s.table)]
+    return _with_old_images(s, source) if s.table.key else Landing([_netted(s, source)], [_merge(s.table)])
 
 
 def values(t: Table, prefix: str = "") -> str:
@@ -93,7 +100,7 @@ def _merge(t: Table) -> str:
     )
 
 
-def _with_old_images(s: Staged, source: str) -> list[Work]:
+def _with_old_images(s: Staged, source: str) -> Landing:
     """Each change brings its old image: of several changes to one key, the first old image and the last new one
     count, or, where two rows may have the key for a while, what is left when they are added up."""
     t, name = s.table, q(s.table.mirror)
@@ -107,15 +114,14 @@ def _with_old_images(s: Staged, source: str) -> list[Work]:
         f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight::BIGINT AS _weight FROM ({events}) "
         "WHERE (_weight < 0 AND _at = 1) OR (_weight > 0 AND _at = _of)"
     )
-    return [
-        _netted(s, source) if t.deferrable else ends,
-        f"DELETE FROM base.{name} AS b USING (SELECT * FROM {batch(t)} WHERE _weight < 0) AS n WHERE "
-        f"{on_key(t.key, 'b', 'n')}",
-        _add(t),
-    ]
+    gone = f"(SELECT * FROM {batch(t)} WHERE _weight < 0)"
+    return Landing(
+        [_netted(s, source) if t.deferrable else ends],
+        [f"DELETE FROM base.{name} AS b USING {gone} AS n WHERE {on_key(t.key, 'b', 'n')}", _add(t)],
+    )
 
 
-def _after_truncation(s: Staged, source: str) -> list[Work]:
+def _after_truncation(s: Staged, source: str) -> Landing:
     """Every row of the mirror goes; what came after the TRUNCATE is all there is."""
     t, name = s.table, q(s.table.mirror)
     gone = f"SELECT {columns(t)}, {'-1::BIGINT' if t.key else '-_weight'} AS _weight FROM base.{name}"
@@ -126,14 +132,16 @@ def _after_truncation(s: Staged, source: str) -> list[Work]:
             f"SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM (SELECT {values(t)}, _weight FROM events) "
             f"GROUP BY {grouping(t)} HAVING sum(_weight) > 0"
         )
-    return [
-        f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS {EVENTS.format(source)} {gone} UNION ALL {new}",
-        f"DELETE FROM base.{name}",
-        _add(t),
-    ]
+    made = f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS {EVENTS.format(source)} {gone} UNION ALL {new}"
+    return Landing([made], [f"DELETE FROM base.{name}", _add(t)])
 
 
-def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) -> list[Work]:
+def wanted_of(s: Staged, needed: frozenset[str]) -> frozenset[str]:
+    """Columns of the old images of keyed rows: the needed ones, keys, and those of which the value was not sent."""
+    return needed | {*s.table.key, *s.table.identity_key} | {s.table.columns[i].name for i in s.unchanged}
+
+
+def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) -> Landing:
     t = s.table
     name = q(t.mirror)
     key = [next(c for c in t.columns if c.name == k) for k in t.identity_key]
@@ -145,7 +153,7 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
         f"_present{kept}{origin} "
         f"FROM events WHERE {last(s)}"
     )
-    wanted = needed | {*t.key, *t.identity_key} | {t.columns[i].name for i in s.unchanged}
+    wanted = wanted_of(s, needed)
     indexed = find is not None and wanted <= find.columns
     images = _only(t, wanted, "m.")
     weight = "1" if t.key else "m._weight"
@@ -166,14 +174,8 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
         if s.unchanged
         else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
     )
-    return [
-        latest,
-        *looking,
-        old,
-        f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}",
-        delete,
-        add,
-    ]
+    made = f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}"
+    return Landing([latest, *looking, old, made], [delete, add])
 
 
 def _only(t: Table, wanted: frozenset[str], prefix: str = "") -> str:

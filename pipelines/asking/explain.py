@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from compiler.catalog import Catalog, read_schema
+from compiler.catalog import Catalog, mirror_name, read_schema
 from compiler.errors import TidemarkError
 from compiler.ir import notation
 from compiler.ir.relation import Aggregate, Relation, TopK, Window, walk
@@ -17,6 +17,7 @@ from compiler.maintain.fetch import fetched
 from compiler.maintain.kept import Bag, Kept, lagging
 from compiler.maintain.program import Program, Statement
 from compiler.maintain.reading import columns_read
+from connectors.duckdb.elsewhere import rounds
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from dialects import maintain
@@ -34,6 +35,7 @@ DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
 def compiled(project: Path, names: list[str], schema: Path | None, engine: str | None) -> list[Compiled]:
     """The named views (all when none is named), compiled as `deploy` would; raises the errors among them."""
     strategy, location = AUTO, ""
+    dist: tuple[str, ...] = ()
     if schema is not None:
         try:
             catalog: Catalog = read_schema(schema.read_text(encoding="utf-8"))
@@ -46,7 +48,8 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
             catalog = load_catalog(conn)
         views, strategy = read_views(config.views_path), config.defaults.strategy
         deployed = store.load(config.warehouse_path)
-        location = deployed.location if deployed is not None and "spark" in deployed.tables else ""
+        if deployed is not None and "spark" in deployed.tables:
+            location, dist = deployed.location, tuple(deployed.dist)
     compile_project(views, catalog, "duckdb", strategy)
     by_name = {v.name: v for v in views}
     for n in names:
@@ -58,7 +61,8 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
     refuse(chosen)
     for v in chosen:
         v.engine = engine or (v.engine if v.engine != "auto" else "duckdb")
-        v.location = location if v.engine == "spark" else ""
+        if v.engine == "spark":
+            v.location, v.dist = location, tuple(t for t in dist if v.plan is not None and t in v.plan.tables)
     return chosen
 
 
@@ -72,6 +76,17 @@ def batch_of(v: Compiled) -> Program:
     assert v.plan is not None
     p = program([v.plan], v.plan.tables)
     return fetched(p, lambda table: True) if dialect_of(v).fetches else p
+
+
+def jobs(v: Compiled) -> int | None:
+    """Spark jobs of a batch that updates all tables of a view, where its states are Local: one for each table that is
+    Dist, of which old rows are looked up, and one for each round of fetches. None where that is not known."""
+    if v.location != store.LOCAL or v.plan is None:
+        return None
+    mirrors = frozenset(map(mirror_name, v.dist))
+    p = fetched(program([v.plan], v.plan.tables), lambda table: mirror_name(table) in mirrors)
+    together = rounds(maintain.statements(dialect_of(v), p), mirrors)
+    return len(v.dist) + sum(some[0].fetch is not None and some[0].fetch.mirror in mirrors for some in together)
 
 
 def statements(v: Compiled, fetches: bool = True) -> list[Statement]:
@@ -138,6 +153,8 @@ def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict
         "view": v.name,
         "engine": v.engine,
         "location": v.location,
+        "dist": list(v.dist),
+        "jobs": jobs(v),
         "maintenance": v.maintenance,
         "strategy": v.strategy,
         "reason": v.reason,
@@ -206,6 +223,9 @@ def as_text(e: dict[str, Any]) -> str:
     lines += [f"note: {n}" for n in e["notes"]]
     read = [f"{t} ({', '.join(e['columns'].get(t, ()))})" for t in e["tables"]]
     lines.append(f"reads: {', '.join(read) or 'no table'}; rules: {', '.join(e['rules']) or 'none'}")
+    if e["jobs"] is not None:
+        far = f"; Dist: {', '.join(e['dist'])}" if e["dist"] else ""
+        lines.append(f"a batch that updates all of them: {e['jobs']} Spark jobs{far}")
     for s in e["states"]:
         key = f" by ({', '.join(s['key'])})" if s["key"] else ""
         size = (

@@ -92,7 +92,7 @@ def _outgrown(config: Config, views: list[Compiled]) -> list[str]:
     if d is None or d.location != store.LOCAL or "spark" not in d.tables:
         return []
     with connect(config.source.dsn) as conn:
-        return outgrown(conn, views, config)
+        return outgrown(conn, views, config, d.dist)
 
 
 def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:

@@ -51,7 +51,8 @@ def first(
     d.catalog = catalog_tables(names, catalog)
     d.views = records(views)
     with connect(config.source.dsn) as conn:
-        d.location = locate(conn, views, config)
+        at = locate(conn, views, config, catalog)
+    d.location, d.dist = at.where, list(at.dist)
     store.save(config.warehouse_path, d)
     reach("deploy.saved")
     began = time.time()

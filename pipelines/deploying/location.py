@@ -1,47 +1,102 @@
 """Where what is on Spark is kept: with the driver (Local) where it is small, else with the executors (Dist).
 
-It is decided when the tables are copied, and stays until they all are copied again.
+Of tables that are too large together the largest are Dist, and their rows are fetched by keys; where the others, which
+have no key, still are too large, everything is. It is decided when tables are copied, and stays until they all are
+copied again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
 import psycopg
 
+from compiler.catalog import Catalog, Table
 from compiler.errors import TidemarkError, UnsupportedSql
 from pipelines.asking.explain import statements
 from pipelines.config import Config
-from pipelines.deployment import DIST, LOCAL
+from pipelines.deployment import DIST, LOCAL, Deployment
 from pipelines.project import Compiled
 
 BYTES = (
-    "SELECT coalesce(sum(pg_table_size(p.relid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = "
-    "c.relnamespace CROSS JOIN LATERAL (SELECT c.oid AS relid UNION SELECT relid FROM pg_partition_tree(c.oid) "
-    "UNION SELECT inhrelid FROM pg_inherits WHERE inhparent = c.oid) p "
-    "WHERE n.nspname || '.' || c.relname = ANY(%s)"
+    "SELECT n.nspname || '.' || c.relname, coalesce(sum(pg_table_size(p.relid)), 0)::bigint FROM pg_class c JOIN "
+    "pg_namespace n ON n.oid = c.relnamespace CROSS JOIN LATERAL (SELECT c.oid AS relid UNION SELECT relid FROM "
+    "pg_partition_tree(c.oid) UNION SELECT inhrelid FROM pg_inherits WHERE inhparent = c.oid) p "
+    "WHERE n.nspname || '.' || c.relname = ANY(%s) GROUP BY 1"
 )
 AGAIN = "tidemark deploy --resync copies all tables again, and keeps them where they have room."
 
 
-def locate(conn: psycopg.Connection, views: list[Compiled], config: Config) -> str:
-    """LOCAL or DIST, for the views on Spark; the why goes into their notes."""
+@dataclass(frozen=True)
+class Located:
+    """LOCAL or DIST; where that is LOCAL, the tables whose mirrors are not."""
+
+    where: str
+    dist: tuple[str, ...] = ()
+
+
+def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, catalog: Catalog) -> Located:
+    """For the views on Spark; the why goes into their notes."""
     mine = [v for v in views if v.engine == "spark" and v.plan is not None and v.error is None]
-    size, limit = held(conn, mine), config.spark.local_bytes
+    sizes, limit = sizes_of(conn, mine), config.spark.local_bytes
     foreign = sorted(v.name for v in mine if unsayable(v) is not None)
-    fits = bool(limit) and size <= limit and not foreign
+    keyed = {t for t in sizes if _table(catalog, t).key}
+    dist = away(sizes, keyed, limit)
+    fits = bool(limit) and dist is not None and not foreign
     for v in mine:
-        why = f"its tables and those of the other views on Spark have {size:,} bytes, local_memory is {limit:,}"
-        if foreign and size <= limit:
-            why = f'the driver cannot run view "{foreign[0]}"'
+        assert v.plan is not None
         v.location = LOCAL if fits else DIST
+        if foreign:
+            why = f'the driver cannot run view "{foreign[0]}"'
+        else:
+            why = f"the tables of views on Spark have {sum(sizes.values()):,} bytes, and local_memory is {limit:,}"
         v.notes.append(f"{'Local: kept by the driver' if fits else 'Dist: kept by the executors'}, since {why}")
-    return LOCAL if fits else DIST
+        v.dist = tuple(sorted(v.plan.tables & set(dist or ()))) if fits else ()
+        if v.dist:
+            v.notes.append(f"Dist: the mirrors of {', '.join(v.dist)}; their rows are fetched by keys")
+    return Located(LOCAL, tuple(dist or ())) if fits else Located(DIST)
 
 
-def held(conn: psycopg.Connection, views: list[Compiled]) -> int:
+def away(sizes: dict[str, int], keyed: AbstractSet[str], limit: int, before: int = 0) -> list[str] | None:
+    """The largest tables, as many as leave no more than the limit beside `before` bytes; None where others are left
+    that have no key to be found by."""
+    out, left = [], before + sum(sizes.values())
+    for t in sorted(keyed & sizes.keys(), key=lambda t: (-sizes[t], t)):
+        if left > limit:
+            out.append(t)
+            left -= sizes[t]
+    return sorted(out) if left <= limit or not sizes else None
+
+
+def _table(catalog: Catalog, qualified: str) -> Table:
+    return next(t for t in catalog.tables.values() if f"{t.schema}.{t.name}" == qualified)
+
+
+def sizes_of(conn: psycopg.Connection, views: list[Compiled]) -> dict[str, int]:
     """Bytes of the tables in the source that views read, partitions included."""
     names = sorted({t for v in views if v.plan is not None for t in v.plan.tables})
-    row = conn.execute(BYTES, (names,)).fetchone()
-    return int(row[0]) if row else 0
+    return {str(t): int(n) for t, n in conn.execute(BYTES, (names,)).fetchall()}
+
+
+def located(
+    conn: psycopg.Connection, views: list[Compiled], catalog: Catalog, config: Config, old: Deployment
+) -> Located:
+    """Where there is a deployment: tables stay where they are, and new ones go where there is room."""
+    if "spark" not in old.tables:
+        return locate(conn, views, config, catalog)
+    for v in views:
+        v.location = old.location if v.engine == "spark" else ""
+    if old.location != LOCAL:
+        return Located(DIST)
+    _check(views)
+    sizes = sizes_of(conn, [v for v in views if v.engine == "spark"])
+    known, new = (
+        {t: n for t, n in sizes.items() if (t in old.tables["spark"]) is there and t not in old.dist}
+        for there in (True, False)
+    )
+    more = away(new, {t for t in new if _table(catalog, t).key}, config.spark.local_bytes, sum(known.values()))
+    return Located(LOCAL, tuple(sorted({*(t for t in old.dist if t in sizes), *(more or ())})))
 
 
 def unsayable(v: Compiled) -> TidemarkError | None:
@@ -56,7 +111,7 @@ def unsayable(v: Compiled) -> TidemarkError | None:
     return None
 
 
-def check_local(views: list[Compiled]) -> None:
+def _check(views: list[Compiled]) -> None:
     """Give views on Spark an error that a deployment which is Local cannot take."""
     for v in views:
         if v.engine != "spark" or v.error is not None:
@@ -70,12 +125,13 @@ def check_local(views: list[Compiled]) -> None:
             )
 
 
-def outgrown(conn: psycopg.Connection, views: list[Compiled], config: Config) -> list[str]:
+def outgrown(conn: psycopg.Connection, views: list[Compiled], config: Config, dist: list[str]) -> list[str]:
     """A warning where what is Local is larger than it may be, as a list of one."""
-    size = held(conn, [v for v in views if v.engine == "spark"])
+    sizes = sizes_of(conn, [v for v in views if v.engine == "spark"])
+    size = sum(n for t, n in sizes.items() if t not in dist)
     if size <= config.spark.local_bytes:
         return []
     return [
-        f"the tables on Spark have {size:,} bytes, more than local_memory ({config.spark.local_memory}), and are kept "
-        f"by the driver all the same. {AGAIN}"
+        f"the tables that the driver keeps have {size:,} bytes, more than local_memory ({config.spark.local_memory}). "
+        f"{AGAIN}"
     ]

@@ -33,7 +33,7 @@ from pipelines.deploying.building import (
     without_refused,
 )
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
-from pipelines.deploying.location import check_local, locate
+from pipelines.deploying.location import located
 from pipelines.deploying.source_objects import marked, publish
 from pipelines.deployment import Deployment
 from pipelines.engines import DUCKDB_FILE
@@ -62,7 +62,8 @@ def redeploy(
             f"the DuckDB file of the warehouse {config.warehouse_path} is gone", code="warehouse_gone", hint=RESYNC
         )
     _check_columns(old, views, catalog)
-    location = _location(config, old, views)
+    with connect(config.source.dsn) as conn:
+        at = located(conn, views, catalog, config, old)
     if not keep_going:
         refuse(views)
     views = [v for v in views if v.error is None]
@@ -80,7 +81,8 @@ def redeploy(
         tables=dict(old.tables),
         catalog=list(old.catalog),
         refused=deepcopy(old.refused),
-        location=location,
+        location=at.where,
+        dist=list(at.dist),
     )
     new: dict[str, list[str]] = {
         e: [t for t in ts if t not in old.tables.get(e, []) or t in {*again, *old.refused.get(e, {})}]
@@ -145,18 +147,6 @@ def redeploy(
     finally:
         warehouse.close()
     publish(config.source.dsn, d.publication, d.catalog, alter=True)
-
-
-def _location(config: Config, old: Deployment, views: list[Compiled]) -> str:
-    """Where views on Spark are kept: as those that are there, which gives some an error that cannot be."""
-    if "spark" not in old.tables:
-        with connect(config.source.dsn) as conn:
-            return locate(conn, views, config)
-    for v in views:
-        v.location = old.location if v.engine == "spark" else ""
-    if old.location == store.LOCAL:
-        check_local(views)
-    return old.location
 
 
 def _check_columns(old: Deployment, views: list[Compiled], catalog: Catalog) -> None:

@@ -17,11 +17,14 @@ from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from pipelines.applying.capture import Capture
 from pipelines.applying.catching_up import limits
-from pipelines.deploying.location import locate
+from pipelines.deploying.location import Located, locate
 from pipelines.project import compile_project, read_views
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 
+pytestmark = pytest.mark.filterwarnings(  # pyspark leaves its sockets open
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 VIEWS = {
     "totals": "SELECT a, count(*) AS n, sum(price) AS s FROM t GROUP BY a",
     "joined": "SELECT t.id, t.note, l.label FROM t LEFT JOIN l ON l.n = t.a",
@@ -48,11 +51,13 @@ CHANGES = (
 )
 
 
-@pytest.fixture
-def project(database: str, tmp_path: Path) -> Project:
-    p = Project.create(tmp_path, database, VIEWS, engine="spark", local_memory="2GB")
+@pytest.fixture(params=["2GB", pytest.param("32KB", marks=pytest.mark.spark)])
+def project(database: str, tmp_path: Path, request: pytest.FixtureRequest) -> Project:
+    """With all Local; and with the mirror of t Dist."""
+    p = Project.create(tmp_path, database, VIEWS, engine="spark", local_memory=request.param)
     p.source(*SCHEMA)
     p.deploy()
+    assert p.deployed.location == "local" and p.deployed.dist == ([] if request.param == "2GB" else ["public.t"])
     return p
 
 
@@ -190,11 +195,14 @@ def test_what_is_larger_is_kept_by_the_executors(database: str, tmp_path: Path) 
     p = Project.create(tmp_path, database, {"totals": VIEWS["totals"]}, engine="spark", local_memory="64KB")
     p.source(*SCHEMA)
     with connect(database) as conn:
-        views = compile_project(read_views(p.config.views_path), load_catalog(conn), "spark", "auto")
-        assert locate(conn, views, p.config) == "local"
+        catalog = load_catalog(conn)
+        views = compile_project(read_views(p.config.views_path), catalog, "spark", "auto")
+        assert locate(conn, views, p.config, catalog) == Located("local")
         conn.execute("INSERT INTO t SELECT g, 1, 1, repeat('x', 100), NULL, NULL FROM generate_series(1000, 5000) g")
-        assert locate(conn, views, p.config) == "dist"
-        assert any("Dist" in n and "local_memory" in n for n in views[0].notes)
+        assert locate(conn, views, p.config, catalog) == Located("local", ("public.t",))
+        assert any("Dist" in n and "public.t" in n for n in views[0].notes)
+        conn.execute("ALTER TABLE t DROP CONSTRAINT t_pkey; ALTER TABLE t REPLICA IDENTITY FULL")
+        assert locate(conn, views, p.config, load_catalog(conn)) == Located("dist")
 
 
 @pytest.mark.parametrize("how", ["cut", "removed"])
@@ -207,6 +215,10 @@ def test_a_damaged_delta_table_is_written_anew(project: Project, how: str) -> No
                 f.write_bytes(f.read_bytes()[:100])
             else:
                 f.unlink()
+    if project.deployed.dist:  # of this table there is nothing else
+        done = project.command("run", "--once")
+        assert done.returncode == 1 and "--resync" in done.stderr, done
+        assert project.command("deploy", "--resync").returncode == 0
     project.catch_up()
     assert_published(project)
     lose(project)

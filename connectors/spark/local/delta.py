@@ -7,6 +7,7 @@ import shutil
 import time
 import uuid
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Schema
 from deltalake.exceptions import DeltaError, TableNotFoundError
-from deltalake.transaction import AddAction
+from deltalake.transaction import AddAction, RemoveAction
 
 from connectors.engine import EngineFailure
 from connectors.failpoints import reach
@@ -28,6 +29,7 @@ CONFIGURATION = {
     "delta.logRetentionDuration": "interval 10 minutes",
     "delta.deletedFileRetentionDuration": "interval 10 minutes",
 }
+BASE, LOG = "base-", "log-"  # how names of files begin
 MARK = "tidemark.lsn"  # in the commits' metadata: up to where the table is complete
 
 
@@ -79,10 +81,16 @@ class DeltaFolder:
             raise self._failed("reading", e) from e
         return any(_size(self.path / unquote(f["path"])) != f["size_bytes"] for f in files)
 
-    def new_file(self) -> Path:
-        """Where a file may be written that a commit then adds."""
+    def new_file(self, kind: str = BASE) -> Path:
+        """Where a file of the base or the log may be written that a commit then adds."""
         self.path.mkdir(parents=True, exist_ok=True)
-        return self.path / f"{uuid.uuid4().hex}.parquet"
+        return self.path / f"{kind}{uuid.uuid4().hex}.parquet"
+
+    def base(self, version: int | None = None) -> list[Path]:
+        return [self.path / f for f in self.files(version) if not f.startswith(LOG)]
+
+    def log(self, version: int | None = None) -> list[Path]:
+        return [self.path / f for f in self.files(version) if f.startswith(LOG)]
 
     def remove(self) -> None:
         """The table with all its versions."""
@@ -92,33 +100,43 @@ class DeltaFolder:
 
     def append(self, file: Path, lsn: int) -> None:
         """The file's rows are added; one without rows is not. Not durable before it is flushed (`Published`)."""
-        self._commit(file, lsn, "append")
+        if not pq.read_metadata(file).num_rows:
+            file.unlink()
+            return
+        self._commit([file], lsn, "append")
 
-    def replace(self, file: Path, lsn: int) -> None:
-        """The file's rows are all there is from now on."""
+    def replace(self, files: list[Path], lsn: int) -> None:
+        """The rows of these files are all there is from now on."""
         before = self.files()
-        self._commit(file, lsn, "overwrite")
+        self._commit(files, lsn, "overwrite")
+        self._leave(before)
+
+    def renew_log(self, file: Path, lsn: int) -> None:
+        """The file takes the place of all files of the log."""
+        before = [f for f in self.files() if f.startswith(LOG)]
+        self._commit([file], lsn, "append", before)
+        self._leave(before)
+
+    def _leave(self, files: list[str]) -> None:
         now = time.monotonic()
-        self.let_go += ((now, f) for f in before)
+        self.let_go += ((now, f) for f in files)
 
     def fits(self, file: Path) -> bool:
         """Whether the file has the table's columns."""
         return self.table is None or self.table.schema() == Schema.from_arrow(pq.read_schema(file))
 
-    def _commit(self, file: Path, lsn: int, mode: str) -> None:
-        about = pq.read_metadata(file)
-        if mode == "append" and not about.num_rows:
-            file.unlink()
-            return
+    def _commit(self, files: list[Path], lsn: int, mode: str, gone: Sequence[str] = ()) -> None:
         reach("local.written")
-        schema = Schema.from_arrow(about.schema.to_arrow_schema())
+        schema, now = Schema.from_arrow(pq.read_schema(files[0])), int(time.time() * 1000)
+        actions: list[AddAction | RemoveAction] = [RemoveAction(f, True, now, None, {}) for f in gone]
+        for f in files:
+            stats = json.dumps({"numRecords": pq.read_metadata(f).num_rows})
+            actions.append(AddAction(f.name, f.stat().st_size, {}, now, True, stats))
         try:
             if self.table is None:
                 self.table = DeltaTable.create(str(self.path), schema, configuration=CONFIGURATION)
-            stats = json.dumps({"numRecords": about.num_rows})
-            added = AddAction(file.name, file.stat().st_size, {}, int(time.time() * 1000), True, stats)
             self.table.create_write_transaction(
-                [added],
+                actions,
                 mode,
                 schema,
                 commit_properties=CommitProperties(custom_metadata={MARK: format_lsn(lsn)}),

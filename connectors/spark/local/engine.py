@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 
 import pyarrow as pa
 
@@ -22,6 +23,7 @@ from connectors.engine import Printer, Programs
 from connectors.postgres.origin import LastCommit
 from connectors.spark import durable
 from connectors.spark.local import outbox, rebuild
+from connectors.spark.local.dist import Dist, NoReader, Reader
 from connectors.spark.local.outbox import Outbox
 from connectors.spark.local.rounds import Rounds
 from connectors.spark.local.stored import mirror_folder, view_folder
@@ -45,20 +47,32 @@ class LocalEngine:
         tables: Iterable[Table],
         plans: Iterable[ViewPlan],
         read_only: bool = False,
+        dist: Iterable[str] = (),
+        reader: Reader | None = None,
         index_memory: int | None = None,
         index_rows: int = 500_000,
     ) -> None:
-        """`tables` and `plans` are those of the deployment: what a lost file is made again for."""
+        """`tables` and `plans` are those of the deployment: what a lost file is made again for. `dist` are the
+        mirrors that stay in Delta, of which `reader` fetches rows."""
         rebuild.check_path(root)
-        self.root = root
+        self.root, self.away = root, frozenset(dist)
+        self.lock = Lock()  # several tables are copied at once
         self.tables, self.plans = {t.mirror: t for t in tables}, {p.view: p for p in plans}
         if read_only:
             rebuild.check(root, root / FILE)
         else:
-            rebuild.recover(root, root / FILE, printer, list(self.tables.values()), list(self.plans.values()))
+            known = list(self.tables.values())
+            rebuild.recover(root, root / FILE, printer, known, list(self.plans.values()), self.away)
         self.inner = DuckDBEngine(root / FILE, printer, read_only, index_memory, index_rows, self._landed)
         self.inner.name = self.name
-        self.rounds = None if read_only else Rounds(self.inner, root)
+        self.rounds: Rounds | None = None
+        if not read_only:
+            assert reader is not None or not self.away, "who reads what is in Delta is not known"
+            try:
+                self._open(reader or NoReader())
+            except BaseException:
+                self.inner.close()
+                raise
         self.con, self.timings = self.inner.con, self.inner.timings
         self.frontier, self.moved = self.inner.frontier, self.inner.moved
         self.last_commit, self.forget_commit = self.inner.last_commit, self.inner.forget_commit
@@ -69,6 +83,14 @@ class LocalEngine:
         self.pinned, self.read, self.count = self.inner.pinned, self.inner.read, self.inner.count
         self.read_mirror, self.export = self.inner.read_mirror, self.inner.export
         self.counted, self.as_defined = self.inner.counted, self.inner.as_defined
+
+    def _open(self, reader: Reader) -> None:
+        """For writing."""
+        self.inner.elsewhere = self.dist = Dist(self.inner.con, self.root, reader)
+        for t in self.tables.values():
+            if t.mirror in self.away and self.dist.has(t.mirror):
+                self.dist.know(t)
+        self.rounds = Rounds(self.inner, self.root, self.dist)
 
     @property
     def _writing(self) -> Rounds:
@@ -102,19 +124,37 @@ class LocalEngine:
         durable.write(self.root / "deployment", mark)
 
     def create_mirror(self, t: Table) -> None:
-        self._writing.forget(mirror_folder(t.mirror))
-        self.tables[t.mirror] = t
-        self._outbox.create(t)
-        self.inner.create_mirror(t)
+        with self.lock:
+            self._writing.forget(mirror_folder(t.mirror))
+            self.tables[t.mirror] = t
+            self._outbox.create(t)
+            if self.dist.has(t.mirror):
+                self.dist.drop(t.mirror)
+            if t.mirror in self.away:
+                self._writing.remove(mirror_folder(t.mirror))
+                self.inner.drop_mirror(t.mirror)
+                self.dist.create(t)
+            else:
+                self.inner.create_mirror(t)
 
     def drop_mirror(self, name: str) -> None:
         self.tables.pop(name, None)
-        self.inner.drop_mirror(name)
+        if self.dist.has(name):
+            self.dist.drop(name)
+        else:
+            self.inner.drop_mirror(name)
         self._outbox.drop(name)
         self._writing.remove(mirror_folder(name))
 
     def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
-        return self.inner.load(t, batches)
+        if t.mirror not in self.away:
+            return self.inner.load(t, batches)
+        with self.lock:
+            new_file = self._writing.new_file(t)
+        rows, files = self.dist.write(t, batches, new_file)
+        with self.lock:
+            self._writing.put(t, files)
+        return rows
 
     def create_view(self, plan: ViewPlan) -> None:
         self.inner.create_view(plan)

@@ -7,7 +7,8 @@ that they got.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import duckdb
 
@@ -78,8 +79,10 @@ class Outbox:
         row = self.con.execute(f"SELECT count(*) FROM outbox.{q(t.mirror)}").fetchone()
         return int(row[0]) if row else 0
 
-    def forget(self, to: int, written: bool = False) -> None:
-        """What lies up to `to` is in Delta; `written`: so is all that was to be written whole."""
+    @contextmanager
+    def forgetting(self, to: int, written: bool = False) -> Iterator[None]:
+        """What lies up to `to` is in Delta; `written`: so is all that was to be written whole. In a transaction with
+        the block."""
         tables = self.con.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'outbox'").fetchall()
         self.con.execute("BEGIN")
         for (name,) in tables:
@@ -87,6 +90,11 @@ class Outbox:
         if written:
             self.con.execute("DELETE FROM meta.unwritten")
         self.con.execute(f"UPDATE meta.outbox SET since = {to}")
+        try:
+            yield
+        except BaseException:
+            self.con.execute("ROLLBACK")
+            raise
         self.con.execute("COMMIT")
 
 
@@ -112,6 +120,25 @@ def changed(t: Table, lsn: int) -> str:
         f"SELECT {columns(t, 'm.')}, 1::BIGINT AS _weight, {marks} FROM base.{name} m SEMI JOIN {keys} k "
         f"ON {on_key(key, 'm', 'k')} UNION ALL BY NAME SELECT {gone}, 0::BIGINT AS _weight, {marks} FROM {keys} k "
         f"ANTI JOIN base.{name} m ON {on_key(key, 'k', 'm')}"
+    )
+
+
+def tail(t: Table, lsn: int, all_of_it: bool = False) -> str:
+    """The same of a mirror that is Dist: what is noted is in its tail; or `all_of_it`."""
+    keys = f"SELECT DISTINCT {', '.join(map(q, t.key))} FROM outbox.{q(t.mirror)}"
+    some = "" if all_of_it else f" SEMI JOIN ({keys}) k ON {on_key(t.key, 'm', 'k')}"
+    return (
+        f"SELECT {columns(t, 'm.')}, CAST(_present AS BIGINT) AS _weight, {lsn}::BIGINT AS _lsn, true AS _log "
+        f"FROM tail.{q(t.mirror)} m{some}"
+    )
+
+
+def latest(t: Table, rows: str) -> str:
+    """A tail, from a log: `rows` gives its columns, _weight and _lsn."""
+    by = ", ".join(map(q, t.key))
+    return (
+        f"SELECT {columns(t)}, _weight > 0 AS _present FROM ({rows}) QUALIFY row_number() OVER (PARTITION BY {by} "
+        "ORDER BY _lsn DESC) = 1"
     )
 
 

@@ -21,7 +21,8 @@ from connectors.failpoints import reach
 from connectors.postgres.origin import RESYNC
 from connectors.spark import durable
 from connectors.spark.local.delta import DeltaFolder
-from connectors.spark.local.outbox import Outbox, restored
+from connectors.spark.local.dist import Dist, NoReader
+from connectors.spark.local.outbox import Outbox, latest, restored
 from connectors.spark.local.stored import from_delta, mirror_folder
 from connectors.spark.pins import Pin
 from connectors.spark.published import Published
@@ -51,7 +52,9 @@ def check(root: Path, file: Path) -> None:
         )
 
 
-def recover(root: Path, file: Path, printer: Printer, tables: list[Table], plans: list[ViewPlan]) -> None:
+def recover(
+    root: Path, file: Path, printer: Printer, tables: list[Table], plans: list[ViewPlan], away: frozenset[str]
+) -> None:
     """See that the file is there and not older than Delta. Raises TidemarkError where Delta does not have it all."""
     pin = Published(root).pin()
     if pin.versions is None or (file.exists() and _stands_at(file) >= pin.lsn):
@@ -68,7 +71,7 @@ def recover(root: Path, file: Path, printer: Printer, tables: list[Table], plans
     log.warning("%s is %s: it is made again from Delta", file, "older than Delta" if file.exists() else "gone")
     new = file.with_name(f"{file.name}.new")
     _remove(new)
-    _fill(root, new, printer, tables, plans, pin)
+    _fill(root, new, printer, tables, plans, pin, away)
     reach("local.rebuilt")
     _remove(file)
     new.rename(file)
@@ -88,16 +91,28 @@ def _remove(file: Path) -> None:
         f.unlink(missing_ok=True)
 
 
-def _fill(root: Path, file: Path, printer: Printer, tables: list[Table], plans: list[ViewPlan], pin: Pin) -> None:
+def _fill(
+    root: Path,
+    file: Path,
+    printer: Printer,
+    tables: list[Table],
+    plans: list[ViewPlan],
+    pin: Pin,
+    away: frozenset[str],
+) -> None:
     assert pin.versions is not None
     engine = DuckDBEngine(file, printer)
     try:
-        outbox = Outbox(engine.con)
+        outbox, dist = Outbox(engine.con), Dist(engine.con, root, NoReader())
         for t in tables:
-            engine.create_mirror(t)
-            outbox.create(t)
             name = mirror_folder(t.mirror)
-            _load(engine.con, t, root / name, pin.versions[name])
+            outbox.create(t)
+            if t.mirror in away:
+                dist.create(t)
+                _load_tail(dist, t, DeltaFolder(root / name), pin.versions[name])
+            else:
+                engine.create_mirror(t)
+                _load(engine.con, t, root / name, pin.versions[name])
         for s in states_of(plans):
             engine.create_state(s)
         for p in plans:
@@ -106,7 +121,8 @@ def _fill(root: Path, file: Path, printer: Printer, tables: list[Table], plans: 
         frontier.move(engine.con, pin.lsn, pin.last)
         if pin.last is None:
             engine.forget_commit()
-        outbox.forget(pin.lsn)
+        with outbox.forgetting(pin.lsn):
+            pass
         engine.con.execute("CHECKPOINT")
     finally:
         engine.close()
@@ -114,13 +130,25 @@ def _fill(root: Path, file: Path, printer: Printer, tables: list[Table], plans: 
 
 def _load(con: duckdb.DuckDBPyConnection, t: Table, folder: Path, version: int) -> None:
     """A mirror's rows at a version of its Delta table."""
-    names = DeltaFolder(folder).files(version)
-    if not names:
-        return
-    files = ", ".join("'" + str(folder / n).replace("'", "''") + "'" for n in names)
-    rows = f"SELECT {from_delta(t)}, _weight, _lsn, _log FROM read_parquet([{files}])"
+    if names := DeltaFolder(folder).files(version):
+        _insert(con, t, f"base.{q(t.mirror)}", restored(t, _rows(t, [folder / n for n in names])))
+
+
+def _load_tail(dist: Dist, t: Table, folder: DeltaFolder, version: int) -> None:
+    """What such a version has of a mirror that is Dist: its base stays where it is."""
+    dist.rebase(t.mirror, folder.base(version), clear=True)
+    if files := folder.log(version):
+        _insert(dist.con, t, f"tail.{q(t.mirror)}", latest(t, _rows(t, files)))
+
+
+def _rows(t: Table, files: list[Path]) -> str:
+    listed = ", ".join("'" + str(f).replace("'", "''") + "'" for f in files)
+    return f"SELECT {from_delta(t)}, _weight, _lsn, _log FROM read_parquet([{listed}])"
+
+
+def _insert(con: duckdb.DuckDBPyConnection, t: Table, into: str, rows: str) -> None:
     try:
-        con.execute(f"INSERT INTO base.{q(t.mirror)} BY NAME {restored(t, rows)}")
+        con.execute(f"INSERT INTO {into} BY NAME {rows}")
     except duckdb.Error as e:
         raise EngineFailure(
             f'the mirror of "{t.schema}.{t.name}" cannot be read from Delta', detail=str(e).split("\n")[0], hint=RESYNC

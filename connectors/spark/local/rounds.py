@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import duckdb
@@ -22,8 +22,10 @@ from compiler.temporal import timed
 from connectors.duckdb.engine import OF_A_STATE, DuckDBEngine
 from connectors.engine import EngineFailure
 from connectors.failpoints import reach
+from connectors.postgres.origin import RESYNC
 from connectors.spark.local import outbox
-from connectors.spark.local.delta import DeltaFolder
+from connectors.spark.local.delta import BASE, LOG, DeltaFolder
+from connectors.spark.local.dist import Dist
 from connectors.spark.local.outbox import Outbox
 from connectors.spark.local.stored import mirror_folder, to_delta, view_folder
 from connectors.spark.published import Published
@@ -38,8 +40,8 @@ LOG_SHARE, LOG_ROWS = 0.3, 50_000  # of the mirror's rows, and at least so many
 class Rounds:
     """Writes Delta tables under `root` from the engine's file."""
 
-    def __init__(self, engine: DuckDBEngine, root: Path) -> None:
-        self.engine, self.root = engine, root
+    def __init__(self, engine: DuckDBEngine, root: Path, dist: Dist) -> None:
+        self.engine, self.root, self.dist = engine, root, dist
         self.published, self.outbox = Published(root), Outbox(engine.con)
         self.folders: dict[str, DeltaFolder] = {}
         self.logged: dict[str, int] = {}  # mirror → rows of its log
@@ -56,7 +58,8 @@ class Rounds:
         if pin.versions is None or not since <= pin.lsn <= self.engine.frontier():
             self.published.withdraw(list(pin.versions or ()))
         else:
-            self.outbox.forget(pin.lsn)  # a crash came between the file and this
+            with self.outbox.forgetting(pin.lsn):  # a crash came between the file and this
+                pass
         return pin.lsn
 
     def forget(self, *names: str) -> None:
@@ -97,14 +100,25 @@ class Rounds:
             self._look()
         versions, whole = self.published.pin().versions or {}, self.outbox.unwritten()
         written, moved = [], set()
+        bases: dict[str, list[Path]] = {}  # of mirrors that are Dist, and are written as a whole
         for t in tables:
             name = mirror_folder(t.mirror)
             noted = self.outbox.rows(t)
-            if name in whole or not self._goes_on(name, versions) or self._long(t, noted):
+            if t.mirror in self.dist.mirrors:
+                if name in whole or self._folder(name).version is None or (noted and self._outgrown(t)):
+                    bases[t.mirror] = [self._file(name, outbox.whole(t, lsn))]
+                    self._folder(name).replace(bases[t.mirror], lsn)
+                elif noted and len(self._folder(name).log()) >= LOG_FILES:
+                    self._folder(name).renew_log(self._file(name, outbox.tail(t, lsn, all_of_it=True), LOG), lsn)
+                elif noted:
+                    self._folder(name).append(self._file(name, outbox.tail(t, lsn), LOG), lsn)
+                elif self._goes_on(name, versions):
+                    continue
+            elif name in whole or not self._goes_on(name, versions) or self._long(t, noted):
                 self._replace(name, outbox.whole(t, lsn), lsn, anew=name not in versions)
                 self.logged[t.mirror] = 0
             elif noted:
-                self._folder(name).append(self._file(name, outbox.changed(t, lsn)), lsn)
+                self._folder(name).append(self._file(name, outbox.changed(t, lsn), LOG), lsn)
                 self.logged[t.mirror] = self.logged.get(t.mirror, 0) + noted
             else:
                 continue
@@ -121,7 +135,9 @@ class Rounds:
         self.published.publish(written, lsn, last)
         reach("local.frontier")
         self.kept, self.waiting = lsn, False
-        self.outbox.forget(lsn, written=True)
+        with self.outbox.forgetting(lsn, written=True):
+            for mirror, files in bases.items():
+                self.dist.rebase(mirror, files, clear=True)
         reach("local.cleared")
         for f in self.folders.values():
             f.sweep()
@@ -130,13 +146,33 @@ class Rounds:
         """Once a process: tables that are not as they were left are written anew."""
         for name in self.published.pin().versions or {}:
             if self._folder(name).damaged():
+                if name in self._away():
+                    raise EngineFailure(f"the Delta table {name} has lost files", hint=RESYNC)
                 log.warning("the Delta table %s has lost files: it is written anew", name)
                 self.published.withdraw([name])
         self.looked = True
 
+    def new_file(self, t: Table) -> Callable[[], Path]:
+        return self._folder(mirror_folder(t.mirror)).new_file
+
+    def put(self, t: Table, files: list[Path]) -> None:
+        """The first base of a mirror that is Dist."""
+        folder = self._folder(mirror_folder(t.mirror))
+        if files:
+            folder.replace(files, 0)
+        self.dist.rebase(t.mirror, files, clear=True)
+
     def _goes_on(self, name: str, versions: dict[str, int]) -> bool:
         """Whether the table is as the last round left it, so that a log can be appended."""
         return name in versions and self._folder(name).version == versions[name]  # None where it had to be removed
+
+    def _away(self) -> set[str]:
+        return {mirror_folder(m) for m in self.dist.mirrors}
+
+    def _outgrown(self, t: Table) -> bool:
+        """Whether the tail of a mirror has become so long that the base is written anew."""
+        rows = self.dist.tail_rows(t.mirror)
+        return rows > LOG_ROWS and rows > LOG_SHARE * self.engine.sizes.get(t.mirror, rows)
 
     def _long(self, t: Table, noted: int) -> bool:
         """Whether a log has become so long that the mirror is written anew instead."""
@@ -173,10 +209,10 @@ class Rounds:
             self.published.withdraw([name])
             folder.remove()
             file = content.rename(folder.new_file())
-        folder.replace(file, lsn)
+        folder.replace([file], lsn)
 
-    def _file(self, name: str, query: str) -> Path:
-        file = self._folder(name).new_file()
+    def _file(self, name: str, query: str, kind: str = BASE) -> Path:
+        file = self._folder(name).new_file(kind)
         target = str(file).replace("'", "''")
         if name.startswith("mirror/"):
             query = to_delta(self.engine.con, query)
@@ -188,6 +224,8 @@ class Rounds:
             try:
                 self.folders[name] = DeltaFolder(self.root / name)
             except EngineFailure as e:
+                if name in self._away():
+                    raise
                 log.warning("%s: %s (it is written anew)", e.message, e.detail)
                 self.published.withdraw([name])
                 shutil.rmtree(self.root / name)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import duckdb
 
-from compiler.catalog import Table
+from compiler.catalog import Column, Table
 from compiler.ir.types import Type
 from compiler.spelling import ident
 from compiler.spelling.duckdb import type_name
@@ -58,9 +58,22 @@ def _each(e: str, depth: int, what: Callable[[str], str]) -> str:
     return f"list_transform({e}, {x} -> {_each(x, depth - 1, what)})"
 
 
-def from_delta(t: Table) -> str:
-    """The columns of a table, from its mirror in Delta."""
-    return ", ".join(f"{_back(quoted(encoded(c.name)), c.type)} AS {ident(c.name).sql('duckdb')}" for c in t.columns)
+def kept_type(kind: str) -> str:
+    """The type that a column of DuckDB's `kind` has there, in DuckDB's words."""
+    element = kind.rstrip("[]")
+    if element in KEPT or element.startswith("DECIMAL("):
+        return kind
+    if element == "INTERVAL":
+        return f"STRUCT(months INTEGER, days INTEGER, micros BIGINT){kind.removeprefix(element)}"
+    return f"VARCHAR{kind.removeprefix(element)}"
+
+
+def from_delta(t: Table, some: Iterable[Column] | None = None) -> str:
+    """The columns of a table, or some of them, from its mirror in Delta."""
+    return ", ".join(
+        f"{_back(quoted(encoded(c.name)), c.type)} AS {ident(c.name).sql('duckdb')}"
+        for c in (t.columns if some is None else some)
+    )
 
 
 def _back(column: str, t: Type) -> str:

@@ -1,0 +1,270 @@
+"""Mirrors that are Dist, beside states that are Local: a base in Delta, and what changed since it was written, the
+tail, in the local file. What a batch meets of a base is fetched by Spark, in one job for all that is known to be
+met; the tail's rows take the place of those of the base that they have the key of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import duckdb
+import pyarrow as pa
+
+from compiler.catalog import Table
+from compiler.maintain.program import Fetch, Statement
+from compiler.spelling.duckdb import type_name
+from connectors.duckdb import landing
+from connectors.duckdb.landing import AT, Work
+from connectors.duckdb.mirror import batch, columns, on_key, q
+from connectors.duckdb.values import cast_errors
+from connectors.engine import EngineFailure
+from connectors.postgres.origin import RESYNC
+from connectors.spark.landing import quoted
+from connectors.spark.local.stored import from_delta, kept_type, to_delta
+from connectors.spark.mirror import encoded
+from connectors.staging import Staged
+from connectors.typed import typed
+
+SETUP = ("CREATE SCHEMA IF NOT EXISTS tail", "CREATE TABLE IF NOT EXISTS meta.base (mirror VARCHAR, file VARCHAR)")
+
+
+class Request:
+    """Rows of a base: `columns` of those that have, in the columns `by`, one of the `keys` (_k0, …)."""
+
+    def __init__(self, files: list[Path], by: Sequence[str], columns: Sequence[str], keys: pa.Table) -> None:
+        self.files, self.by, self.columns, self.keys = files, list(by), list(columns), keys
+
+
+class Reader(Protocol):
+    """What reads bases by keys: one job for all requests. A row may come that has none of the keys."""
+
+    def rows(self, requests: Sequence[Request]) -> list[pa.Table]: ...
+
+
+class NoReader:
+    """Where nothing is Dist."""
+
+    def rows(self, requests: Sequence[Request]) -> list[pa.Table]:
+        raise AssertionError("nothing is Dist")
+
+
+class Dist:
+    """The mirrors of one local file that are Dist; all have a key."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, root: Path, reader: Reader) -> None:
+        self.con, self.root, self.reader = con, root, reader
+        self.tables: dict[str, Table] = {}
+        for s in SETUP:
+            con.execute(s)
+
+    @property
+    def mirrors(self) -> frozenset[str]:
+        return frozenset(self.tables)
+
+    def sizes(self) -> dict[str, int]:
+        return {m: sum(_rows(f) for f in self.files(m)) for m in self.tables}
+
+    def files(self, mirror: str) -> list[Path]:
+        """Of the base as the file knows it."""
+        found = self.con.execute("SELECT file FROM meta.base WHERE mirror = ? ORDER BY 1", [mirror]).fetchall()
+        return [self.root / f[0] for f in found]
+
+    def has(self, mirror: str) -> bool:
+        query = "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'tail' AND table_name = ?"
+        return bool(self.con.execute(query, [mirror]).fetchall()[0][0])
+
+    def tail_rows(self, mirror: str) -> int:
+        row = self.con.execute(f"SELECT count(*) FROM tail.{q(mirror)}").fetchone()
+        return int(row[0]) if row else 0
+
+    def write(self, t: Table, batches: Iterable[pa.Table], file: Callable[[], Path]) -> tuple[int, list[Path]]:
+        """Rows of text columns c0… as files of a base; their number, and the files. Raises ValueOutOfRange."""
+        rows, files, con = 0, list[Path](), self.con.cursor()
+        con.execute("SET TimeZone = 'UTC'")
+        for staged in batches:
+            con.register("staged", typed(staged, t))
+            con.execute("CREATE OR REPLACE TEMP TABLE arrived AS SELECT * FROM staged")
+            query = f"SELECT {landing.values(t)}, 1::BIGINT AS _weight, 0::BIGINT AS _lsn, false AS _log FROM arrived"
+            files.append(file())
+            target = str(files[-1]).replace("'", "''")
+            copy = f"COPY ({to_delta(con, query)}) TO '{target}' (FORMAT parquet)"
+            cast_errors(t, staged, partial(con.execute, copy))
+            con.unregister("staged")
+            rows += staged.num_rows
+        con.close()
+        return rows, files
+
+    def know(self, t: Table) -> None:
+        """A mirror that is there; the folder may have been moved since its view was made."""
+        self.tables[t.mirror] = t
+        try:
+            self._view(t)
+        except duckdb.Error as e:
+            raise EngineFailure(
+                f'the mirror of "{t.schema}.{t.name}" cannot be read in Delta',
+                detail=str(e).split("\n")[0],
+                code="damaged_warehouse",
+                hint=RESYNC,
+            ) from e
+
+    def create(self, t: Table) -> None:
+        """An empty one."""
+        body = ", ".join(f"{q(c.name)} {type_name(c.type)}" for c in t.columns)
+        name = q(t.mirror)
+        self.con.execute(f"CREATE OR REPLACE TABLE tail.{name} ({body}, _present BOOLEAN DEFAULT true)")
+        self.con.execute("DELETE FROM meta.base WHERE mirror = ?", [t.mirror])
+        self.know(t)
+        self.con.execute(f"CREATE OR REPLACE TEMP TABLE {batch(t)} ({body}, _weight BIGINT)")
+        cols = columns(t)
+        self.con.execute(
+            f"CREATE OR REPLACE VIEW before.{name} AS SELECT {cols}, 1 AS _weight FROM base.{name} UNION ALL "
+            f"SELECT {cols}, -_weight FROM {batch(t)}"
+        )
+        self.con.execute(
+            f"CREATE OR REPLACE VIEW before_rows.{name} AS SELECT {columns(t, 'b.')} FROM base.{name} b ANTI JOIN "
+            f"(SELECT * FROM {batch(t)} WHERE _weight > 0) n ON {on_key(t.key, 'b', 'n')} UNION ALL SELECT {cols} "
+            f"FROM {batch(t)} WHERE _weight < 0"
+        )
+
+    def drop(self, mirror: str) -> None:
+        self.tables.pop(mirror, None)
+        name = q(mirror)
+        for s in ("before", "before_rows", "base"):
+            self.con.execute(f"DROP VIEW IF EXISTS {s}.{name}")
+        self.con.execute(f"DROP TABLE IF EXISTS tail.{name}")
+        self.con.execute("DELETE FROM meta.base WHERE mirror = ?", [mirror])
+
+    def rebase(self, mirror: str, files: Iterable[Path], clear: bool) -> None:
+        """The base is in these files from now on; `clear`: with all that the tail had. In the caller's
+        transaction."""
+        self.con.execute("DELETE FROM meta.base WHERE mirror = ?", [mirror])
+        for f in files:
+            self.con.execute("INSERT INTO meta.base VALUES (?, ?)", [mirror, str(f.relative_to(self.root))])
+        if clear:
+            self.con.execute(f"DELETE FROM tail.{q(mirror)}")
+        self._view(self.tables[mirror])
+
+    def _view(self, t: Table) -> None:
+        name, cols = q(t.mirror), columns(t)
+        tail = f"SELECT {cols} FROM tail.{name} WHERE _present"
+        if files := self.files(t.mirror):
+            listed = ", ".join("'" + str(f).replace("'", "''") + "'" for f in files)
+            base = f"SELECT {from_delta(t)} FROM read_parquet([{listed}])"
+            tail = (
+                f"SELECT {columns(t, 'b.')} FROM ({base}) b ANTI JOIN tail.{name} n ON {on_key(t.key, 'b', 'n')} "
+                + (f"UNION ALL {tail}")
+            )
+        self.con.execute(f"CREATE OR REPLACE VIEW base.{name} AS {tail}")
+
+    # -- a batch
+
+    def land(self, s: Staged, source: str, needed: frozenset[str]) -> list[Work]:
+        t, name, key = s.table, q(s.table.mirror), ", ".join(map(q, s.table.key))
+        how = landing.land(s, source, needed, _Images(self, t, landing.wanted_of(s, needed)))
+        cols, rows = columns(t), batch(t)
+        new = (
+            f"{rows} WHERE _weight > 0"
+            if s.unchanged or not s.keyed or s.truncated or s.inserts_only
+            else ("latest WHERE _present")
+        )
+        gone = f"SELECT DISTINCT {key} FROM {rows} WHERE _weight < 0"
+        return [
+            *how.deltas,
+            *([partial(self.rebase, t.mirror, [], True)] if s.truncated else []),
+            f"DELETE FROM tail.{name} AS b USING {rows} AS n WHERE {on_key(t.key, 'b', 'n')}",
+            f"INSERT INTO tail.{name} ({cols}) SELECT {cols} FROM {new}",
+            *(
+                []
+                if s.truncated
+                else [
+                    f"INSERT INTO tail.{name} ({key}, _present) SELECT {key}, false FROM ({gone}) n ANTI JOIN "
+                    f"tail.{name} b ON {on_key(t.key, 'b', 'n')}"
+                ]
+            ),
+        ]
+
+    def fetch(self, wanted: Sequence[Statement]) -> None:
+        asked = [s.fetch for s in wanted if s.fetch is not None]
+        for s, f, rows in zip(wanted, asked, self._fetched(asked), strict=True):
+            self._store(s.target, f, rows)
+
+    def _fetched(self, asked: Sequence[Fetch]) -> list[pa.Table]:
+        """Of the bases, for each: those that read one by the same columns are one request. What has no base, or no
+        keys, is not asked for."""
+        groups: dict[tuple[str, tuple[str, ...]], list[Fetch]] = {}
+        for f in asked:
+            groups.setdefault((f.mirror, f.by), []).append(f)
+        found, requests = {}, {}
+        for (mirror, by), fs in groups.items():
+            t, files = self.tables[mirror], self.files(mirror)
+            names = self._with_key(t, {c for f in fs for c in f.columns})
+            keys = self._keys(t, by, fs)
+            if files and keys.num_rows:
+                requests[mirror, by] = Request(files, [encoded(c) for c in by], [encoded(c) for c in names], keys)
+            else:
+                found[mirror, by] = _none(t, names)
+        if requests:
+            found |= dict(zip(requests, self.reader.rows(list(requests.values())), strict=True))
+        return [found[f.mirror, f.by] for f in asked]
+
+    def _keys(self, t: Table, by: tuple[str, ...], asked: Sequence[Fetch]) -> pa.Table:
+        """As they are stored, each once."""
+        types = {c.name: type_name(c.type) for c in t.columns}
+        casts = ", ".join(f"CAST(_k{i} AS {types[c]}) AS _k{i}" for i, c in enumerate(by))
+        every = " UNION ".join(f"SELECT {casts} FROM ({f.keys})" for f in asked)
+        return self.con.execute(f"SELECT DISTINCT * FROM ({to_delta(self.con, every)})").to_arrow_table()
+
+    @staticmethod
+    def _with_key(t: Table, names: Iterable[str]) -> list[str]:
+        return [c.name for c in t.columns if c.name in {*names, *t.key}]
+
+    def _store(self, target: str, f: Fetch, rows: pa.Table, at: bool = False) -> None:
+        """The rows of the base that the tail has nothing of, and the tail's with the same keys."""
+        t = self.tables[f.mirror]
+        name, have = q(t.mirror), self._with_key(t, f.columns)
+        narrow = [c for c in t.columns if c.name in have]
+        self.con.register("fetched", rows)
+        base = f"SELECT {from_delta(t, narrow)} FROM fetched"
+        cols = ", ".join(map(q, f.columns))
+        on = " AND ".join(f"b.{q(c)} IS NOT DISTINCT FROM k._k{i}" for i, c in enumerate(f.by))
+        self.con.execute(
+            f"CREATE OR REPLACE TEMP TABLE {q(target)} AS SELECT {cols}{f', NULL::BIGINT AS {AT}' if at else ''} FROM "
+            f"(SELECT * FROM ({base}) b ANTI JOIN tail.{name} n ON {on_key(t.key, 'b', 'n')} UNION ALL BY NAME "
+            f"SELECT {', '.join(map(q, have))} FROM tail.{name} b SEMI JOIN ({f.keys}) k ON {on} WHERE _present)"
+        )
+        self.con.unregister("fetched")
+
+
+class _Images:
+    """Looks up the old images of a table that lands."""
+
+    def __init__(self, dist: Dist, t: Table, wanted: frozenset[str]) -> None:
+        self.dist, self.table = dist, t
+        self.columns = frozenset(c.name for c in t.columns)
+        self.wanted = tuple(c.name for c in t.columns if c.name in wanted)
+
+    def latest(self, key: tuple[str, ...]) -> None:
+        named = ", ".join(f"_key_{i} AS _k{i}" for i in range(len(key)))
+        f = Fetch(self.table.mirror, key, self.wanted, f"SELECT {named} FROM latest")
+        self.dist._store("found", f, self.dist._fetched([f])[0], at=True)
+
+    def delete(self, statement: str) -> None:
+        raise AssertionError("rows leave by the tail")
+
+
+def _rows(file: Path) -> int:
+    import pyarrow.parquet as pq
+
+    return int(pq.read_metadata(file).num_rows)
+
+
+def _none(t: Table, names: list[str]) -> pa.Table:
+    """No rows, with these columns as they are stored."""
+    con = duckdb.connect()
+    items = ", ".join(
+        f"NULL::{kept_type(type_name(c.type))} AS {quoted(encoded(c.name))}" for c in t.columns if c.name in names
+    )
+    return con.execute(f"SELECT {items} LIMIT 0").to_arrow_table()
