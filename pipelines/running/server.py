@@ -9,6 +9,7 @@ import secrets
 import socket
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from pipelines.warehouse import Warehouse
 
 GREETING = 10.0  # seconds in which a stranger has to show the token
 CONNECTIONS = 64
+LEAVING = 5.0  # seconds that answers which are being made have, once the pipeline stops
 AWAY = 10.0  # seconds that who waits for an LSN bears with a source that is away
 
 
@@ -40,6 +42,7 @@ class Server:
         self.jobs = Jobs()
         self.waiters: dict[int, int] = {}  # who waits → for which LSN
         self.places = threading.BoundedSemaphore(CONNECTIONS)
+        self.guests: dict[threading.Thread, socket.socket] = {}
         self.stopping = False
         self.path: Path = config.warehouse_path / FILE
 
@@ -54,6 +57,16 @@ class Server:
         self.path.unlink(missing_ok=True)
         self.sock.close()
         self.jobs.refuse(TidemarkError("the pipeline stopped", code="stopped", hint="Try again."), ever=True)
+        self._see_off()
+
+    def _see_off(self) -> None:
+        """Let answers that are being made be sent. A thread that is still in an engine when the interpreter ends takes
+        the process down with an error."""
+        until = time.monotonic() + LEAVING
+        for thread, conn in list(self.guests.items()):
+            with suppress(OSError):
+                conn.shutdown(socket.SHUT_RD)  # nothing more is asked
+            thread.join(max(until - time.monotonic(), 0.0))
 
     @property
     def wanted(self) -> int:
@@ -78,7 +91,9 @@ class Server:
             if not self.places.acquire(blocking=False):
                 conn.close()
                 continue
-            threading.Thread(target=self._serve, args=(conn,), daemon=True).start()
+            guest = threading.Thread(target=self._serve, args=(conn,), daemon=True)
+            self.guests[guest] = conn
+            guest.start()
 
     def _serve(self, conn: socket.socket) -> None:
         known = False
@@ -95,6 +110,7 @@ class Server:
         except (OSError, ValueError, TooLarge):  # gone, too slow, or none of ours
             return
         finally:
+            self.guests.pop(threading.current_thread(), None)
             self.places.release()
 
     def _safely(self, head: dict[str, Any]) -> tuple[dict[str, Any], bytes]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from compiler.errors import TidemarkError
+from pipelines.asking.client import connect_running
 from tests.pipelines.running import running, until
 from tests.project import Project
 
@@ -164,3 +168,26 @@ def test_run_stops_with_3_and_a_hint_when_the_source_goes_away(project: Project)
                 return
         _, err = process.communicate(timeout=5)
         assert process.returncode == 3 and "hint:" in err and "Traceback" not in err
+
+
+def test_it_stops_while_it_answers(project: Project) -> None:
+    """A thread that was in DuckDB when the interpreter ended took the process down: "terminate called …"."""
+    long = f"SELECT count(*) FROM {', '.join(f'totals t{i}' for i in range(14))}"  # a few tenths of a second
+
+    def ask() -> None:
+        with suppress(OSError, TidemarkError):
+            while (r := connect_running(project.config.warehouse_path)) is not None:
+                with r:
+                    r.query(long)
+
+    for _ in range(3):
+        with running(project) as process:
+            askers = [threading.Thread(target=ask) for _ in range(4)]
+            for a in askers:
+                a.start()
+            time.sleep(0.7)
+            process.send_signal(signal.SIGTERM)
+            said = process.communicate(timeout=20)[1]
+            assert process.returncode == 0, said
+            for a in askers:
+                a.join(20)
