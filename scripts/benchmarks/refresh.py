@@ -309,12 +309,12 @@ def run(
         **{n: [p] for n, p in plans.items()},
         "all six": list(plans.values()),
     }
-    if engine == "spark":
+    if engine != "duckdb":
         sets = {"all six": list(plans.values())}
     cells: list[Cell] = []
     looked_up: dict[int, float] = {}
     with tempfile.TemporaryDirectory(dir=work, prefix="refresh-") as folder:
-        target: Target = OnDuckDB(Path(folder)) if engine == "duckdb" else OnSpark(Path(folder))
+        target = _target(engine, Path(folder))
         try:
             workload = Workload(data)
             target.load(data)
@@ -338,8 +338,17 @@ def run(
         "scale": scale,
         "cells": [asdict(c) for c in cells],
         "look_up": looked_up,
+        "jobs": max(jobs, default=None) if (jobs := getattr(target, "jobs", [])) else None,
         "maintenance": {n: maintenance_of(p) for n, p in plans.items()},
     }
+
+
+def _target(engine: str, folder: Path) -> Target:
+    if engine in ("local", "mixed"):
+        from benchmarks.local import DIST, OnLocal
+
+        return OnLocal(folder, DIST[engine])
+    return OnDuckDB(folder) if engine == "duckdb" else OnSpark(folder)
 
 
 def _warm(target: Target, workload: Workload) -> None:

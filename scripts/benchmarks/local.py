@@ -1,0 +1,87 @@
+"""Spark's engine with its states Local, driven without a source; what is recomputed is recomputed by Spark."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from benchmarks.data import TABLES, table, text_batches
+from benchmarks.refresh import Driven, compare
+from benchmarks.views import VIEWS
+from compiler.maintain.plan import ViewPlan, states_of
+from connectors.spark.driver import Driver
+from connectors.spark.local.engine import LocalEngine
+from connectors.spark.local.fetching import SparkReader
+from connectors.staging import Staged
+from dialects.duckdb import DUCKDB
+from dialects.printer import Printer
+
+DIST = {"local": (), "mixed": ("lineitem", "orders")}  # by the part's name: the mirrors that stay in Delta
+
+
+class OnLocal(Driven):
+    """`dist`: the mirrors that stay in Delta, and are fetched from by Spark."""
+
+    def __init__(self, folder: Path, dist: tuple[str, ...], master: str = f"local[{os.cpu_count()}]") -> None:
+        super().__init__(Printer(DUCKDB))
+        self.folder = folder
+        self.reader = SparkReader(Driver(master, "", {}))
+        self.engine = LocalEngine(folder / "delta", self.printer, [], [], dist=dist, reader=self.reader)
+        self.side = self.engine.con.cursor()
+        self.written = -1  # the frontier at which the mirrors were written for recomputation
+        self.jobs: list[int] = []  # of each batch
+
+    def load(self, folder: Path) -> None:
+        for name in TABLES:
+            self.engine.create_mirror(table(name))
+            self.engine.load(table(name), text_batches(folder, name))
+        self.engine.set_frontier(1)
+
+    def large(self) -> frozenset[str]:
+        return self.engine.large()
+
+    def folded(self) -> frozenset[str]:
+        return self.folding.due(self.engine, self.plans)
+
+    def frontier(self) -> int:
+        return self.engine.frontier()
+
+    def deploy(self, plans: list[ViewPlan]) -> None:
+        for p in self.plans:
+            self.engine.drop_view(p.view)
+        for s in self.engine.states():
+            self.engine.drop_state(s)
+        for state in states_of(plans):
+            self.engine.create_state(state)
+        for p in plans:
+            self.engine.create_view(p)
+        self.engine.settle(force=True)
+        self.plans = plans
+        self.prepared.clear()
+
+    def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
+        before = self.reader.jobs
+        self.engine.apply(staged, end, self.programs)
+        self.jobs.append(self.reader.jobs - before)
+        return {}
+
+    def compact(self) -> None:
+        self.engine.settle(force=True)
+
+    def recompute(self, view: str) -> None:
+        session = self.reader.driver.session
+        if self.written != self.frontier():
+            for t in TABLES:
+                self.side.execute(f"COPY base.{t} TO '{self.folder / t}.parquet' (FORMAT parquet)")
+                session.read.parquet(str(self.folder / f"{t}.parquet")).createOrReplaceTempView(t)
+            self.written = self.frontier()
+        session.sql(VIEWS[view]).coalesce(1).write.mode("overwrite").parquet(str(self.folder / f"again_{view}"))
+
+    def differences(self, plan: ViewPlan) -> int:
+        again = f"read_parquet('{self.folder / f'again_{plan.view}'}/*.parquet')"
+        return compare(self.side, f"main.{plan.view}", again)
+
+    def close(self) -> None:
+        self.side.close()
+        self.engine.close()
+        self.reader.driver.stop()
