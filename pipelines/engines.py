@@ -3,6 +3,7 @@ given."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,11 @@ def printer(name: str, path: Path, d: Deployment) -> Printer:
 
 
 def _reader(config: Config) -> Reader:
+    """Who fetches rows of mirrors that are Dist: Spark, unless its executors are this process."""
+    if re.match(r"local(\[|$)", config.spark.master):
+        from connectors.spark.local.near import NearReader
+
+        return NearReader()
     from connectors.spark.driver import Driver
     from connectors.spark.local.fetching import SparkReader
 

@@ -12,21 +12,31 @@ from compiler.maintain.plan import ViewPlan, states_of
 from connectors.spark.driver import Driver
 from connectors.spark.local.engine import LocalEngine
 from connectors.spark.local.fetching import SparkReader
+from connectors.spark.local.near import NearReader
 from connectors.staging import Staged
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
 
-DIST = {"local": (), "mixed": ("lineitem", "orders")}  # by the part's name: the mirrors that stay in Delta
+DIST = {
+    "local": (),
+    "mixed": ("lineitem", "orders"),
+    "fetched": ("lineitem", "orders"),
+}  # by the part's name: the mirrors that stay in Delta
 
 
 class OnLocal(Driven):
-    """`dist`: the mirrors that stay in Delta, and are fetched from by Spark."""
+    """`dist`: the mirrors that stay in Delta; by `spark`, they are fetched from as on a cluster, else as on one
+    machine."""
 
-    def __init__(self, folder: Path, dist: tuple[str, ...], master: str = f"local[{os.cpu_count()}]") -> None:
+    def __init__(
+        self, folder: Path, dist: tuple[str, ...], spark: bool, master: str = f"local[{os.cpu_count()}]"
+    ) -> None:
         super().__init__(Printer(DUCKDB))
         self.folder = folder
         self.reader = SparkReader(Driver(master, "", {}))
-        self.engine = LocalEngine(folder / "delta", self.printer, [], [], dist=dist, reader=self.reader)
+        self.engine = LocalEngine(
+            folder / "delta", self.printer, [], [], dist=dist, reader=self.reader if spark else NearReader()
+        )
         self.side = self.engine.con.cursor()
         self.written = -1  # the frontier at which the mirrors were written for recomputation
         self.jobs: list[int] = []  # of each batch

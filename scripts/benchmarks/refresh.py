@@ -344,10 +344,10 @@ def run(
 
 
 def _target(engine: str, folder: Path) -> Target:
-    if engine in ("local", "mixed"):
+    if engine in ("local", "mixed", "fetched"):
         from benchmarks.local import DIST, OnLocal
 
-        return OnLocal(folder, DIST[engine])
+        return OnLocal(folder, DIST[engine], engine == "fetched")
     return OnDuckDB(folder) if engine == "duckdb" else OnSpark(folder)
 
 

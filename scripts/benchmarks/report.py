@@ -22,6 +22,7 @@ ENGINES = {
     "duckdb": "DuckDB",
     "local": "Spark, all Local",
     "mixed": "Spark, lineitem and orders Dist",
+    "fetched": "Spark, lineitem and orders Dist, fetched by jobs",
     "spark": "Spark, all Dist",
 }
 ALL, LANDING = "all six", "landing alone"
@@ -34,7 +35,11 @@ def write(results: Path, docs: Path) -> list[Path]:
     if not kept:
         raise SystemExit("report: nothing has been measured yet")
     docs.mkdir(parents=True, exist_ok=True)
-    refreshes = [kept[k] for k in ("refresh-duckdb", "refresh-local", "refresh-mixed", "refresh-spark") if k in kept]
+    refreshes = [
+        kept[k]
+        for k in ("refresh-duckdb", "refresh-local", "refresh-mixed", "refresh-fetched", "refresh-spark")
+        if k in kept
+    ]
     parts = [["# Benchmarks", "", "Written by `scripts/bench`.", ""], _machine(), _aims(kept)]
     if refreshes:
         _chart(refreshes, docs / "bench.png")

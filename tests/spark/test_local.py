@@ -15,6 +15,8 @@ from deltalake import DeltaTable
 
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
+from connectors.spark.driver import Driver
+from connectors.spark.local.fetching import SparkReader
 from pipelines.applying.capture import Capture
 from pipelines.applying.catching_up import limits
 from pipelines.deploying.location import Located, locate
@@ -51,7 +53,7 @@ CHANGES = (
 )
 
 
-@pytest.fixture(params=["2GB", pytest.param("32KB", marks=pytest.mark.spark)])
+@pytest.fixture(params=["2GB", "32KB"])
 def project(database: str, tmp_path: Path, request: pytest.FixtureRequest) -> Project:
     """With all Local; and with the mirror of t Dist."""
     p = Project.create(tmp_path, database, VIEWS, engine="spark", local_memory=request.param)
@@ -203,6 +205,25 @@ def test_what_is_larger_is_kept_by_the_executors(database: str, tmp_path: Path) 
         assert any("Dist" in n and "public.t" in n for n in views[0].notes)
         conn.execute("ALTER TABLE t DROP CONSTRAINT t_pkey; ALTER TABLE t REPLICA IDENTITY FULL")
         assert locate(conn, views, p.config, load_catalog(conn)) == Located("dist")
+
+
+@pytest.mark.spark
+def test_spark_fetches_what_is_dist(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a cluster; keys of every type are met as DuckDB meets them."""
+    reader = SparkReader(Driver("local[2]", "", {}))
+    monkeypatch.setattr("pipelines.engines._reader", lambda config: reader)
+    columns = ("id", "a", "price", "at", "u", "note")
+    views = {**VIEWS, **{f"by_{c}": f"SELECT m.k, t.id FROM m JOIN t ON t.{c} = m.{c}" for c in columns}}
+    p = Project.create(tmp_path, database, views, engine="spark", local_memory="48KB")
+    p.source(*SCHEMA)
+    p.source("CREATE TABLE m AS SELECT id AS k, * FROM t WHERE id % 3 = 0", "ALTER TABLE m REPLICA IDENTITY FULL")
+    p.deploy()
+    assert p.deployed.dist == ["public.t"]
+    for i, c in enumerate(CHANGES):
+        p.source(c, f"INSERT INTO m SELECT id + 5000, * FROM t WHERE id % 40 = {i}")
+        p.source(f"DELETE FROM m WHERE id = {3 * i + 3}")
+        p.assert_equal()
+    assert reader.jobs > len(CHANGES)
 
 
 @pytest.mark.parametrize("how", ["cut", "removed"])
