@@ -15,13 +15,16 @@ from faulting.result import Row, table
 from faulting.scene import Bench, Failed, Options, bench
 from faulting.soak import soak
 
-MOMENTS = {"duckdb": 300, "local": 300, "spark": 60}
+MOMENTS = {"duckdb": 300, "local": 300, "mixed": 300, "spark": 60}
 
 
 def arguments() -> argparse.Namespace:
     p = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
     p.add_argument(
-        "--engine", choices=tuple(MOMENTS), default="duckdb", help="local: Spark's, by the driver; spark: by executors"
+        "--engine",
+        choices=tuple(MOMENTS),
+        default="duckdb",
+        help="Spark by the driver: local; with large mirrors in Delta: mixed; by executors: spark",
     )
     p.add_argument("--moments", type=int, help="random moments of SIGKILL (default 300; 60 on Spark)")
     p.add_argument("--trials", type=int, help="trials of failpoints, drawn from all (default all; 8 with --quick)")

@@ -25,7 +25,9 @@ view and every mirror is compared with the source, row by row, by code that shar
 
 
 def write(path: Path, rows: list[Row], options: Options, minutes: float, measured: list[str]) -> None:
-    title = {"duckdb": "DuckDB", "local": "Spark, Local", "spark": "Spark"}[options.engine]
+    title = {"duckdb": "DuckDB", "local": "Spark, Local", "mixed": "Spark, large mirrors Dist", "spark": "Spark"}[
+        options.engine
+    ]
     with_moments = "" if measured else f", {options.moments} random moments"
     asked = ", --quick" if options.quick else ""
     lines = [

@@ -117,11 +117,13 @@ def environment(failpoints: str = "") -> dict[str, str]:
 class Project:
     """tidemark.toml and views/*.sql under `home`; `reach` is the DSN that Tidemark uses, `dsn` the source itself."""
 
-    def __init__(self, home: Path, dsn: str, views: dict[str, str], engine: str = "duckdb", reach: str = "") -> None:
+    def __init__(
+        self, home: Path, dsn: str, views: dict[str, str], engine: str = "duckdb", reach: str = "", memory: str = "0"
+    ) -> None:
         self.home, self.dsn, self.engine, self.views = home, dsn, engine, dict(views)
         self.warehouse = home / "warehouse"
         (home / "views").mkdir(parents=True)
-        on, memory = ("spark", "2GB") if engine == "local" else (engine, "0")
+        on = "spark" if engine == "local" else engine
         (home / "tidemark.toml").write_text(
             f'[source]\ndsn = "{reach or dsn}"\n\n[defaults]\nengine = "{on}"\n\n[duckdb]\nindex_rows = 0\n\n'
             f'[spark]\nlocal_memory = "{memory}"\n'

@@ -47,7 +47,13 @@ class Bench:
 
     @property
     def engine(self) -> str:
-        return self.options.engine
+        """What is done alike: `mixed` is `local` with less memory."""
+        return "local" if self.options.engine == "mixed" else self.options.engine
+
+    @property
+    def memory(self) -> str:
+        """What the driver may keep of tables on Spark."""
+        return {"local": "2GB", "mixed": "64KB"}.get(self.options.engine, "0")
 
     def chance(self, kind: str) -> random.Random:
         return random.Random(f"{self.options.seed} {kind}")
@@ -71,7 +77,12 @@ class Bench:
                 c.execute(s.encode())
         home = self.folder / f"{n}"
         project = Project(
-            home, dsn, {**schema.views(self.engine), **(views or {})}, self.engine, at.dsn(name, proxy) if proxy else ""
+            home,
+            dsn,
+            {**schema.views(self.engine), **(views or {})},
+            self.engine,
+            at.dsn(name, proxy) if proxy else "",
+            self.memory,
         )
         with ExitStack() as stack:
             stack.callback(shutil.rmtree, home, ignore_errors=True)

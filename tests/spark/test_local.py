@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from deltalake import DeltaTable
 
+from connectors.failpoints import FailpointReached, Failpoints
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from connectors.spark.driver import Driver
@@ -205,6 +206,32 @@ def test_what_is_larger_is_kept_by_the_executors(database: str, tmp_path: Path) 
         assert any("Dist" in n and "public.t" in n for n in views[0].notes)
         conn.execute("ALTER TABLE t DROP CONSTRAINT t_pkey; ALTER TABLE t REPLICA IDENTITY FULL")
         assert locate(conn, views, p.config, load_catalog(conn)) == Located("dist")
+
+
+@pytest.mark.parametrize("project", ["32KB"], indirect=True)
+@pytest.mark.parametrize("point", ["local.committed", "local.frontier", "local.cleared"])
+def test_a_base_that_was_written_anew_is_taken(project: Project, point: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a crash came before it was: else it reads files that nobody keeps."""
+    monkeypatch.setattr("connectors.spark.local.rounds.LOG_ROWS", 0)
+    monkeypatch.setattr("connectors.spark.local.rounds.LOG_SHARE", 0.0)
+    for again, c in enumerate(CHANGES[:4]):
+        project.source(c)
+        if again == 2:
+            monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({point: ("raise", 1)}))
+            with pytest.raises(FailpointReached):
+                project.catch_up()
+            monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({}))
+            monkeypatch.setattr("connectors.spark.local.rounds.LOG_ROWS", 1 << 30)
+    project.source("UPDATE t SET price = 0 WHERE id % 50 = 0")
+    project.assert_equal()
+    project.catch_up()
+    with duckdb.connect(str(delta(project) / "local.duckdb"), read_only=True) as con:
+        taken = {f[0] for f in con.execute("SELECT file FROM meta.base").fetchall()}
+    files = DeltaTable(str(delta(project) / "mirror" / "t"), version=pin(project)["versions"]["mirror/t"]).file_uris()
+    assert taken == {f"mirror/t/{Path(f).name}" for f in files if Path(f).name.startswith("base-")}
+    assert_published(project)
+    lose(project)
+    project.assert_equal()
 
 
 @pytest.mark.spark

@@ -150,7 +150,18 @@ class Rounds:
                     raise EngineFailure(f"the Delta table {name} has lost files", hint=RESYNC)
                 log.warning("the Delta table %s has lost files: it is written anew", name)
                 self.published.withdraw([name])
+        self._adopt()
         self.looked = True
+
+    def _adopt(self) -> None:
+        """Bases that were written anew before a crash, and not yet taken: the tails have all that came after the old
+        ones, which nobody keeps."""
+        versions, whole = self.published.pin().versions or {}, self.outbox.unwritten()
+        for mirror in self.dist.mirrors:
+            name = mirror_folder(mirror)
+            files = self._folder(name).base(versions.get(name))
+            if name not in whole and files and sorted(files) != self.dist.files(mirror):
+                self.dist.rebase(mirror, files, clear=False)
 
     def new_file(self, t: Table) -> Callable[[], Path]:
         return self._folder(mirror_folder(t.mirror)).new_file
