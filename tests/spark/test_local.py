@@ -54,6 +54,14 @@ CHANGES = (
 )
 
 
+class Always(Failpoints):
+    """Raises each time, as what is shut down tries again."""
+
+    def reach(self, name: str) -> None:
+        if name in self.wanted:
+            raise FailpointReached(name)
+
+
 @pytest.fixture(params=["2GB", "32KB"])
 def project(database: str, tmp_path: Path, request: pytest.FixtureRequest) -> Project:
     """With all Local; and with the mirror of t Dist."""
@@ -217,7 +225,7 @@ def test_a_base_that_was_written_anew_is_taken(project: Project, point: str, mon
     for again, c in enumerate(CHANGES[:4]):
         project.source(c)
         if again == 2:
-            monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({point: ("raise", 1)}))
+            monkeypatch.setattr("connectors.failpoints.ACTIVE", Always({point: ("raise", 1)}))
             with pytest.raises(FailpointReached):
                 project.catch_up()
             monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({}))
