@@ -41,7 +41,6 @@ class Compiled:
                 "view": self.name,
                 "accepted": False,
                 "engine": None,
-                "location": None,
                 "maintenance": None,
                 "strategy": None,
                 "reason": {
@@ -55,7 +54,6 @@ class Compiled:
             "view": self.name,
             "accepted": True,
             "engine": self.engine,
-            "location": self.location or None,
             "maintenance": self.maintenance,
             "strategy": self.strategy,
             "reason": self.reason,
