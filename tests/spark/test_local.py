@@ -188,6 +188,14 @@ def test_the_source_is_told_of_what_is_in_delta_alone(project: Project) -> None:
     project.assert_equal()
 
 
+@pytest.mark.parametrize("project", ["32KB"], indirect=True)
+def test_a_mirror_in_delta_is_read_from_anywhere(project: Project) -> None:
+    """Its view in the file named its files from where the process stood that made it."""
+    assert project.command("run", "--once").returncode == 0
+    with duckdb.connect(str(delta(project) / "local.duckdb"), read_only=True) as con:
+        assert con.execute("SELECT count(*) FROM base.t").fetchall() == [(200,)]
+
+
 def test_views_come_and_go(project: Project) -> None:
     project.write({"notes": "SELECT note, count(*) AS n FROM t GROUP BY note"})
     (project.home / "views" / "labels.sql").unlink()

@@ -54,6 +54,7 @@ class LocalEngine:
     ) -> None:
         """`tables` and `plans` are those of the deployment: what a lost file is made again for. `dist` are the
         mirrors that stay in Delta, of which `reader` fetches rows."""
+        root = root.absolute()  # a view of the file names files under it
         rebuild.check_path(root)
         self.root, self.away = root, frozenset(dist)
         self.lock = Lock()  # several tables are copied at once
