@@ -27,6 +27,7 @@ COMMANDS = {  # by the name, or its first part: what may pass it
 }
 REWRITES = ("duckdb.rewrite", "duckdb.rewritten")
 OTHERS = {"duckdb": ("spark.", "local."), "local": ("spark.",), "spark": ("duckdb.", "local.")}
+ROUNDS = ("local.frontier", "local.cleared")  # passed every two seconds
 LOST = "local.rebuilt"  # passed where the local file is gone
 
 
@@ -60,7 +61,8 @@ def drawn(bench: Bench, chance: random.Random) -> list[Trial]:
             chosen = [first] if not rest else [first, *(rest if bench.engine != "spark" else [chance.choice(rest)])]
             for command in chosen:
                 often = command == "run" and name not in (*REWRITES, LOST, "spark.compact")
-                most = (2 if bench.engine == "spark" else 12) if often else 3 if name == "snapshot.chunk" else 1
+                rare = bench.engine == "spark" or name in ROUNDS
+                most = (2 if rare else 12) if often else 3 if name == "snapshot.chunk" else 1
                 out.append(Trial(name, action, command, chance.randint(1, most)))
     return (
         sorted(chance.sample(out, min(bench.options.trials, len(out))), key=lambda t: t.name)
