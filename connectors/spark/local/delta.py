@@ -165,6 +165,6 @@ class DeltaFolder:
     def _failed(self, what: str, e: Exception) -> EngineFailure:
         return EngineFailure(
             f"{what} failed in the Delta table {self.path.name}",
-            detail=str(e).split("\n")[0],
+            detail=" ".join(str(e).split())[:400],  # its first line is a kind of error, the cause comes after it
             hint="Nothing is lost: the local file has it, and the source is not told yet. Is the disk full?",
         )
