@@ -9,6 +9,7 @@ from pathlib import Path
 from faulting.result import Row, table
 from faulting.scene import Options
 
+FOLDER = re.compile(r"/\S*?tidemark-faults-\w+/\d+/")  # where the project was
 HEAD = """# Faults
 
 Written by `scripts/faults`. A workload of transactions over several tables writes to a Postgres of its own, Tidemark
@@ -42,7 +43,7 @@ def write(path: Path, rows: list[Row], options: Options, minutes: float, measure
         ("Not reached", [x for r in rows for x in r.unreached]),
     ):
         if found:
-            lines += ["", f"{label}:", "", *(f"- {' '.join(x.split())}" for x in found[:60])]
+            lines += ["", f"{label}:", "", *(f"- {FOLDER.sub('', ' '.join(x.split()))}" for x in found[:60])]
     if options.only:  # a part of the sweep has a place of its own
         title += f": {options.only.replace(',', ', ')}"
     if options.points:
