@@ -78,9 +78,10 @@ def batch_of(v: Compiled) -> Program:
     return fetched(p, lambda table: True) if dialect_of(v).fetches else p
 
 
-def jobs(v: Compiled) -> int | None:
-    """Spark jobs of a batch that updates all tables of a view, where its states are Local: one for each table that is
-    Dist, of which old rows are looked up, and one for each round of fetches. None where that is not known."""
+def fetches(v: Compiled) -> int | None:
+    """How often a batch that updates all tables of a view reads what is Dist, where its states are Local: for the old
+    rows of each table, and for each round of fetches; on a cluster each is a Spark job. None where that is not
+    known."""
     if v.location != store.LOCAL or v.plan is None:
         return None
     mirrors = frozenset(map(mirror_name, v.dist))
@@ -89,15 +90,15 @@ def jobs(v: Compiled) -> int | None:
     return len(v.dist) + sum(some[0].fetch is not None and some[0].fetch.mirror in mirrors for some in together)
 
 
-def statements(v: Compiled, fetches: bool = True) -> list[Statement]:
-    """Everything that is run for a view: create and fill its states, maintain them, read it; without `fetches`,
+def statements(v: Compiled, by_keys: bool = True) -> list[Statement]:
+    """Everything that is run for a view: create and fill its states, maintain them, read it; without `by_keys`,
     mirrors are read where rules read them."""
     assert v.plan is not None
     d = dialect_of(v)
     out = []
     for s in v.plan.states:
         out += [maintain.create_state(d, s), maintain.fill_state(d, s)]
-    out += maintain.statements(d, batch_of(v) if fetches else program([v.plan], v.plan.tables))
+    out += maintain.statements(d, batch_of(v) if by_keys else program([v.plan], v.plan.tables))
     out += maintain.statements(d, program([v.plan], frozenset(), frozenset(s.name for s in lagging(v.plan.states))))
     sql = maintain.read_select(d, v.plan.top, v.plan.outputs)
     out.append(Statement("read", v.name, sql, maintain.reads(v.plan.top), "", "evaluated when the view is read"))
@@ -154,7 +155,7 @@ def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict
         "engine": v.engine,
         "location": v.location,
         "dist": list(v.dist),
-        "jobs": jobs(v),
+        "fetches": fetches(v),
         "maintenance": v.maintenance,
         "strategy": v.strategy,
         "reason": v.reason,
@@ -223,9 +224,9 @@ def as_text(e: dict[str, Any]) -> str:
     lines += [f"note: {n}" for n in e["notes"]]
     read = [f"{t} ({', '.join(e['columns'].get(t, ()))})" for t in e["tables"]]
     lines.append(f"reads: {', '.join(read) or 'no table'}; rules: {', '.join(e['rules']) or 'none'}")
-    if e["jobs"] is not None:
-        far = f"; Dist: {', '.join(e['dist'])}" if e["dist"] else ""
-        lines.append(f"a batch that updates all of them: {e['jobs']} Spark jobs{far}")
+    if e["fetches"]:
+        lines.append(f"Dist: {', '.join(e['dist'])}")
+        lines.append(f"a batch that updates all tables: {e['fetches']} fetches, on a cluster a Spark job each")
     for s in e["states"]:
         key = f" by ({', '.join(s['key'])})" if s["key"] else ""
         size = (

@@ -103,7 +103,7 @@ def unsayable(v: Compiled) -> TidemarkError | None:
     """Why the driver's DuckDB cannot run a view; None where it can."""
     before, v.location = v.location, LOCAL
     try:
-        statements(v, fetches=False)
+        statements(v, by_keys=False)
     except TidemarkError as e:
         return e
     finally:

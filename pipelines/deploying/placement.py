@@ -57,7 +57,7 @@ def _by_size(v: Compiled, sizes: dict[str, int], config: Config) -> None:
 def _can_run(v: Compiled, engine: str) -> bool:
     before, v.engine = v.engine, engine
     try:
-        statements(v, fetches=False)
+        statements(v, by_keys=False)
         return True
     except TidemarkError:
         return False
@@ -68,7 +68,7 @@ def _can_run(v: Compiled, engine: str) -> bool:
 def _check(v: Compiled) -> None:
     """Refuse what the engine's dialect cannot say before any table is copied."""
     try:
-        statements(v, fetches=False)
+        statements(v, by_keys=False)
     except TidemarkError as e:
         v.error = e
     except Exception as e:
