@@ -210,6 +210,16 @@ def test_views_come_and_go(project: Project) -> None:
     project.assert_equal()
 
 
+def test_a_view_that_now_reads_the_time_leaves_delta(project: Project) -> None:
+    """Its rows from before would be called complete at every later frontier."""
+    assert "views/labels" in pin(project)["versions"]
+    text = "CREATE MATERIALIZED VIEW labels AS\nSELECT id FROM t WHERE at < now();\n"
+    (project.home / "views" / "labels.sql").write_text(text)
+    project.deploy()
+    assert "views/labels" not in pin(project)["versions"] and not (delta(project) / "views" / "labels").exists()
+    project.assert_equal()
+
+
 def test_what_is_larger_is_kept_by_the_executors(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {"totals": VIEWS["totals"]}, engine="spark", local_memory="64KB")
     p.source(*SCHEMA)
