@@ -27,6 +27,7 @@ from dialects.spark import SPARK
 from pipelines import deployment as store
 from pipelines.asking.reading import reader
 from pipelines.config import load_config
+from pipelines.deployment import Deployment
 from pipelines.project import Compiled, compile_project, read_views, refuse
 
 DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
@@ -34,8 +35,8 @@ DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
 
 def compiled(project: Path, names: list[str], schema: Path | None, engine: str | None) -> list[Compiled]:
     """The named views (all when none is named), compiled as `deploy` would; raises the errors among them."""
-    strategy, location = AUTO, ""
-    dist: tuple[str, ...] = ()
+    strategy, default = AUTO, "duckdb"
+    deployed: Deployment | None = None
     if schema is not None:
         try:
             catalog: Catalog = read_schema(schema.read_text(encoding="utf-8"))
@@ -46,11 +47,9 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
         config = load_config(project)
         with connect(config.source.dsn) as conn:
             catalog = load_catalog(conn)
-        views, strategy = read_views(config.views_path), config.defaults.strategy
+        views, strategy, default = read_views(config.views_path), config.defaults.strategy, config.defaults.engine
         deployed = store.load(config.warehouse_path)
-        if deployed is not None and "spark" in deployed.tables:
-            location, dist = deployed.location, tuple(deployed.dist)
-    compile_project(views, catalog, "duckdb", strategy)
+    compile_project(views, catalog, default, strategy)
     by_name = {v.name: v for v in views}
     for n in names:
         if n not in by_name:
@@ -60,10 +59,17 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
     chosen = [by_name[n] for n in names] if names else views
     refuse(chosen)
     for v in chosen:
-        v.engine = engine or (v.engine if v.engine != "auto" else "duckdb")
-        if v.engine == "spark":
-            v.location, v.dist = location, tuple(t for t in dist if v.plan is not None and t in v.plan.tables)
+        _placed(v, engine, deployed)
     return chosen
+
+
+def _placed(v: Compiled, asked: str | None, deployed: Deployment | None) -> None:
+    """Where a view is: as asked, as deployed, or as its text says."""
+    there = {d.name: d.engine for d in deployed.views} if deployed is not None else {}
+    v.engine = asked or (there.get(v.name, "duckdb") if v.engine == "auto" else v.engine)
+    if deployed is not None and v.engine == "spark" and "spark" in deployed.tables:
+        assert v.plan is not None
+        v.location, v.dist = deployed.location, tuple(t for t in deployed.dist if t in v.plan.tables)
 
 
 def dialect_of(v: Compiled) -> Dialect:

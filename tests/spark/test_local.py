@@ -210,6 +210,14 @@ def test_views_come_and_go(project: Project) -> None:
     project.assert_equal()
 
 
+def test_explain_tells_where_a_view_is(project: Project) -> None:
+    """Also where its engine is the project's default, which was taken for DuckDB."""
+    told = project.command("explain", "joined").stdout
+    assert told.startswith("view joined: keyed on spark (Local: by DuckDB in the driver), strategy first_order\n")
+    assert ("\nDist: public.t\n" in told) == ("fetches" in told) == bool(project.deployed.dist)
+    assert project.command("compile", "joined").stdout.startswith("-- view joined on spark (local): keyed\n")
+
+
 def test_a_view_that_now_reads_the_time_leaves_delta(project: Project) -> None:
     """Its rows from before would be called complete at every later frontier."""
     assert "views/labels" in pin(project)["versions"]
