@@ -76,10 +76,14 @@ def rewrite(t: Table) -> list[str]:
 
 def create(t: Table) -> list[str]:
     """Statements that make a table's mirror."""
+    return [table(t, q(t.mirror)), *before(t)]
+
+
+def before(t: Table) -> list[str]:
+    """What tells a mirror, whatever its base is, as it was before a batch."""
     name, cols = q(t.mirror), columns(t)
     body = ", ".join(f"{q(c.name)} {type_name(c.type)}" for c in t.columns)
     return [
-        table(t, name),
         f"CREATE OR REPLACE TEMP TABLE {batch(t)} ({body}, _weight BIGINT)",
         f"CREATE VIEW before.{name} AS SELECT {cols}, {'1' if t.key else '_weight'} AS _weight FROM base.{name} "
         f"UNION ALL SELECT {cols}, -_weight FROM {batch(t)}",

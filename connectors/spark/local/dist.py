@@ -12,18 +12,19 @@ from typing import Protocol
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from compiler.catalog import Table
 from compiler.maintain.program import Fetch, Statement
 from compiler.spelling.duckdb import type_name
 from connectors.duckdb import landing
 from connectors.duckdb.landing import AT, Work
-from connectors.duckdb.mirror import batch, columns, on_key, q
+from connectors.duckdb.mirror import batch, before, columns, on_key, q
 from connectors.duckdb.values import cast_errors
 from connectors.engine import EngineFailure
 from connectors.postgres.origin import RESYNC
 from connectors.spark.landing import quoted
-from connectors.spark.local.stored import from_delta, kept_type, to_delta
+from connectors.spark.local.stored import copy, from_delta, kept_type, parquet, to_delta
 from connectors.spark.mirror import encoded
 from connectors.staging import Staged
 from connectors.typed import typed
@@ -89,9 +90,7 @@ class Dist:
             con.execute("CREATE OR REPLACE TEMP TABLE arrived AS SELECT * FROM staged")
             query = f"SELECT {landing.values(t)}, 1::BIGINT AS _weight, 0::BIGINT AS _lsn, false AS _log FROM arrived"
             files.append(file())
-            target = str(files[-1]).replace("'", "''")
-            copy = f"COPY ({to_delta(con, query)}) TO '{target}' (FORMAT parquet)"
-            cast_errors(t, staged, partial(con.execute, copy))
+            cast_errors(t, staged, partial(con.execute, copy(to_delta(con, query), files[-1])))
             con.unregister("staged")
             rows += staged.num_rows
         con.close()
@@ -100,15 +99,7 @@ class Dist:
     def know(self, t: Table) -> None:
         """A mirror that is there; the folder may have been moved since its view was made."""
         self.tables[t.mirror] = t
-        try:
-            self._view(t)
-        except duckdb.Error as e:
-            raise EngineFailure(
-                f'the mirror of "{t.schema}.{t.name}" cannot be read in Delta',
-                detail=str(e).split("\n")[0],
-                code="damaged_warehouse",
-                hint=RESYNC,
-            ) from e
+        self._view(t)
 
     def create(self, t: Table) -> None:
         """An empty one."""
@@ -117,17 +108,8 @@ class Dist:
         self.con.execute(f"CREATE OR REPLACE TABLE tail.{name} ({body}, _present BOOLEAN DEFAULT true)")
         self.con.execute("DELETE FROM meta.base WHERE mirror = ?", [t.mirror])
         self.know(t)
-        self.con.execute(f"CREATE OR REPLACE TEMP TABLE {batch(t)} ({body}, _weight BIGINT)")
-        cols = columns(t)
-        self.con.execute(
-            f"CREATE OR REPLACE VIEW before.{name} AS SELECT {cols}, 1 AS _weight FROM base.{name} UNION ALL "
-            f"SELECT {cols}, -_weight FROM {batch(t)}"
-        )
-        self.con.execute(
-            f"CREATE OR REPLACE VIEW before_rows.{name} AS SELECT {columns(t, 'b.')} FROM base.{name} b ANTI JOIN "
-            f"(SELECT * FROM {batch(t)} WHERE _weight > 0) n ON {on_key(t.key, 'b', 'n')} UNION ALL SELECT {cols} "
-            f"FROM {batch(t)} WHERE _weight < 0"
-        )
+        for statement in before(t):
+            self.con.execute(statement)
 
     def drop(self, mirror: str) -> None:
         self.tables.pop(mirror, None)
@@ -151,13 +133,18 @@ class Dist:
         name, cols = q(t.mirror), columns(t)
         tail = f"SELECT {cols} FROM tail.{name} WHERE _present"
         if files := self.files(t.mirror):
-            listed = ", ".join("'" + str(f).replace("'", "''") + "'" for f in files)
-            base = f"SELECT {from_delta(t)} FROM read_parquet([{listed}])"
-            tail = (
-                f"SELECT {columns(t, 'b.')} FROM ({base}) b ANTI JOIN tail.{name} n ON {on_key(t.key, 'b', 'n')} "
-                + (f"UNION ALL {tail}")
-            )
-        self.con.execute(f"CREATE OR REPLACE VIEW base.{name} AS {tail}")
+            base = f"SELECT {from_delta(t)} FROM {parquet(files)}"
+            old = f"SELECT {columns(t, 'b.')} FROM ({base}) b ANTI JOIN tail.{name} n ON {on_key(t.key, 'b', 'n')}"
+            tail = f"{old} UNION ALL {tail}"
+        try:
+            self.con.execute(f"CREATE OR REPLACE VIEW base.{name} AS {tail}")
+        except duckdb.Error as e:
+            raise EngineFailure(
+                f'the mirror of "{t.schema}.{t.name}" cannot be read in Delta',
+                detail=str(e).split("\n")[0],
+                code="damaged_warehouse",
+                hint=RESYNC,
+            ) from e
 
     # -- a batch
 
@@ -205,7 +192,7 @@ class Dist:
             if files and keys.num_rows:
                 requests[mirror, by] = Request(files, [encoded(c) for c in by], [encoded(c) for c in names], keys)
             else:
-                found[mirror, by] = _none(t, names)
+                found[mirror, by] = self._none(t, names)
         if requests:
             found |= dict(zip(requests, self.reader.rows(list(requests.values())), strict=True))
         return [found[f.mirror, f.by] for f in asked]
@@ -216,6 +203,12 @@ class Dist:
         casts = ", ".join(f"CAST(_k{i} AS {types[c]}) AS _k{i}" for i, c in enumerate(by))
         every = " UNION ".join(f"SELECT {casts} FROM ({f.keys})" for f in asked)
         return self.con.execute(f"SELECT DISTINCT * FROM ({to_delta(self.con, every)})").to_arrow_table()
+
+    def _none(self, t: Table, names: list[str]) -> pa.Table:
+        """No rows, with these columns as they are stored."""
+        types = {c.name: kept_type(type_name(c.type)) for c in t.columns}
+        items = ", ".join(f"NULL::{types[n]} AS {quoted(encoded(n))}" for n in names)
+        return self.con.execute(f"SELECT {items} LIMIT 0").to_arrow_table()
 
     @staticmethod
     def _with_key(t: Table, names: Iterable[str]) -> list[str]:
@@ -256,15 +249,4 @@ class _Images:
 
 
 def _rows(file: Path) -> int:
-    import pyarrow.parquet as pq
-
     return int(pq.read_metadata(file).num_rows)
-
-
-def _none(t: Table, names: list[str]) -> pa.Table:
-    """No rows, with these columns as they are stored."""
-    con = duckdb.connect()
-    items = ", ".join(
-        f"NULL::{kept_type(type_name(c.type))} AS {quoted(encoded(c.name))}" for c in t.columns if c.name in names
-    )
-    return con.execute(f"SELECT {items} LIMIT 0").to_arrow_table()

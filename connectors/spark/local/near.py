@@ -9,6 +9,7 @@ import pyarrow as pa
 from connectors.duckdb.session import scratch
 from connectors.spark.landing import quoted
 from connectors.spark.local.dist import Request
+from connectors.spark.local.stored import parquet
 
 
 class NearReader:
@@ -22,12 +23,11 @@ class NearReader:
         return [self._rows(r) for r in requests]
 
     def _rows(self, r: Request) -> pa.Table:
-        listed = ", ".join("'" + str(f).replace("'", "''") + "'" for f in r.files)
         same = "IS NOT DISTINCT FROM" if any(c.null_count for c in r.keys.columns) else "="
         on = " AND ".join(f"b.{quoted(c)} {same} k._k{i}" for i, c in enumerate(r.by))
         items = ", ".join(f"b.{quoted(c)}" for c in r.columns)
         self.con.register("keys", r.keys)
-        found = self.con.execute(f"SELECT {items} FROM read_parquet([{listed}]) b SEMI JOIN keys k ON {on}")
+        found = self.con.execute(f"SELECT {items} FROM {parquet(r.files)} b SEMI JOIN keys k ON {on}")
         rows = found.to_arrow_table()
         self.con.unregister("keys")
         return rows

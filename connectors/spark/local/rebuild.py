@@ -23,7 +23,7 @@ from connectors.spark import durable
 from connectors.spark.local.delta import DeltaFolder
 from connectors.spark.local.dist import Dist, NoReader
 from connectors.spark.local.outbox import Outbox, latest, restored
-from connectors.spark.local.stored import from_delta, mirror_folder
+from connectors.spark.local.stored import from_delta, mirror_folder, parquet
 from connectors.spark.pins import Pin
 from connectors.spark.published import Published
 
@@ -142,8 +142,7 @@ def _load_tail(dist: Dist, t: Table, folder: DeltaFolder, version: int) -> None:
 
 
 def _rows(t: Table, files: list[Path]) -> str:
-    listed = ", ".join("'" + str(f).replace("'", "''") + "'" for f in files)
-    return f"SELECT {from_delta(t)}, _weight, _lsn, _log FROM read_parquet([{listed}])"
+    return f"SELECT {from_delta(t)}, _weight, _lsn, _log FROM {parquet(files)}"
 
 
 def _insert(con: duckdb.DuckDBPyConnection, t: Table, into: str, rows: str) -> None:

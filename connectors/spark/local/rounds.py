@@ -27,7 +27,7 @@ from connectors.spark.local import outbox
 from connectors.spark.local.delta import BASE, LOG, DeltaFolder
 from connectors.spark.local.dist import Dist
 from connectors.spark.local.outbox import Outbox
-from connectors.spark.local.stored import mirror_folder, to_delta, view_folder
+from connectors.spark.local.stored import copy, mirror_folder, to_delta, view_folder
 from connectors.spark.published import Published
 
 log = logging.getLogger("tidemark")
@@ -226,10 +226,9 @@ class Rounds:
 
     def _file(self, name: str, query: str, kind: str = BASE) -> Path:
         file = self._folder(name).new_file(kind)
-        target = str(file).replace("'", "''")
         if name.startswith("mirror/"):
             query = to_delta(self.engine.con, query)
-        self.engine.con.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet)")
+        self.engine.con.execute(copy(query, file))
         return file
 
     def _folder(self, name: str) -> DeltaFolder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import duckdb
 
@@ -29,6 +30,20 @@ def view_folder(view: str) -> str:
 def _folder(name: str) -> str:
     """A name as a folder's. (deltalake takes %20 in a path for a blank, and so one folder for another.)"""
     return re.sub(r"^[._]|[^\w.-]", lambda m: "".join(f"~{b:02x}" for b in m[0].encode()), name)
+
+
+def parquet(files: Iterable[Path]) -> str:
+    """Where SQL reads these files from."""
+    return f"read_parquet([{', '.join(map(_literal, files))}])"
+
+
+def copy(query: str, file: Path) -> str:
+    """The statement that writes a query's rows to a file."""
+    return f"COPY ({query}) TO {_literal(file)} (FORMAT parquet)"
+
+
+def _literal(file: Path) -> str:
+    return "'" + str(file).replace("'", "''") + "'"
 
 
 def to_delta(con: duckdb.DuckDBPyConnection, query: str) -> str:
