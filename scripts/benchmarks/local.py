@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 from benchmarks.data import TABLES, table, text_batches
-from benchmarks.refresh import Driven, compare
+from benchmarks.driven import InFile, compare
 from benchmarks.views import VIEWS
-from compiler.maintain.plan import ViewPlan, states_of
+from compiler.maintain.plan import ViewPlan
 from connectors.spark.driver import Driver
 from connectors.spark.local.engine import LocalEngine
 from connectors.spark.local.fetching import SparkReader
@@ -24,7 +24,7 @@ DIST = {
 }  # by the part's name: the mirrors that stay in Delta
 
 
-class OnLocal(Driven):
+class OnLocal(InFile):
     """`dist`: the mirrors that stay in Delta; by `spark`, they are fetched from as on a cluster, else as on one
     machine."""
 
@@ -47,27 +47,9 @@ class OnLocal(Driven):
             self.engine.load(table(name), text_batches(folder, name))
         self.engine.set_frontier(1)
 
-    def large(self) -> frozenset[str]:
-        return self.engine.large()
-
-    def folded(self) -> frozenset[str]:
-        return self.folding.due(self.engine, self.plans)
-
-    def frontier(self) -> int:
-        return self.engine.frontier()
-
     def deploy(self, plans: list[ViewPlan]) -> None:
-        for p in self.plans:
-            self.engine.drop_view(p.view)
-        for s in self.engine.states():
-            self.engine.drop_state(s)
-        for state in states_of(plans):
-            self.engine.create_state(state)
-        for p in plans:
-            self.engine.create_view(p)
+        super().deploy(plans)
         self.engine.settle(force=True)
-        self.plans = plans
-        self.prepared.clear()
 
     def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
         before = self.reader.jobs

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.data import Workload, catalog, generate
-from benchmarks.refresh import Difference, OnDuckDB, compare, timed
+from benchmarks.driven import compare
+from benchmarks.refresh import Difference, OnDuckDB, timed
 from compiler import compile_view
 from compiler.maintain.choose import maintenance_of
 from compiler.parse import parse_query

@@ -13,24 +13,19 @@ from typing import Any, Protocol
 import duckdb
 
 from benchmarks.data import TABLES, Workload, catalog, generate, table, text_batches
+from benchmarks.driven import Driven, InFile, compare
 from benchmarks.views import VIEWS, compile_all
-from compiler.catalog import mirror_name
 from compiler.ir.relation import Scan
-from compiler.maintain.again import touched
 from compiler.maintain.choose import maintenance_of
-from compiler.maintain.differentiate import Same, program
-from compiler.maintain.fetch import fetched
 from compiler.maintain.plan import ViewPlan, states_of
-from compiler.maintain.program import Prepared, Statement
+from compiler.maintain.program import Statement
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.staging import Staged
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
-from pipelines.folding import Folding
 
 SIZES = (1, 10, 100, 1_000, 10_000, 100_000)
 SPARK_SIZES = (1, 1_000, 10_000)
-DIGITS = 6  # floats are compared to as many digits after the point: Spark gives an average no more
 
 
 class Difference(Exception):
@@ -88,36 +83,12 @@ class _Timed(DuckDBEngine):
             self.spent[f"{s.kind} {s.target}"] = time.perf_counter() - start
 
 
-class Driven:
-    """The programs of the views that are deployed, each made once."""
-
-    plans: list[ViewPlan]
-
-    def __init__(self, printer: Printer) -> None:
-        self.printer, self.plans = printer, []
-        self.prepared: dict[tuple[object, ...], Prepared] = {}
-        self.folding = Folding()
-
-    def large(self) -> frozenset[str]:
-        return frozenset()
-
-    def folded(self) -> frozenset[str]:
-        return frozenset()
-
-    def programs(self, changed: frozenset[str], same: Same = frozenset()) -> Prepared:
-        key = (changed, self.large(), self.folded(), same)
-        if key not in self.prepared:
-            p = fetched(program(self.plans, changed, key[2], same), lambda t: mirror_name(t) in key[1])
-            self.prepared[key] = self.printer.prepare(p, touched(self.plans, changed))
-        return self.prepared[key]
-
-
-class OnDuckDB(Driven):
+class OnDuckDB(InFile):
     """The DuckDB engine, driven without a source."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(Printer(DUCKDB))
-        self.engine = _Timed(folder / "bench.duckdb", self.printer)
+        self.engine = self.timed = _Timed(folder / "bench.duckdb", self.printer)
         self.side = self.engine.con.cursor()
         self.keys = 1
 
@@ -131,32 +102,14 @@ class OnDuckDB(Driven):
         self.engine.con.execute("CHECKPOINT")
         self.keys = self.side.execute("SELECT max(l_orderkey) FROM base.lineitem").fetchall()[0][0]
 
-    def large(self) -> frozenset[str]:
-        return self.engine.large()
-
-    def folded(self) -> frozenset[str]:
-        return self.folding.due(self.engine, self.plans)
-
-    def frontier(self) -> int:
-        return self.engine.frontier()
-
     def deploy(self, plans: list[ViewPlan]) -> None:
-        for p in self.plans:
-            self.engine.drop_view(p.view)
-        for s in self.engine.states():
-            self.engine.drop_state(s)
         self.engine.compact([table(t) for t in TABLES], force=True)
-        for state in states_of(plans):
-            self.engine.create_state(state)
-        for p in plans:
-            self.engine.create_view(p)
-        self.plans = plans
-        self.prepared.clear()
+        super().deploy(plans)
 
     def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
-        self.engine.spent = {}
+        self.timed.spent = {}
         self.engine.apply(staged, end, self.programs)
-        return self.engine.spent
+        return self.timed.spent
 
     def compact(self) -> None:
         self.engine.compact([table(t) for t in TABLES])
@@ -237,26 +190,6 @@ class OnSpark(Driven):
     def close(self) -> None:
         self.engine.close()
         self.engine.stop()
-
-
-def compare(con: duckdb.DuckDBPyConnection, kept: str, again: str) -> int:
-    """How many rows one has and the other has not, as bags; columns are compared in order, floats rounded."""
-    a, b = (con.execute(f"DESCRIBE SELECT * FROM {x}").fetchall() for x in (kept, again))
-    floats = [
-        any(t in ("DOUBLE", "FLOAT") for t in (x[1], y[1]))
-        or (x[1] != y[1] and x[1].startswith(y[1][:7]) and "DECIMAL" in x[1])
-        for x, y in zip(a, b, strict=True)
-    ]  # averages have other scales in other engines
-
-    def items(cols: list[Any]) -> str:
-        return ", ".join(f'round("{c[0]}"::DOUBLE, {DIGITS})' if f else f'"{c[0]}"' for c, f in zip(cols, floats))
-
-    left, right = f"(SELECT {items(a)} FROM {kept})", f"(SELECT {items(b)} FROM {again})"
-    row = con.execute(
-        f"SELECT (SELECT count(*) FROM ({left} EXCEPT ALL {right})), (SELECT count(*) FROM ({right} EXCEPT ALL {left}))"
-    ).fetchone()
-    assert row is not None
-    return int(row[0]) + int(row[1])
 
 
 def timed(run: Callable[[], object], repeat: int) -> float:
