@@ -46,6 +46,7 @@ class DeltaFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.let_go: deque[tuple[float, str]] = deque()  # (moment, file) of files that no version has any more
+        self.summed = True  # whether a checkpoint was made since old commits were deleted
         self.table = self._found()
         if self.table is not None:
             files, now = set(self.files()), time.monotonic()
@@ -140,25 +141,33 @@ class DeltaFolder:
                 mode,
                 schema,
                 commit_properties=CommitProperties(custom_metadata={MARK: format_lsn(lsn)}),
-                post_commithook_properties=PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=True),
+                post_commithook_properties=PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False),
             )
             self.table.update_incremental()
         except (DeltaError, OSError) as e:
             raise self._failed("a commit", e) from e
-        if self.table.version() % CHECKPOINT == 0:
-            self._sync_checkpoint(self.table.version())
+        self._sync_checkpoint(self.table.version())
         reach("local.committed")
 
     def _sync_checkpoint(self, version: int) -> None:
-        """To the disk, where the commits that it sums up are soon deleted."""
+        """To the disk, where the commits that it sums up are soon deleted: if this one made a checkpoint."""
         folder = self.path / "_delta_log"
-        for f in (*folder.glob(f"{version:020}.checkpoint*"), folder / "_last_checkpoint"):
-            if f.exists():
-                durable.sync(f)
-        durable.sync(folder)
+        checkpoint = folder / f"{version:020}.checkpoint.parquet"
+        if checkpoint.exists():
+            durable.sync(checkpoint)
+            durable.sync(folder / "_last_checkpoint")
+            durable.sync(folder)
+            self.summed = True
 
     def sweep(self) -> None:
-        """Delete the files that the table let go of long enough ago."""
+        """Delete what nobody needs, once `frontier.json` names the last version: files that the table let go of long
+        enough ago, and as old commits that a checkpoint sums up."""
+        if self.summed and self.table is not None:
+            try:
+                self.table.cleanup_metadata()
+            except (DeltaError, OSError) as e:
+                raise self._failed("deleting old commits", e) from e
+            self.summed = False
         while self.let_go and self.let_go[0][0] < time.monotonic() - GRACE:
             (self.path / self.let_go.popleft()[1]).unlink(missing_ok=True)
 
