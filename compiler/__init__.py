@@ -21,15 +21,21 @@ MOST = 20  # errors of a view that are told
 
 
 def compile_view(
-    name: str, query: exp.Expr, catalog: Catalog, views: Mapping[str, exp.Expr] | None = None, strategy: str = AUTO
+    name: str,
+    query: exp.Expr,
+    catalog: Catalog,
+    views: Mapping[str, exp.Expr] | None = None,
+    strategy: str = AUTO,
+    key: tuple[str, ...] = (),
 ) -> ViewPlan:
-    """The states and the readable top of a view, by a strategy; raises InvalidSql or UnsupportedSql."""
+    """The states and the readable top of a view, by a strategy, and where that is partial, by a key; raises InvalidSql
+    or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = _bind(name, query, catalog, others)
     opaque.check(bound.rel)
     rel = normalize(bound.rel)
     tied = hanging(rel)
-    plan = choose(name, settle_ties(rel), bound.outputs, strategy)
+    plan = choose(name, settle_ties(rel), bound.outputs, strategy, key)
     plan.warnings = [*differences(bound.rel), *([TIES.format(", ".join(tied))] if tied else [])]
     plan.hangs_on_ties = bool(tied)
     plan.notes += shared_values(rel)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation
+from compiler.maintain.asked import Asked
 from compiler.maintain.differentiate import Same
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
@@ -162,6 +163,31 @@ class Engine(Protocol):
         """A state's rows, where that is known without reading them."""
         ...
 
+    def keys(self) -> set[str]:
+        """The tables of keys that were asked for, of all partial views."""
+        ...
+
+    def absent(self, asked: Asked, wanted: pa.Table, at: Any = None) -> pa.Table:
+        """Of keys, those of which nothing is kept yet: each once, none that is NULL in a part, as text in the columns
+        c0…"""
+        ...
+
+    def asked_for(self, asked: Asked, at: Any = None) -> pa.Table:
+        """The keys that are kept, in the columns of the view."""
+        ...
+
+    def weights(self, plan: ViewPlan) -> pa.Table:
+        """The keys of a partial view, as text in c0…, and `bytes`, about what the rows have that are kept for each."""
+        ...
+
+    def whole(self, plan: ViewPlan) -> str:
+        """The query that gives a partial view for every key, from the mirrors."""
+        ...
+
+    def read_whole(self, plan: ViewPlan, at: Any = None) -> pa.Table:
+        """The rows of that query."""
+        ...
+
     def set_aside(self, states: set[str]) -> None:
         """Give up states that can no longer be maintained, and what a batch at hand would have done to them."""
         ...
@@ -216,4 +242,6 @@ class Engine(Protocol):
 
     def count(self, view: str) -> int: ...
 
-    def export(self, plan: ViewPlan, path: Path, fmt: str) -> None: ...
+    def export(self, plan: ViewPlan, path: Path, fmt: str) -> None:
+        """A view's rows to files; of a partial one those of every key."""
+        ...

@@ -202,14 +202,17 @@ def status(project: Path, as_json: bool, watch: bool) -> None:
 @click.argument("sql")
 @click.option("--wait", is_flag=True, help="Wait until the views include everything committed before the call.")
 @click.option("--internal", is_flag=True, help="Read mirrors (base.…) and states (state.…), too.")
+@click.option(
+    "--all", "every_key", is_flag=True, help="Compute partial views for every key, not those asked for alone."
+)
 @click.option("--format", "fmt", type=click.Choice(["table", "csv", "json"]), default="table")
 @click.pass_obj
-def query(project: Path, sql: str, wait: bool, internal: bool, fmt: str) -> None:
+def query(project: Path, sql: str, wait: bool, internal: bool, every_key: bool, fmt: str) -> None:
     """Read the views with SQL."""
     from pipelines.asking.ask import ask, render
     from pipelines.config import load_config
 
-    click.echo(render(ask(load_config(project), sql, wait, internal), fmt))
+    click.echo(render(ask(load_config(project), sql, wait, internal, every_key), fmt))
 
 
 @main.command()
@@ -283,13 +286,15 @@ def run(project: Path, once: bool, log_format: Literal["text", "json"] | None) -
 @click.argument("views", nargs=-1)
 @click.option("--to", "target", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
 @click.option("--format", "fmt", type=click.Choice(["parquet", "csv"]), default="parquet")
+@click.option("--all", "every_key", is_flag=True, help="Partial views too, computed for every key.")
 @click.pass_obj
-def export(project: Path, views: tuple[str, ...], target: Path, fmt: str) -> None:
+def export(project: Path, views: tuple[str, ...], target: Path, fmt: str, every_key: bool) -> None:
     """One file or folder per view, columns in view order."""
     from pipelines.asking import export as run
     from pipelines.config import load_config
 
-    run.export(load_config(project), list(views), (project / target) if not target.is_absolute() else target, fmt)
+    folder = (project / target) if not target.is_absolute() else target
+    run.export(load_config(project), list(views), folder, fmt, every_key)
 
 
 @main.command()

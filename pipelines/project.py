@@ -12,8 +12,9 @@ from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, Place, Refused, TidemarkError, UnsupportedSql
 from compiler.maintain.choose import AUTO, maintenance_of, reason_of
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.strategy import STRATEGIES
+from compiler.maintain.strategy import STRATEGIES, partial
 from compiler.parse import ViewText, locate, parse_view
+from pipelines.config import parse_size
 
 
 @dataclass
@@ -93,7 +94,8 @@ def read_views(path: Path) -> list[Compiled]:
     return out
 
 
-OPTIONS = {"engine", "refresh", "strategy"}
+MEMORY = "256MB"  # of a partial view that does not say
+OPTIONS = ("engine", "key", "memory", "refresh", "strategy")
 
 
 def compile_project(
@@ -153,12 +155,12 @@ def _compile_one(
     v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], default_engine: str, default_strategy: str
 ) -> None:
     assert v.text is not None
-    unknown = set(v.text.options) - OPTIONS
+    unknown = set(v.text.options) - set(OPTIONS)
     if unknown:
         raise InvalidSql(
             f'view "{v.name}" has an unknown option "{sorted(unknown)[0]}"',
             code="unknown_option",
-            hint="Known options: engine, refresh, strategy.",
+            hint=f"Known options: {', '.join(OPTIONS)}.",
         )
     engine = v.text.options.get("engine", default_engine)
     if engine not in ("auto", "duckdb", "spark"):
@@ -175,16 +177,40 @@ def _compile_one(
             hint="Known: auto, incremental strict.",
         )
     strategy = v.strategy or v.text.options.get("strategy", default_strategy)
-    if strategy not in (AUTO, *STRATEGIES):
+    if strategy not in (AUTO, partial.NAME, *STRATEGIES):
         raise InvalidSql(
             f'view "{v.name}" names an unknown strategy "{strategy}"',
             code="unknown_option",
-            hint=f"Strategies: {', '.join((AUTO, *STRATEGIES))}.",
+            hint=f"Strategies: {', '.join((AUTO, *STRATEGIES, partial.NAME))}.",
         )
     v.engine = engine
-    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy)
+    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy, _key(v, strategy))
     v.strategy = v.plan.strategy
     v.notes += [*v.plan.notes, *v.plan.warnings]
+
+
+def _key(v: Compiled, strategy: str) -> tuple[str, ...]:
+    """The columns by which a partial view is asked for."""
+    assert v.text is not None
+    memory_of(v)
+    given = [o for o in ("key", "memory") if o in v.text.options]
+    if strategy != partial.NAME and given:
+        raise InvalidSql(
+            f'view "{v.name}" says {given[0]}, and is not partial',
+            hint="WITH (strategy = 'partial', key = '…', memory = '256 MB') keeps the keys that are asked for.",
+            code="unknown_option",
+        )
+    return tuple(k for k in map(str.strip, v.text.options.get("key", "").split(",")) if k)
+
+
+def memory_of(v: Compiled) -> int:
+    """Bytes that the rows of a partial view may have, before keys leave that are asked for rarely."""
+    assert v.text is not None
+    text = v.text.options.get("memory", MEMORY)
+    try:
+        return parse_size(text)
+    except ValueError as e:
+        raise InvalidSql(f'view "{v.name}": memory = {text!r}', detail=f"{e}.", code="unknown_option") from e
 
 
 def _judge(v: Compiled) -> None:

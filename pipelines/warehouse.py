@@ -44,8 +44,8 @@ class Warehouse:
         self.engines: dict[str, Engine] = {}
         self.compiled: dict[str, Compiled] = {}
         self.prepared: dict[
-            tuple[str, tuple[str, ...], frozenset[str], frozenset[str], frozenset[str], Same], Prepared
-        ] = {}  # by engine, views, changed tables, large mirrors, folded states and what is as it was
+            tuple[str, tuple[str, ...], frozenset[str], frozenset[str], frozenset[str], Same, bool], Prepared
+        ] = {}  # by engine, views, changed tables, large mirrors, folded states, what is as it was, and leaving keys
         self.folding = Folding()
         self.lock, self.opening = threading.Lock(), threading.RLock()
         self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
@@ -143,6 +143,15 @@ class Warehouse:
 
         return prepared
 
+    def upqueries(self, engine: str, view: str, leaving: bool = False) -> Programs:
+        """The programs that fill the keys of a partial view that arrive, or dismiss those that are `leaving`."""
+        plans, on = [self.view(view)[1]], self.engine(engine)
+
+        def prepared(changed: frozenset[str], same: Same = frozenset()) -> Prepared:
+            return self._prepared(engine, plans, changed, on.large(), frozenset(), frozenset(), leaving)
+
+        return prepared
+
     def fold(self, engine: str) -> None:
         """Let states take what waits in their tails, where the engine can between batches."""
         plans, on = self.plans(engine), self.engine(engine)
@@ -157,12 +166,14 @@ class Warehouse:
         large: frozenset[str],
         folded: frozenset[str],
         same: Same = frozenset(),
+        leaving: bool = False,
     ) -> Prepared:
-        key = (engine, tuple(p.view for p in plans), changed, large, folded, same)
+        key = (engine, tuple(p.view for p in plans), changed, large, folded, same, leaving)
         if key not in self.prepared:
-            p = program(plans, changed, folded, same)
+            p = program(plans, changed, folded, same, leaving)
             p = fetched(p, lambda t: mirror_name(t) in large)
-            self.prepared[key] = printer(engine, self.path, self.deployment).prepare(p, touched(plans, changed))
+            anew = touched(plans, changed) if not any(p.asked and p.asked.name in changed for p in plans) else ()
+            self.prepared[key] = printer(engine, self.path, self.deployment).prepare(p, anew)
         return self.prepared[key]
 
     def view(self, name: str) -> tuple[DeployedView, ViewPlan]:

@@ -3,7 +3,8 @@
 - `Add`: accumulators of the batch, added to those of their groups.
 - `Replace`: groups as they are after the batch; one of `_count` 0 is gone.
 - `AddRows`: rows with signed weights, added to those that are there.
-- `Append`: accumulators or rows of the batch, put behind those that wait in a tail.
+- `Append`: accumulators or rows of the batch, put behind those that wait in a tail; or those of keys that a state
+  had nothing of.
 - `Clear`: nothing; what waited in a tail has been taken.
 
 Every place that handles one of them handles all: a `match` over `Change` ends in `assert_never`.
@@ -42,7 +43,7 @@ class AddRows:
 
 @dataclass(frozen=True)
 class Append:
-    state: Log
+    state: Log | Accumulated | Recomputed | Bag
     source: Relation
     rule: str
 
@@ -63,7 +64,9 @@ Change = Add | Replace | AddRows | Append | Clear
 
 def signed(c: Change) -> bool:
     """Whether what it takes has weights, in a column of their own."""
-    return isinstance(c, AddRows) or (isinstance(c, Append) and c.state.weighted)
+    if isinstance(c, Append):
+        return c.state.weighted if isinstance(c.state, Log) else isinstance(c.state, Bag)
+    return isinstance(c, AddRows)
 
 
 def mapped(c: Change, f: Callable[[Relation], Relation]) -> Change:

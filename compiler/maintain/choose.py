@@ -2,24 +2,58 @@
 
 from __future__ import annotations
 
+import difflib
+
 from compiler.delta.restrict import equalities
+from compiler.errors import InvalidSql
 from compiler.ir.relation import Aggregate, Fixpoint, Join, LeftJoin, Relation, Scan, Semi, TopK, Window, walk
 from compiler.ir.scalar import Col, columns
+from compiler.maintain.asked import Asked
 from compiler.maintain.differentiate import rules_of
 from compiler.maintain.kept import Recomputed
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.strategy import STRATEGIES, first_order, recompute
+from compiler.maintain.strategy import STRATEGIES, first_order, partial, recompute
 from compiler.normalize.subqueries.unique import unique
 
 AUTO = "auto"
 
 
-def choose(view: str, q: Relation, outputs: list[tuple[str, Col]], asked: str = AUTO) -> ViewPlan:
-    """The plan of a normalized query by the strategy that was asked for, or by the one that suits it."""
+def choose(
+    view: str, q: Relation, outputs: list[tuple[str, Col]], asked: str = AUTO, key: tuple[str, ...] = ()
+) -> ViewPlan:
+    """The plan of a normalized query by the strategy that was asked for, or by the one that suits it. `key`: the
+    columns of the view by which one that is partial is asked for."""
     name = first_order.NAME if asked == AUTO else asked
-    got = STRATEGIES[name](view, q)
     tables = frozenset(n.table for n in walk(q) if isinstance(n, Scan))
+    if name == partial.NAME:
+        keys, columns = _asked(view, outputs, key)
+        got = partial.offer(view, q, keys, columns)
+        return ViewPlan(view, got.states, got.top, outputs, tables, got.notes, strategy=name, asked=keys, whole=q)
+    got = STRATEGIES[name](view, q)
     return ViewPlan(view, got.states, got.top, outputs, tables, got.notes, strategy=name)
+
+
+def _asked(view: str, outputs: list[tuple[str, Col]], key: tuple[str, ...]) -> tuple[Asked, tuple[Col, ...]]:
+    """The keys of a partial view, and the columns of its query that make them. Raises InvalidSql."""
+    known = dict(outputs)
+    if not key:
+        raise InvalidSql(
+            f'view "{view}" is partial, and says no key',
+            hint=f"WITH (strategy = 'partial', key = '{outputs[0][0] if outputs else 'id'}'): the columns that readers "
+            "ask by.",
+            code="partial_key",
+        )
+    for name in key:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            raise InvalidSql(
+                f'view "{view}" has no column "{name}" to be its key',
+                hint=f'Perhaps you meant "{near[0]}".' if near else f"Its columns: {', '.join(known)}.",
+                code="partial_key",
+            )
+    asked = Asked(view, tuple(Col(n, known[n].type) for n in key))
+    partial.check_key(view, asked)
+    return asked, tuple(known[n] for n in key)
 
 
 def maintenance_of(plan: ViewPlan) -> str:

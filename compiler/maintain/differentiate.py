@@ -18,6 +18,7 @@ from compiler.ir.relation import (
     Filter,
     Fixpoint,
     Net,
+    Project,
     Relation,
     Scan,
     Semi,
@@ -31,15 +32,18 @@ from compiler.ir.relation import (
 )
 from compiler.ir.scalar import Call, conj, same
 from compiler.ir.types import BOOL
+from compiler.maintain.asked import SCHEMA as ASKED
+from compiler.maintain.asked import arrived, left
 from compiler.maintain.change import Add, AddRows, Append, Clear, Replace, mapped
 from compiler.maintain.groups import ZERO, as_kept, nonzero, recomputed, summed, with_extrema
-from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Kept, Lagging, Log, Recomputed
+from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Held, Kept, Lagging, Log, Recomputed
 from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Program, Step
 from compiler.maintain.reading import columns_read
 from compiler.simplify.prune import prune
 
 Same = frozenset[tuple[str, frozenset[str]]]  # tables, and columns of them
+UPQUERY = "q(R⋉K), K = keys that arrived"
 TERMS = "Σ γ(ΔR ⋈ γ(S)), what does not change being read as groups that are kept"
 
 
@@ -48,26 +52,33 @@ def program(
     changed: frozenset[str],
     folded: frozenset[str] = frozenset(),
     same: Same = frozenset(),
+    leaving: bool = False,
 ) -> Program:
     """The statements for a batch that changes the tables `changed` (schema-qualified names), in which the states
     `folded` take what waits in their tails.
 
     `same`: of tables in which the batch only changes rows that stay, columns that are in each of them as they were. A
     state that reads no others of a table is not changed by it.
+
+    Keys that are asked for change in batches of their own, in which all of them arrive, or all are `leaving`.
     """
-    p = differentiated(states_of(plans), changed, folded, same)
+    p = differentiated(states_of(plans), changed, folded, same, leaving)
     p.steps = [replace(s, relation=prune(s.relation)) for s in p.steps]
     p.changes = [mapped(c, prune) for c in p.changes]
     return p
 
 
 def differentiated(
-    states: list[Kept], changed: frozenset[str], folded: frozenset[str] = frozenset(), same: Same = frozenset()
+    states: list[Kept],
+    changed: frozenset[str],
+    folded: frozenset[str] = frozenset(),
+    same: Same = frozenset(),
+    leaving: bool = False,
 ) -> Program:
     """The program of states, those that others read first, before it is simplified."""
     read = {n.name for s in states for n in walk(s.definition) if isinstance(n, State)}
     read |= {n.name for s in states for n in _in_terms(s) if isinstance(n, State) and n.at != "before"}
-    return _Differentiation(changed, read, folded, dict(same)).of(states)
+    return _Differentiation(changed, read, folded, dict(same), leaving).of(states)
 
 
 def _in_terms(s: Kept) -> Iterator[Relation]:
@@ -92,6 +103,7 @@ class _Differentiation:
     read: set[str]  # the states that other states read
     folded: frozenset[str] = frozenset()  # the states that take what waits in their tails
     same: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of tables, the columns that are as they were
+    leaving: bool = False  # whether keys that are asked for leave
     temps: dict[str, Temp] = field(default_factory=dict)  # what each changed state's readers see
     states: dict[str, Kept] = field(default_factory=dict)
     out: Program = field(default_factory=Program)
@@ -100,6 +112,9 @@ class _Differentiation:
         for s in states:
             self.states[s.name] = s
             deltas = Deltas(self.moved(s) | set(self.temps))
+            if self.holds(s):
+                self.held(s)
+                continue
             if not deltas.moves(s.definition):
                 self.fold(s)
                 continue
@@ -138,6 +153,8 @@ class _Differentiation:
             s = self.states[n.name]
             if isinstance(s, Log):  # only who reads a view reads what waits
                 raise CompilerBug(f"{s.name} is read within a batch")
+            if self.holds(s):  # who reads it asks for the keys that arrived, of which nothing was there
+                return self.temps[s.name]
             return self.bag_at(s, n.at) if isinstance(s, Bag) else self.groups_at(s, n.at)
 
         return transform(r, one)
@@ -156,6 +173,41 @@ class _Differentiation:
         if at == "delta":
             return Union((negative(Semi(old, keys, on)), new))
         return Union((Semi(old, keys, on, anti=True), new))
+
+    # -- keys that arrive and leave
+
+    def holds(self, s: Kept) -> bool:
+        """Whether the batch changes the keys that a state is held by."""
+        return not isinstance(s, Log) and s.held is not None and s.held.asked.name in self.changed
+
+    def held(self, s: Kept) -> None:
+        """In a batch of keys alone: what the definition gives for those that arrived (an upquery), and without the
+        rows of those that left."""
+        if not all(t.startswith(f"{ASKED}.") for t in self.changed):
+            raise CompilerBug("a batch changes tables of the source and keys that were asked for")
+        assert isinstance(s, Accumulated | Recomputed | Bag) and s.held is not None
+        held = s.held
+        if self.leaving:
+            self.dismissed(s, held)
+            return
+        new = self.resolve(restrict(after(held.whole), arrived(held.asked), list(held.pairs)))
+        if isinstance(s, Bag):
+            source: Relation = self.step(s, f"delta_{s.name}", Net(new), True, UPQUERY)
+        else:
+            source = self.step(s, f"new_{s.name}", new, False, UPQUERY)
+        self.out.changes.append(Append(s, source, "nothing was kept of these keys"))
+        self.out.rules[s.name] = {"upquery"}
+
+    def dismissed(self, s: Accumulated | Recomputed | Bag, held: Held) -> None:
+        old, keys = s.read("before"), left(held.asked)
+        gone = Semi(old, keys, conj([same(e, k) for e, k in held.pairs]))
+        rule = "the rows of keys that left"
+        if isinstance(s, Bag):
+            self.out.changes.append(AddRows(s, self.step(s, f"delta_{s.name}", negative(gone), True, rule), rule))
+        else:
+            none = Project(gone, tuple((c.name, ZERO if c.name == COUNT else c) for c in gone.schema))
+            self.out.changes.append(Replace(s, self.step(s, f"new_{s.name}", none, False, rule), rule))
+        self.out.rules[s.name] = {"upquery"}
 
     # -- aggregates
 

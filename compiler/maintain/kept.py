@@ -6,6 +6,8 @@
 - `Bag`: rows, each as often as its weight says.
 - `Log`: the tail of a state that lags: accumulators or rows of batches, appended, which it has not taken yet.
 
+Groups and bags that are `held` keep the rows of some keys alone.
+
 Every place that handles one of them handles all: a `match` over `Kept` ends in `assert_never`.
 """
 
@@ -16,8 +18,9 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from compiler.ir.relation import Agg, Aggregate, Filter, Net, Relation, State, Temp, Union, Values, transform
-from compiler.ir.scalar import Call, Col, Lit
+from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import BOOL, INT8
+from compiler.maintain.asked import Asked
 
 COUNT = "_count"
 WEIGHT = "_weight"
@@ -39,12 +42,23 @@ Place = Local | Dist
 
 
 @dataclass(frozen=True)
+class Held:
+    """Which rows a state keeps that is partial: those of the keys that were asked for. `pairs` are expressions over the
+    state's columns, and columns of `asked.read()`; `whole` is the definition for every key."""
+
+    asked: Asked
+    pairs: tuple[tuple[Scalar, Col], ...]
+    whole: Relation
+
+
+@dataclass(frozen=True)
 class Groups:
     """The groups of `definition`, whose first accumulator is `_count`, the number of rows in the group."""
 
     name: str
     definition: Aggregate
     place: Place = Local()
+    held: Held | None = field(default=None, repr=False, kw_only=True)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -159,6 +173,7 @@ class Bag:
     place: Place = Local()
     again: bool = False
     tail: Log | None = field(default=None, repr=False)
+    held: Held | None = field(default=None, repr=False)
 
     @property
     def columns(self) -> tuple[Col, ...]:

@@ -20,7 +20,11 @@ def tables_of(r: Relation) -> list[str]:
 
 
 def digest(r: Relation) -> str:
-    return hashlib.sha1(repr(r).encode()).hexdigest()[:8]
+    return short_hash(repr(r))
+
+
+def short_hash(text: str) -> str:
+    return hashlib.sha1(text.encode()).hexdigest()[:8]
 
 
 def slug(parts: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from compiler.ir.relation import Relation
 from compiler.ir.scalar import Col
+from compiler.maintain.asked import Asked
 from compiler.maintain.kept import Kept
 
 
@@ -24,6 +25,8 @@ class ViewPlan:
         False  # whether rows that its orders find equal could be taken in another order and give another answer
     )
     strategy: str = "first_order"
+    asked: Asked | None = None  # of a partial view, the keys that it is kept for
+    whole: Relation | None = None  # of a partial view, its query over the tables
 
 
 def states_of(plans: list[ViewPlan]) -> list[Kept]:

@@ -38,6 +38,7 @@ class DebeziumStream:
         self.wanted = 0  # an LSN that the server is known to have reached
         self.held: deque[Transaction] = deque()  # received, and not admitted
         self.changed = threading.Condition()
+        self.woken = False
         self.open: list[bytes] = []  # events of the transaction being received
         self.ready: deque[Transaction] = deque()
         self.size = 0  # bytes of those
@@ -124,12 +125,18 @@ class DebeziumStream:
                 self.server_end = max(self.server_end, got.end)
                 if got.frames or not self.held:
                     self.held.append(got)
-            elif out.frames or now >= deadline:
+            elif out.frames or now >= deadline or self.woken:
+                self.woken = False
                 return out
+
+    def wake(self) -> None:
+        with self.changed:
+            self.woken = True
+            self.changed.notify_all()
 
     def _next(self, wait: float) -> Transaction | None:
         with self.changed:
-            self.changed.wait_for(lambda: self.ready or self.engine.stopped.is_set(), wait)
+            self.changed.wait_for(lambda: self.ready or self.woken or self.engine.stopped.is_set(), wait)
             if not self.ready:
                 if self.engine.stopped.is_set() and not self.closed:
                     raise SourceUnreachable(

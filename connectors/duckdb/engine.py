@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table, mirror_name
-from compiler.maintain.kept import Kept
+from compiler.maintain.asked import Asked
+from compiler.maintain.kept import Kept, Log
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Statement
 from compiler.spelling import ident
-from connectors.duckdb import definition, export, frontier, landing, mirror
+from connectors.duckdb import definition, export, frontier, keys, landing, mirror
 from connectors.duckdb.elsewhere import Elsewhere, Nowhere, rounds
 from connectors.duckdb.indexes import Astray, Indexes
 from connectors.duckdb.session import connect, memory, pace_checkpoints
@@ -185,6 +186,8 @@ class DuckDBEngine:
         self.con.execute("BEGIN")
         try:
             self.con.execute(f"DROP TABLE IF EXISTS state.{ident(s.name).sql('duckdb')}")
+            if not isinstance(s, Log) and s.held is not None:
+                keys.create(self.con, s.held.asked)
             self.con.execute(self.printer.create_state(s))
             self._run(self.printer.fill_state(s))
             self.con.execute("INSERT INTO meta.states VALUES (?)", [s.name])
@@ -211,6 +214,22 @@ class DuckDBEngine:
     def rows(self, state: str) -> int | None:
         row = self.con.cursor().execute(f"SELECT count(*) FROM state.{ident(state).sql('duckdb')}").fetchone()
         return int(row[0]) if row else None
+
+    def keys(self) -> set[str]:
+        return keys.tables(self.con)
+
+    def absent(self, asked: Asked, wanted: pa.Table, at: Pin | None = None) -> pa.Table:
+        return keys.absent(at.con if isinstance(at, DuckDBPin) else self.con.cursor(), asked, wanted)
+
+    def asked_for(self, asked: Asked, at: Pin | None = None) -> pa.Table:
+        return keys.held(at.con if isinstance(at, DuckDBPin) else self.con.cursor(), asked)
+
+    def weights(self, plan: ViewPlan) -> pa.Table:
+        return keys.weights(self.con.cursor(), self.printer, plan)
+
+    def whole(self, plan: ViewPlan) -> str:
+        assert plan.whole is not None
+        return self.printer.view(replace(plan, states=[], top=plan.whole))
 
     def set_aside(self, states: set[str]) -> None:
         """Give up states that can no longer be maintained."""
@@ -328,7 +347,7 @@ class DuckDBEngine:
         prepared = programs(kind[0])
         rows = sum(s.rows.num_rows for s in staged)
         whole = sum(self.sizes.get(mirror_name(t), 0) for t in prepared.tables)
-        way = self.ways.choose(kind, open_ways(rows, whole, bool(self.larger)))
+        way = self.ways.choose(kind, open_ways(rows if prepared.touched else 0, whole, bool(self.larger)))
         if way is Way.READ and self.larger:
             self.fetching = False
             prepared = programs(kind[0])
@@ -481,12 +500,16 @@ class DuckDBEngine:
             plan.view, f"SELECT * FROM main.{ident(plan.view).sql('duckdb')}", now, at
         ).to_arrow_table()
 
+    def read_whole(self, plan: ViewPlan, at: Pin | None = None) -> pa.Table:
+        return self._reading(plan.view, self.whole(plan), None, at).to_arrow_table()
+
     def count(self, view: str) -> int:
         row = self._reading(view, f"SELECT count(*) FROM main.{ident(view).sql('duckdb')}").fetchone()
         return int(row[0]) if row else 0
 
     def export(self, plan: ViewPlan, path: Path, fmt: str) -> None:
-        export.write(lambda query: self._reading(plan.view, query), plan, path, fmt)
+        every = self.whole(plan) if plan.asked is not None else ""
+        export.write(lambda query: self._reading(plan.view, query), plan, path, fmt, every)
 
 
 def _each(con: duckdb.DuckDBPyConnection, work: list[landing.Work]) -> None:

@@ -20,12 +20,14 @@ EXPORT_ROWS = 100_000
 Read = Callable[[str], duckdb.DuckDBPyConnection]  # runs a query on a cursor of its own
 
 
-def write(read: Read, plan: ViewPlan, path: Path, fmt: str) -> None:
-    """The rows of the view, in its columns' order, as `parquet` or `csv`. Raises EngineFailure."""
+def write(read: Read, plan: ViewPlan, path: Path, fmt: str, rows: str = "") -> None:
+    """The rows of the view, in its columns' order, as `parquet` or `csv`; or the `rows` of a query in its place. Raises
+    EngineFailure."""
     options = "FORMAT parquet" if fmt == "parquet" else "FORMAT csv, HEADER true"
     target = str(path).replace("'", "''")
     items = ", ".join(exported(n, c.type) for n, c in plan.outputs) or "*"
-    query = f"SELECT {items} FROM main.{ident(plan.view).sql('duckdb')}"
+    source = f"({rows})" if rows else f"main.{ident(plan.view).sql('duckdb')}"
+    query = f"SELECT {items} FROM {source}"
     if fmt == "parquet" and any(is_json(c.type) for _, c in plan.outputs):
         _with_json(read("BEGIN"), plan, query, path, target)
     else:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from psycopg import OperationalError, pq
 
 from compiler.errors import TidemarkError
+from connectors.alarm import Alarm
 from connectors.postgres.connection import SourceUnreachable
 from connectors.postgres.origin import RESYNC, Continuity, LastCommit
 from connectors.postgres.replication import command, open_replication
@@ -100,7 +101,7 @@ class Stream:
     def __init__(self, dsn: str, slot: str, publication: str, silence: float = SILENCE) -> None:
         self.silence = silence
         self.lock, self.closed = threading.RLock(), threading.Event()
-        self.conn = open_replication(dsn)
+        self.conn, self.alarm = open_replication(dsn), Alarm()
         self.backend = self.conn.backend_pid
         self.received = self.acknowledged = self.server_end = 0
         self.continuity: Continuity | None = None
@@ -144,10 +145,15 @@ class Stream:
         self.received = self.server_end = continuity.confirmed
         self.acknowledged = continuity.durable
 
+    def wake(self) -> None:
+        """Let `receive` return, where it waits for a first transaction."""
+        self.alarm.ring()
+
     def close(self) -> None:
         self.closed.set()
         with self.lock:
             self.conn.finish()
+            self.alarm.close()
 
     def _beat(self) -> None:
         """Tell the server that we live, also while nobody receives."""
@@ -236,14 +242,14 @@ class Stream:
             if until is not None and self.server_end >= until and not self.open:
                 return out
             left = begun + wait - now
-            if left <= 0 and not out.frames:
+            if not out.frames and (left <= 0 or self.alarm.rang()):
                 return out
             self._wait(max(0.001, limits.seconds if out.frames else min(left, 1.0)), until is not None)
 
     def _wait(self, pause: float, ask: bool) -> None:
-        ready, _, _ = select.select([self.conn.socket], [], [], pause)
+        ready, _, _ = select.select([self.conn.socket, self.alarm.fileno()], [], [], pause)
         now = time.monotonic()
-        if ready:
+        if self.conn.socket in ready:
             self.conn.consume_input()
             return
         if self.unanswered is not None and now - self.unanswered > self.silence:

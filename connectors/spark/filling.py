@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from typing import Any
 
+import pyarrow as pa
+
+from compiler.errors import CompilerBug
+from compiler.maintain.asked import Asked
 from compiler.maintain.kept import Kept
+from compiler.maintain.plan import ViewPlan
 from compiler.spelling.spark import type_name
 from connectors.failpoints import reach
 from connectors.spark import mirror
@@ -48,7 +54,29 @@ class Filling(Recursion):
         detail = self.sql(f"DESCRIBE DETAIL {table}").first()
         return int(self.sql(f"SELECT count(*) FROM {table}").first()[0]), int(detail["sizeInBytes"])
 
+    def keys(self) -> set[str]:
+        return set()
+
+    def absent(self, asked: Asked, wanted: pa.Table, at: Any = None) -> pa.Table:
+        raise _not_partial(asked)
+
+    def asked_for(self, asked: Asked, at: Any = None) -> pa.Table:
+        raise _not_partial(asked)
+
+    def weights(self, plan: ViewPlan) -> pa.Table:
+        raise _not_partial(plan.asked)
+
+    def whole(self, plan: ViewPlan) -> str:
+        raise _not_partial(plan.asked)
+
+    def read_whole(self, plan: ViewPlan, at: Any = None) -> pa.Table:
+        raise _not_partial(plan.asked)
+
     def set_aside(self, states: set[str]) -> None:
         self.pending.forget(states)
         for name in states:
             self.drop_state(name)
+
+
+def _not_partial(asked: Asked | None) -> CompilerBug:
+    return CompilerBug(f'"{asked.view if asked else ""}" is partial, and kept by the executors')

@@ -17,12 +17,15 @@ from pipelines import deployment as store
 from pipelines.applying.capture import current_lsn
 from pipelines.applying.catching_up import catch_up
 from pipelines.asking.client import connect_running
+from pipelines.asking.eviction import Eviction
+from pipelines.asking.query import Asker, KeysMissing
 from pipelines.asking.reading import LocalReader
+from pipelines.asking.upquery import fill
 from pipelines.config import Config
 from pipelines.warehouse import Warehouse
 
 
-def ask(config: Config, sql: str, wait: bool, internal: bool = False) -> pa.Table:
+def ask(config: Config, sql: str, wait: bool, internal: bool = False, every_key: bool = False) -> pa.Table:
     """The answer; with `wait`, after everything committed before the call is in the views."""
     d = store.require(config.warehouse_path)
     running = connect_running(config.warehouse_path)
@@ -30,20 +33,28 @@ def ask(config: Config, sql: str, wait: bool, internal: bool = False) -> pa.Tabl
         with running:
             if wait:
                 running.wait(current_lsn(config.source.dsn))
-            return running.query(sql, internal)
-    if wait:
-        with store.locked(config.warehouse_path):
-            warehouse = Warehouse(config, d)
-            try:
+            return running.query(sql, internal, every_key)
+    if not wait:
+        warehouse = Warehouse(config, d, read_only=True)
+        try:
+            return LocalReader(warehouse).query(sql, internal, every_key)
+        except KeysMissing:  # which takes writing
+            pass
+        finally:
+            warehouse.close()
+    with store.locked(config.warehouse_path):
+        warehouse = Warehouse(config, d)
+        try:
+            if wait:
                 catch_up(config, warehouse)
-                return LocalReader(warehouse).query(sql, internal)
-            finally:
-                warehouse.close()
-    warehouse = Warehouse(config, d, read_only=True)
-    try:
-        return LocalReader(warehouse).query(sql, internal)
-    finally:
-        warehouse.close()
+            else:
+                warehouse.finish_deploy()
+            asker = Asker(lambda view, keys: fill(warehouse, view, keys))
+            got = LocalReader(warehouse, asker).query(sql, internal, every_key)
+            Eviction(warehouse, asker.uses).turn()
+            return got
+        finally:
+            warehouse.close()
 
 
 def render(t: pa.Table, fmt: str) -> str:

@@ -71,14 +71,14 @@ class RemoteReader:
             raise err
         return head, body
 
-    def export(self, view: str, path: Path, fmt: str) -> None:
-        self.ask("export", view=view, path=str(path.resolve()), format=fmt)
+    def export(self, view: str, path: Path, fmt: str, every_key: bool = False) -> None:
+        self.ask("export", view=view, path=str(path.resolve()), format=fmt, every_key=every_key)
 
     def threads(self, view: str) -> int:
         return 1
 
-    def query(self, sql: str, internal: bool = False) -> pa.Table:
-        _, body = self.ask("query", sql=sql, internal=internal)
+    def query(self, sql: str, internal: bool = False, every_key: bool = False) -> pa.Table:
+        _, body = self.ask("query", sql=sql, internal=internal, every_key=every_key)
         return pa.ipc.open_stream(body).read_all()
 
     def rows(self) -> dict[str, int | None]:

@@ -11,13 +11,13 @@ from pipelines.asking.reading import reader
 from pipelines.config import Config
 
 
-def export(config: Config, views: list[str], target: Path, fmt: str) -> None:
-    """Write views (all of them when none is named) to `target`."""
+def export(config: Config, views: list[str], target: Path, fmt: str, every_key: bool = False) -> None:
+    """Write views (all of them when none is named) to `target`; partial ones where `every_key` is asked for."""
     failed: dict[str, TidemarkError] = {}
 
     def one(name: str) -> None:
         try:
-            r.export(name, target / f"{name}.{fmt}", fmt)
+            r.export(name, target / f"{name}.{fmt}", fmt, every_key)
         except TidemarkError as e:
             failed[name] = e
 

@@ -40,7 +40,7 @@ def checked(sql: str, views: set[str], internal: bool) -> set[str]:
     `internal`: mirrors, states and the catalog may be read too.
     """
     read = set()
-    for kind, name in _named(_tree(_query(sql)), frozenset()):
+    for kind, name in _named(_tree(the_query(sql)), frozenset()):
         function = name[-1].lower()
         if kind == "table":
             read.add(_view(name, views, internal))
@@ -57,7 +57,26 @@ def _refused(message: str, detail: str, hint: str = "") -> TidemarkError:
     return InvalidSql(message, detail=detail, code="read_only", hint=hint or "tidemark export writes a view to files.")
 
 
-def _query(sql: str) -> str:
+def functions_of(query: str) -> set[str]:
+    """The names of the functions that a query calls, and LIMIT and SAMPLE where it has them."""
+    tree = _tree(query)
+    return {n[-1].lower() for kind, n in _named(tree, frozenset()) if kind == "function"} | set(_cuts(tree))
+
+
+def _cuts(n: Any) -> Iterator[str]:
+    if isinstance(n, list):
+        for x in n:
+            yield from _cuts(x)
+    if isinstance(n, dict):
+        if str(n.get("type", "")).startswith("LIMIT"):
+            yield "LIMIT"
+        if isinstance(n.get("sample"), dict):
+            yield "SAMPLE"
+        for x in n.values():
+            yield from _cuts(x)
+
+
+def the_query(sql: str) -> str:
     """The one SELECT of the text."""
     try:
         found = duckdb.extract_statements(sql)

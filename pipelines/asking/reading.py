@@ -9,8 +9,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from compiler.errors import InvalidSql
 from compiler.ir.relation import Aggregate, walk
 from compiler.maintain.kept import lagging
+from pipelines.asking.query import Asker, answer
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.private import published
@@ -18,14 +20,16 @@ from pipelines.warehouse import Warehouse
 
 
 class Reader(Protocol):
-    def export(self, view: str, path: Path, fmt: str) -> None: ...
+    def export(self, view: str, path: Path, fmt: str, every_key: bool = False) -> None:
+        """Raises TidemarkError for a partial view, unless it is to be computed for `every_key`."""
+        ...
 
     def threads(self, view: str) -> int:
         """How many views of its engine can be exported at once."""
         ...
 
-    def query(self, sql: str, internal: bool = False) -> pa.Table:
-        """`internal`: mirrors and states may be read too."""
+    def query(self, sql: str, internal: bool = False, every_key: bool = False) -> pa.Table:
+        """`internal`: mirrors and states may be read too. `every_key`: partial views are computed for all keys."""
         ...
 
     def rows(self) -> dict[str, int | None]:
@@ -46,23 +50,27 @@ class Reader(Protocol):
 class LocalReader:
     """Reads a warehouse that nobody else has open."""
 
-    def __init__(self, warehouse: Warehouse) -> None:
-        self.warehouse = warehouse
+    def __init__(self, warehouse: Warehouse, asker: Asker | None = None) -> None:
+        self.warehouse, self.asker = warehouse, asker or Asker()
 
-    def export(self, view: str, path: Path, fmt: str) -> None:
+    def export(self, view: str, path: Path, fmt: str, every_key: bool = False) -> None:
         v, plan = self.warehouse.view(view)
         if v.error:
             raise self.warehouse.set_aside_error(v)
+        if plan.asked is not None and not every_key:
+            raise InvalidSql(
+                f'view "{view}" is partial: only some keys of it are kept',
+                hint="tidemark export --all computes it for every key.",
+                code="partial_needs_key",
+            )
         self.warehouse.engine(v.engine).export(plan, path, fmt)
         published(path)
 
     def threads(self, view: str) -> int:
         return self.warehouse.engine(self.warehouse.view(view)[0].engine).threads
 
-    def query(self, sql: str, internal: bool = False) -> pa.Table:
-        from pipelines.asking.query import answer
-
-        return answer(self.warehouse, sql, internal)
+    def query(self, sql: str, internal: bool = False, every_key: bool = False) -> pa.Table:
+        return answer(self.warehouse, sql, internal, self.asker, every_key)
 
     def rows(self) -> dict[str, int | None]:
         return {v.name: self._rows(v) for v in self.warehouse.deployment.views if not v.error}

@@ -104,8 +104,11 @@ def plans(warehouse: Warehouse) -> dict[str, list[ViewPlan]]:
 
 
 def drop_others(warehouse: Warehouse, kept: dict[str, list[ViewPlan]]) -> None:
-    """Drop the states that no plan has: `kept` by engine."""
+    """Drop the states, and the keys of partial views, that no plan has: `kept` by engine."""
     for e in warehouse.used_engines():
         engine = warehouse.engine(e)
-        for name in engine.states() - {s.name for s in states_of(kept.get(e, []))}:
+        plans = kept.get(e, [])
+        for name in engine.states() - {s.name for s in states_of(plans)}:
             engine.drop_state(name)
+        for name in engine.keys() - {p.asked.table.mirror for p in plans if p.asked is not None}:
+            engine.drop_mirror(name)

@@ -44,6 +44,8 @@ def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, cata
     keyed = {t for t in sizes if _table(catalog, t).key}
     dist = away(sizes, keyed, limit)
     fits = bool(limit) and dist is not None and not foreign
+    if not fits:
+        _check_partial(mine)
     for v in mine:
         assert v.plan is not None
         v.location = LOCAL if fits else DIST
@@ -88,6 +90,7 @@ def located(
     for v in views:
         v.location = old.location if v.engine == "spark" else ""
     if old.location != LOCAL:
+        _check_partial([v for v in views if v.engine == "spark"])
         return Located(DIST)
     _check(views)
     sizes = sizes_of(conn, [v for v in views if v.engine == "spark"])
@@ -122,6 +125,18 @@ def _check(views: list[Compiled]) -> None:
                 detail=e.message,
                 code="not_local",
                 hint=AGAIN,
+            )
+
+
+def _check_partial(views: list[Compiled]) -> None:
+    """Give partial views on Spark an error where the executors would keep them."""
+    for v in views:
+        if v.plan is not None and v.plan.asked is not None and v.error is None:
+            v.error = UnsupportedSql(
+                f'view "{v.name}" is partial, and what is on Spark is kept by the executors',
+                detail="Keys are filled one by one, which takes a job each there.",
+                hint="Put the view on DuckDB, or let the driver keep it: [spark] local_memory.",
+                code="partial_dist",
             )
 
 

@@ -117,6 +117,8 @@ class Run:
             self.capture.wanted = self.server.wanted
             self.capture.step(0.2, self.capture.missing)
             self.server.jobs.run()
+            if not self.capture.batch:
+                self.server.eviction.turn()
             self.watch.check()
         except HEALS as e:
             self._reconnect(e)

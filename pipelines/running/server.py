@@ -19,7 +19,11 @@ from compiler.errors import TidemarkError
 from connectors.postgres.connection import SourceUnreachable
 from pipelines.applying.capture import Capture
 from pipelines.asking.client import FILE, TooLarge, receive, send
+from pipelines.asking.eviction import Eviction
+from pipelines.asking.query import Asker
 from pipelines.asking.reading import LocalReader
+from pipelines.asking.upquery import fill
+from pipelines.asking.uses import Uses
 from pipelines.config import Config
 from pipelines.observe.observer import Observer
 from pipelines.running.jobs import Jobs
@@ -36,7 +40,9 @@ class Server:
 
     def __init__(self, config: Config, warehouse: Warehouse, capture: Capture, observer: Observer) -> None:
         self.config, self.warehouse, self.capture, self.observer = config, warehouse, capture, observer
-        self.reader = LocalReader(warehouse)
+        self.uses = Uses()
+        self.reader = LocalReader(warehouse, Asker(self._fill, self.uses))
+        self.eviction = Eviction(warehouse, self.uses)
         self.token = secrets.token_hex(16)
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.jobs = Jobs()
@@ -67,6 +73,11 @@ class Server:
             with suppress(OSError):
                 conn.shutdown(socket.SHUT_RD)  # nothing more is asked
             thread.join(max(until - time.monotonic(), 0.0))
+
+    def _fill(self, view: str, keys: pa.Table) -> int:
+        """Keys of a partial view, on the loop's thread: who asks for the same ones meanwhile finds them there."""
+        self.capture.stream.wake()
+        return self.jobs.ask(lambda: fill(self.warehouse, view, keys))
 
     @property
     def wanted(self) -> int:
@@ -151,9 +162,9 @@ class Server:
 
     def _answer(self, op: str, args: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         if op == "query":
-            return {}, _ipc(self.reader.query(args["sql"], bool(args.get("internal"))))
+            return {}, _ipc(self.reader.query(args["sql"], bool(args.get("internal")), bool(args.get("every_key"))))
         if op == "export":
-            self.reader.export(args["view"], Path(args["path"]), args["format"])
+            self.reader.export(args["view"], Path(args["path"]), args["format"], bool(args.get("every_key")))
             return {}, b""
         if op == "sizes":
             return {"sizes": self.reader.sizes(args["view"])}, b""

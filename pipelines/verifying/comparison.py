@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +36,7 @@ class Verified:
     mirror: str = ""
     ties: bool = False
     tables: set[str] = field(default_factory=set)
+    keys: int | None = None  # of a partial view, how many are kept: it is compared for these
 
     @property
     def equal(self) -> bool:
@@ -56,17 +58,25 @@ class Verified:
                 "another order"
             )
         if self.equal:
-            return f"{name}: equal, {self.rows} rows"
+            return f"{name}: equal, {self.rows} rows{'' if self.keys is None else f' of {self.keys} keys'}"
         return f"{name}: DIFFERS, {self.missing} rows missing, {self.extra} too many; {self.example}"
 
     def to_json(self) -> dict[str, Any]:
         return {**{k: v for k, v in self.__dict__.items()}, "tables": sorted(self.tables)}
 
 
-def compared(out: Verified, types: list[Type], chunks: list[pa.Table], ours: pa.Table) -> Verified:
-    """`out` with what the comparison found, or why it could not be made."""
+def compared(
+    out: Verified,
+    types: list[Type],
+    chunks: list[pa.Table],
+    ours: pa.Table,
+    places: Sequence[int] = (),
+    keys: pa.Table | None = None,
+) -> Verified:
+    """`out` with what the comparison found, or why it could not be made. `keys`: rows of the source count that have
+    one of them, in the columns at `places`."""
     try:
-        difference(out, types, chunks, ours)
+        difference(out, types, chunks, ours, places, keys)
     except (duckdb.Error, pa.ArrowInvalid) as e:
         out.error = f"cannot be compared: {str(e).splitlines()[0]}"
     except ValueOutOfRange as e:
@@ -74,7 +84,14 @@ def compared(out: Verified, types: list[Type], chunks: list[pa.Table], ours: pa.
     return out
 
 
-def difference(out: Verified, types: list[Type], chunks: list[pa.Table], ours: pa.Table) -> None:
+def difference(
+    out: Verified,
+    types: list[Type],
+    chunks: list[pa.Table],
+    ours: pa.Table,
+    places: Sequence[int] = (),
+    keys: pa.Table | None = None,
+) -> None:
     """Both ways by EXCEPT ALL; numbers that are not exact on both sides are compared to 9 significant digits."""
     con = scratch()
     names = [f"c{i}" for i in range(len(types))]
@@ -87,6 +104,12 @@ def difference(out: Verified, types: list[Type], chunks: list[pa.Table], ours: p
     if not names:
         theirs = mine = "1 AS one"
     con.execute(f"CREATE TEMP TABLE theirs AS SELECT {theirs} FROM source_text")
+    if keys is not None:
+        con.register("keys_raw", keys.rename_columns([f"k{i}" for i in range(keys.num_columns)]))
+        there = " AND ".join(
+            f"c{p} IS NOT DISTINCT FROM {_comparable(f'k{i}', types[p])}" for i, p in enumerate(places)
+        )
+        con.execute(f"DELETE FROM theirs WHERE NOT EXISTS (SELECT 1 FROM keys_raw WHERE {there})")
     con.execute(f"CREATE TEMP TABLE mine AS SELECT {mine} FROM ours_raw")
     rows = con.execute("SELECT count(*) FROM theirs").fetchone()
     missing = con.execute("SELECT * FROM theirs EXCEPT ALL SELECT * FROM mine").to_arrow_table().to_pylist()

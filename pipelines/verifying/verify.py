@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from compiler.bind.query import Binder
 from compiler.catalog import Table
+from compiler.maintain.plan import ViewPlan
 from connectors.engine import EngineFailure, Pin
 from connectors.postgres.snapshot import SharedSnapshot, copy_query, in_snapshot, table_query
 from pipelines import deployment as store
@@ -135,11 +136,15 @@ def _view(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str, 
         out.error = f"cannot be compared: {str(e).splitlines()[0]}"
         return out
     try:
-        ours = warehouse.engine(v.engine).read(plan, now[0] if now else None, at)
+        engine = warehouse.engine(v.engine)
+        ours = engine.read(plan, now[0] if now else None, at)
+        keys = engine.asked_for(plan.asked, at) if plan.asked is not None else None
     except EngineFailure as e:
         out.error, out.unreadable = f"{e.message}: {e.detail}", True
         return out
-    compared(out, [c.type for _, c in plan.outputs], chunks, ours)
+    if keys is not None:
+        out.keys = keys.num_rows
+    compared(out, [c.type for _, c in plan.outputs], chunks, ours, _places(plan), keys)
     if plan.hangs_on_ties and not out.error and (out.missing or out.extra):
         out.ties = bool(warehouse.engine(v.engine).as_defined(plan, at))
     if out.equal and warehouse.engine(v.engine).counted(plan, at) is False:
@@ -148,6 +153,12 @@ def _view(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str, 
             "what is kept for it counts rows that are not there, or lacks some, and would go wrong later",
         )
     return out
+
+
+def _places(plan: ViewPlan) -> list[int]:
+    """Where the key of a partial view is among its columns."""
+    names = [n for n, _ in plan.outputs]
+    return [names.index(c.name) for c in plan.asked.columns] if plan.asked is not None else []
 
 
 def _mirror(config: Config, warehouse: Warehouse, engine: str, t: Table, snapshot: str, at: Pin) -> Verified:

@@ -15,6 +15,7 @@ from threading import Lock
 import pyarrow as pa
 
 from compiler.catalog import Table
+from compiler.maintain.asked import SCHEMA as ASKED
 from compiler.maintain.differentiate import Same
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
@@ -83,6 +84,8 @@ class LocalEngine:
         self.set_aside = self.inner.set_aside
         self.pinned, self.read, self.count = self.inner.pinned, self.inner.read, self.inner.count
         self.read_mirror, self.export = self.inner.read_mirror, self.inner.export
+        self.keys, self.absent, self.asked_for = self.inner.keys, self.inner.absent, self.inner.asked_for
+        self.weights, self.whole, self.read_whole = self.inner.weights, self.inner.whole, self.inner.read_whole
         self.counted, self.as_defined = self.inner.counted, self.inner.as_defined
 
     def _open(self, reader: Reader) -> None:
@@ -139,6 +142,9 @@ class LocalEngine:
                 self.inner.create_mirror(t)
 
     def drop_mirror(self, name: str) -> None:
+        if name in self.keys():
+            self.inner.drop_mirror(name)
+            return
         self.tables.pop(name, None)
         if self.dist.has(name):
             self.dist.drop(name)
@@ -170,7 +176,8 @@ class LocalEngine:
         self._writing.remove(view_folder(name))
 
     def _landed(self, s: Staged) -> None:
-        self._outbox.note(s)
+        if s.table.schema != ASKED:  # keys that were asked for are no part of what Delta has
+            self._outbox.note(s)
 
     def apply(
         self,

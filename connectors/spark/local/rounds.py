@@ -127,10 +127,11 @@ class Rounds:
         there = {r[0] for r in self.engine.con.execute("SELECT view_name FROM duckdb_views()").fetchall()}
         for view, plan in plans.items():
             name = view_folder(view)
-            if timed(plan.top) and name in versions:  # a view of that name was another
+            private = plan.asked is not None or bool(timed(plan.top))  # what readers see is not a table
+            if private and name in versions:  # a view of that name was another
                 self.remove(name)
             stays = name in versions and name not in whole and not plan.tables & moved
-            if stays or view not in there or timed(plan.top):
+            if stays or view not in there or private:
                 continue
             if self._view(name, view, lsn, anew=name not in versions):
                 written.append(name)

@@ -1,0 +1,98 @@
+"""The keys of partial views that somebody asked for: tables of the warehouse that batches read as they read mirrors."""
+
+from __future__ import annotations
+
+import duckdb
+import pyarrow as pa
+
+from compiler.ir.relation import Project
+from compiler.ir.types import Type
+from compiler.maintain.asked import SCHEMA, Asked
+from compiler.maintain.kept import Log
+from compiler.maintain.plan import ViewPlan
+from compiler.spelling.duckdb import type_name
+from connectors.duckdb import mirror
+from connectors.duckdb.mirror import q
+from connectors.engine import Printer
+
+SAMPLE = 1_000  # rows of a state that tell how many bytes one has
+
+
+def tables(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """Their names."""
+    found = con.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'base' AND starts_with(table_name, ?)",
+        [f"{SCHEMA}__"],
+    )
+    return {r[0] for r in found.fetchall()}
+
+
+def create(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+    """The table, empty, where it is not there."""
+    if asked.table.mirror not in tables(con):
+        for s in mirror.drop(asked.table.mirror) + mirror.create(asked.table):
+            con.execute(s)
+
+
+def absent(con: duckdb.DuckDBPyConnection, asked: Asked, wanted: pa.Table) -> pa.Table:
+    """Of keys, as text in the columns c0…, those that the table has not."""
+    there = " AND ".join(f"k.c{i} = b.{q(c.name)}" for i, c in enumerate(asked.columns))
+    return _of(con, asked, wanted, f" ANTI JOIN base.{q(asked.table.mirror)} b ON {there}")
+
+
+def as_text(con: duckdb.DuckDBPyConnection, asked: Asked, wanted: pa.Table) -> pa.Table:
+    """Keys in the columns c0… as text: each once, without those that are NULL in a part, or of no value of the key's
+    type."""
+    return _of(con, asked, wanted)
+
+
+def _of(con: duckdb.DuckDBPyConnection, asked: Asked, wanted: pa.Table, but: str = "") -> pa.Table:
+    typed = ", ".join(f"TRY_CAST(c{i} AS {type_name(c.type)}) AS c{i}" for i, c in enumerate(asked.columns))
+    found = ", ".join(f"{text(f'k.c{i}', c.type)} AS c{i}" for i, c in enumerate(asked.columns))
+    some = " AND ".join(f"k.c{i} IS NOT NULL" for i in range(len(asked.columns)))
+    con.register("wanted_keys", wanted)
+    try:
+        return con.execute(
+            f"SELECT {found} FROM (SELECT DISTINCT {typed} FROM wanted_keys) k{but} WHERE {some} ORDER BY ALL"
+        ).to_arrow_table()
+    finally:
+        con.unregister("wanted_keys")
+
+
+def text(column: str, t: Type) -> str:
+    """A value as `from_text` reads it."""
+    if t.name == "bool":
+        return f"CASE WHEN {column} THEN 't' ELSE 'f' END"
+    return f"CAST({column} AS VARCHAR)"
+
+
+def held(con: duckdb.DuckDBPyConnection, asked: Asked) -> pa.Table:
+    """The keys that are there."""
+    return con.execute(f"SELECT {mirror.columns(asked.table)} FROM base.{q(asked.table.mirror)}").to_arrow_table()
+
+
+def weights(con: duckdb.DuckDBPyConnection, printer: Printer, plan: ViewPlan) -> pa.Table:
+    """Of each key, as text in c0…, about how many bytes are kept for it, itself included: rows, times what a row of
+    its state has, uncompressed."""
+    assert plan.asked is not None
+    names = [f"c{i}" for i in range(len(plan.asked.columns))]
+    own = ", ".join(f"{q(c.name)} AS {n}" for n, c in zip(names, plan.asked.columns, strict=True))
+    parts = [f"SELECT {own}, 24 AS bytes FROM base.{q(plan.asked.table.mirror)}"]
+    for s in plan.states:
+        if isinstance(s, Log) or s.held is None:
+            continue
+        row = row_bytes(con, f"state.{q(s.name)}")
+        by = {k.name: e for e, k in s.held.pairs}
+        rows = Project(s.read(), tuple(zip(names, (by[k] for k in plan.asked.read().names), strict=True)))
+        keys = printer.query(rows, weight=False)
+        parts.append(f"SELECT {', '.join(names)}, {row} AS bytes FROM ({keys})")
+    shown = ", ".join(f"{text(n, c.type)} AS {n}" for n, c in zip(names, plan.asked.columns, strict=True))
+    return con.execute(
+        f"SELECT {shown}, sum(bytes)::BIGINT AS bytes FROM ({' UNION ALL '.join(parts)}) GROUP BY ALL"
+    ).to_arrow_table()
+
+
+def row_bytes(con: duckdb.DuckDBPyConnection, table: str) -> int:
+    """What a row has, from a sample."""
+    some = con.execute(f"SELECT * FROM {table} LIMIT {SAMPLE}").to_arrow_table()
+    return int(max(1, some.nbytes // max(1, some.num_rows)))

@@ -1,0 +1,50 @@
+"""Keys leave partial views whose rows have become more than their `memory`: those that were asked for least."""
+
+from __future__ import annotations
+
+import time
+
+from connectors.failpoints import reach
+from pipelines.asking.upquery import dismiss
+from pipelines.asking.uses import Uses
+from pipelines.project import memory_of
+from pipelines.warehouse import Warehouse
+
+LOOK = 2.0  # seconds between two looks at what is kept
+SHARE = 20.0  # times as long as a look took, at least, until the next
+LEFT = 0.9  # of the memory, once keys have left
+
+
+class Eviction:
+    """Looks at partial views now and then, on the thread that applies batches."""
+
+    def __init__(self, warehouse: Warehouse, uses: Uses) -> None:
+        self.warehouse, self.uses = warehouse, uses
+        self.next = 0.0
+        self.evicted = 0
+
+    def turn(self) -> int:
+        """How many keys left."""
+        begun = time.monotonic()
+        if begun < self.next:
+            return 0
+        gone = sum(self._view(v.name) for v in self.warehouse.deployment.views if not v.error and self._asked(v.name))
+        self.next = time.monotonic() + max(LOOK, SHARE * (time.monotonic() - begun))
+        self.evicted += gone
+        return gone
+
+    def _asked(self, view: str) -> bool:
+        return self.warehouse.view(view)[1].asked is not None
+
+    def _view(self, view: str) -> int:
+        limit = memory_of(self.warehouse.compiled[view])
+        v, plan = self.warehouse.view(view)
+        weights = self.warehouse.engine(v.engine).weights(plan)
+        used = sum(weights["bytes"].to_pylist())
+        if used <= limit:
+            return 0
+        keys = self.uses.rarest(view, weights, used - int(LEFT * limit))
+        reach("ask.evicting")
+        if keys.num_rows:
+            dismiss(self.warehouse, view, keys)
+        return int(keys.num_rows)
