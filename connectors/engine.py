@@ -167,9 +167,9 @@ class Engine(Protocol):
         """The tables of keys that were asked for, of all partial views."""
         ...
 
-    def absent(self, asked: Asked, wanted: pa.Table, at: Any = None) -> pa.Table:
-        """Of keys, those of which nothing is kept yet: each once, none that is NULL in a part, as text in the columns
-        c0…"""
+    def look_up(self, asked: Asked, wanted: pa.Table, at: Any = None) -> pa.Table:
+        """Keys, in the columns c0…: each once, none that is NULL in a part, as text, with `absent`, whether nothing is
+        kept of it yet."""
         ...
 
     def asked_for(self, asked: Asked, at: Any = None) -> pa.Table:

@@ -218,8 +218,8 @@ class DuckDBEngine:
     def keys(self) -> set[str]:
         return keys.tables(self.con)
 
-    def absent(self, asked: Asked, wanted: pa.Table, at: Pin | None = None) -> pa.Table:
-        return keys.absent(at.con if isinstance(at, DuckDBPin) else self.con.cursor(), asked, wanted)
+    def look_up(self, asked: Asked, wanted: pa.Table, at: Pin | None = None) -> pa.Table:
+        return keys.looked_up(at.con if isinstance(at, DuckDBPin) else self.con.cursor(), asked, wanted)
 
     def asked_for(self, asked: Asked, at: Pin | None = None) -> pa.Table:
         return keys.held(at.con if isinstance(at, DuckDBPin) else self.con.cursor(), asked)

@@ -34,26 +34,18 @@ def create(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
             con.execute(s)
 
 
-def absent(con: duckdb.DuckDBPyConnection, asked: Asked, wanted: pa.Table) -> pa.Table:
-    """Of keys, as text in the columns c0…, those that the table has not."""
-    there = " AND ".join(f"k.c{i} = b.{q(c.name)}" for i, c in enumerate(asked.columns))
-    return _of(con, asked, wanted, f" ANTI JOIN base.{q(asked.table.mirror)} b ON {there}")
-
-
-def as_text(con: duckdb.DuckDBPyConnection, asked: Asked, wanted: pa.Table) -> pa.Table:
+def looked_up(con: duckdb.DuckDBPyConnection, asked: Asked, wanted: pa.Table) -> pa.Table:
     """Keys in the columns c0… as text: each once, without those that are NULL in a part, or of no value of the key's
-    type."""
-    return _of(con, asked, wanted)
-
-
-def _of(con: duckdb.DuckDBPyConnection, asked: Asked, wanted: pa.Table, but: str = "") -> pa.Table:
+    type; and in `absent`, whether the table does not have them."""
+    there = " AND ".join(f"k.c{i} = b.{q(c.name)}" for i, c in enumerate(asked.columns))
     typed = ", ".join(f"TRY_CAST(c{i} AS {type_name(c.type)}) AS c{i}" for i, c in enumerate(asked.columns))
     found = ", ".join(f"{text(f'k.c{i}', c.type)} AS c{i}" for i, c in enumerate(asked.columns))
     some = " AND ".join(f"k.c{i} IS NOT NULL" for i in range(len(asked.columns)))
     con.register("wanted_keys", wanted)
     try:
         return con.execute(
-            f"SELECT {found} FROM (SELECT DISTINCT {typed} FROM wanted_keys) k{but} WHERE {some} ORDER BY ALL"
+            f"SELECT {found}, b.{q(asked.columns[0].name)} IS NULL AS absent FROM (SELECT DISTINCT {typed} FROM "
+            f"wanted_keys) k LEFT JOIN base.{q(asked.table.mirror)} b ON {there} WHERE {some} ORDER BY ALL"
         ).to_arrow_table()
     finally:
         con.unregister("wanted_keys")

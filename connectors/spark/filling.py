@@ -57,7 +57,7 @@ class Filling(Recursion):
     def keys(self) -> set[str]:
         return set()
 
-    def absent(self, asked: Asked, wanted: pa.Table, at: Any = None) -> pa.Table:
+    def look_up(self, asked: Asked, wanted: pa.Table, at: Any = None) -> pa.Table:
         raise _not_partial(asked)
 
     def asked_for(self, asked: Asked, at: Any = None) -> pa.Table:

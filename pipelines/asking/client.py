@@ -50,10 +50,11 @@ def _exactly(sock: socket.socket, n: int) -> bytes:
 
 
 class RemoteReader:
-    """Reads through a running pipeline."""
+    """Reads through a running pipeline. `filled`: keys of partial views that the last query had to wait for."""
 
     def __init__(self, sock: socket.socket, token: str) -> None:
         self.sock, self.token = sock, token
+        self.filled = 0
 
     def __enter__(self) -> RemoteReader:
         return self
@@ -78,7 +79,8 @@ class RemoteReader:
         return 1
 
     def query(self, sql: str, internal: bool = False, every_key: bool = False) -> pa.Table:
-        _, body = self.ask("query", sql=sql, internal=internal, every_key=every_key)
+        head, body = self.ask("query", sql=sql, internal=internal, every_key=every_key)
+        self.filled = int(head.get("filled", 0))
         return pa.ipc.open_stream(body).read_all()
 
     def rows(self) -> dict[str, int | None]:

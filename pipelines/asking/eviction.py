@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 from connectors.failpoints import reach
 from pipelines.asking.upquery import dismiss
 from pipelines.asking.uses import Uses
+from pipelines.observe.snapshot import PartialShot
 from pipelines.project import memory_of
 from pipelines.warehouse import Warehouse
 
@@ -21,17 +23,35 @@ class Eviction:
     def __init__(self, warehouse: Warehouse, uses: Uses) -> None:
         self.warehouse, self.uses = warehouse, uses
         self.next = 0.0
-        self.evicted = 0
+        self.evicted: Counter[str] = Counter()
+        self.told: dict[str, tuple[int, int]] = {}  # view → keys and bytes, when it was looked at last
 
     def turn(self) -> int:
         """How many keys left."""
         begun = time.monotonic()
         if begun < self.next:
             return 0
-        gone = sum(self._view(v.name) for v in self.warehouse.deployment.views if not v.error and self._asked(v.name))
+        gone = 0
+        for v in self.warehouse.deployment.views:
+            if not v.error and self._asked(v.name):
+                n = self._view(v.name)
+                self.evicted[v.name] += n
+                gone += n
         self.next = time.monotonic() + max(LOOK, SHARE * (time.monotonic() - begun))
-        self.evicted += gone
         return gone
+
+    def shots(self) -> dict[str, PartialShot]:
+        """What partial views keep, as it was last looked at, and how they were asked."""
+        return {
+            v: {
+                "keys": keys,
+                "bytes": size,
+                "hits": self.uses.hits[v],
+                "misses": self.uses.misses[v],
+                "evicted": self.evicted[v],
+            }
+            for v, (keys, size) in self.told.items()
+        }
 
     def _asked(self, view: str) -> bool:
         return self.warehouse.view(view)[1].asked is not None
@@ -41,6 +61,7 @@ class Eviction:
         v, plan = self.warehouse.view(view)
         weights = self.warehouse.engine(v.engine).weights(plan)
         used = sum(weights["bytes"].to_pylist())
+        self.told[view] = weights.num_rows, used
         if used <= limit:
             return 0
         keys = self.uses.rarest(view, weights, used - int(LEFT * limit))

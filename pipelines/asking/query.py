@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import duckdb
 import pyarrow as pa
@@ -19,13 +19,13 @@ from compiler.errors import InvalidSql, TidemarkError
 from compiler.maintain.asked import Asked
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
-from connectors.duckdb.engine import DuckDBEngine
-from connectors.duckdb.keys import as_text
+from connectors.duckdb.keys import looked_up
 from connectors.duckdb.session import scratch
 from pipelines.asking.keys import Wanted, wanted
 from pipelines.asking.read_only import checked, functions_of, the_query
+from pipelines.asking.upquery import absent
 from pipelines.asking.uses import Uses, keys_in
-from pipelines.deployment import DeployedView
+from pipelines.deployment import LOCAL, DeployedView
 from pipelines.warehouse import Warehouse
 
 TRIES = 20  # to find all keys there: each filling may bring keys of another view that give more
@@ -52,11 +52,19 @@ class Asker:
         self.fill(view, keys)
 
 
+@dataclass(frozen=True)
+class Answer:
+    """Rows, and how many keys of partial views were filled for them."""
+
+    rows: pa.Table
+    filled: int
+
+
 def answer(
     warehouse: Warehouse, sql: str, internal: bool = False, asker: Asker | None = None, every_key: bool = False
-) -> pa.Table:
-    """The result of a query in DuckDB's SQL; views on Spark are read first, all at one version. `every_key`: partial
-    views are computed for all keys, from the mirrors."""
+) -> Answer:
+    """The result of a query in DuckDB's SQL; views that are elsewhere are read first, all at one version. `every_key`:
+    partial views are computed for all keys, from the mirrors."""
     asker = asker or Asker()
     views = {v.name: v for v in warehouse.deployment.views}
     read = checked(sql, set(views), internal)
@@ -69,14 +77,13 @@ def answer(
     waited: list[tuple[str, pa.Table]] = []
     try:
         for _ in range(TRIES):
-            with _reading(warehouse, used, keyed if every_key else {}) as (con, at):
-                keys = [(w, _keys(con, w, keyed[w.view])) for w in some]
-                absent = [(w.view, _absent(warehouse, keyed[w.view], views[w.view], k, at)) for w, k in keys]
-                gone = [(v, k) for v, k in absent if k.num_rows]
+            with _reading(warehouse, used, keyed if every_key else {}) as at:
+                keys = [(w, _keys(warehouse, w, at)) for w in some]
+                gone = [(w.view, missing) for w, k in keys if (missing := absent(k)).num_rows]
                 if not gone:
-                    got = _run(con, sql)
+                    got = _execute(at.con, sql).to_arrow_table()
                     _count(asker, keys, waited)
-                    return got
+                    return Answer(got, sum(k.num_rows for _, k in waited))
             for view, k in gone:
                 asker.missing(view, k)
                 waited.append((view, k))
@@ -112,42 +119,52 @@ def _volatile() -> set[str]:
     return {r[0] for r in rows.fetchall()} | {"LIMIT", "SAMPLE"}
 
 
+@runtime_checkable
+class HasConnection(Protocol):
+    con: duckdb.DuckDBPyConnection
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A connection in a transaction, of `engine` where that is not '', and the pin of the views that are elsewhere."""
+
+    engine: str
+    con: duckdb.DuckDBPyConnection
+    elsewhere: Any
+
+
 @contextmanager
-def _reading(
-    warehouse: Warehouse, used: list[DeployedView], whole: dict[str, ViewPlan]
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, Any]]:
-    """A connection that reads the views, in one transaction, and the pin of those on Spark. `whole`: partial views that
-    are read for every key."""
-    remote = [v for v in used if v.engine == "spark"]
-    con = _connection(warehouse)
+def _reading(warehouse: Warehouse, used: list[DeployedView], whole: dict[str, ViewPlan]) -> Iterator[_Reading]:
+    """A connection that reads the views, in one transaction, and the pin of those that are elsewhere. `whole`: partial
+    views that are read for every key."""
+    home = _home(warehouse, used)
+    remote = [v for v in used if v.engine != home]
+    con = _connection(warehouse, home)
     try:
         for v in used:
-            if v.name in whole and v.engine == "duckdb":
-                query = warehouse.engine("duckdb").whole(whole[v.name])
+            if v.name in whole and v.engine == home:
+                query = warehouse.engine(home).whole(whole[v.name])
                 con.execute(f"CREATE OR REPLACE TEMP VIEW {ident(v.name).sql('duckdb')} AS {query}")
         with ExitStack() as stack:
-            at = stack.enter_context(warehouse.engine("spark").pinned()) if remote else None
+            at = stack.enter_context(warehouse.engine(remote[0].engine).pinned()) if remote else None
             for v in remote:
-                engine, plan = warehouse.engine("spark"), warehouse.view(v.name)[1]
+                engine, plan = warehouse.engine(v.engine), warehouse.view(v.name)[1]
                 rows = engine.read_whole(plan, at) if v.name in whole else engine.read(plan, None, at)
                 con.register(v.name, rows)
             con.execute("BEGIN TRANSACTION READ ONLY")
-            yield con, at
+            yield _Reading(home, con, at)
     finally:
         with suppress(duckdb.Error):
             con.execute("ROLLBACK")
         con.close()
 
 
-def _absent(warehouse: Warehouse, plan: ViewPlan, v: DeployedView, keys: pa.Table, at: Any) -> pa.Table:
+def _keys(warehouse: Warehouse, w: Wanted, at: _Reading) -> pa.Table:
+    """The keys that a reading asks for, looked up in the transaction that answers. Raises InvalidSql where their type
+    is not compared as the key is kept."""
+    v, plan = warehouse.view(w.view)
     assert plan.asked is not None
-    return warehouse.engine(v.engine).absent(plan.asked, keys, at)
-
-
-def _keys(con: duckdb.DuckDBPyConnection, w: Wanted, plan: ViewPlan) -> pa.Table:
-    """The keys that a reading asks for; raises InvalidSql where their type is not compared as the key is kept."""
-    assert plan.asked is not None
-    got = _execute(con, w.query)
+    got = _execute(at.con, w.query)
     for c, d in zip(plan.asked.columns, got.description, strict=True):
         kind = str(d[1]).split("(")[0].upper()
         text = c.type.name in ("text", "varchar", "enum")
@@ -158,7 +175,10 @@ def _keys(con: duckdb.DuckDBPyConnection, w: Wanted, plan: ViewPlan) -> pa.Table
                 hint="CAST the other side to its type.",
                 code="partial_needs_key",
             )
-    return as_text(con, plan.asked, got.to_arrow_table())
+    found = got.to_arrow_table()
+    if v.engine == at.engine:
+        return looked_up(at.con, plan.asked, found)
+    return warehouse.engine(v.engine).look_up(plan.asked, found, at.elsewhere)
 
 
 def _count(asker: Asker, keys: list[tuple[Wanted, pa.Table]], waited: list[tuple[str, pa.Table]]) -> None:
@@ -166,11 +186,7 @@ def _count(asker: Asker, keys: list[tuple[Wanted, pa.Table]], waited: list[tuple
     for view, k in waited:
         new.setdefault(view, set()).update(keys_in(k))
     for w, k in keys:
-        asker.uses.asked(w.view, keys_in(k), len(new.pop(w.view, ())))
-
-
-def _run(con: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
-    return _execute(con, sql).to_arrow_table()
+        asker.uses.asked(w.view, keys_in(k.drop_columns("absent")), len(new.pop(w.view, ())))
 
 
 def _execute(con: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyConnection:
@@ -183,10 +199,17 @@ def _execute(con: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyConnect
         ) from e
 
 
-def _connection(warehouse: Warehouse) -> duckdb.DuckDBPyConnection:
-    if "duckdb" in warehouse.used_engines():
-        engine = warehouse.engine("duckdb")
-        assert isinstance(engine, DuckDBEngine)
+def _home(warehouse: Warehouse, used: list[DeployedView]) -> str:
+    """The engine whose own connection answers; '' where none has one: then what is read is brought to one."""
+    engines = {v.engine for v in used} or set(warehouse.used_engines())
+    own = [e for e in warehouse.used_engines() if e == "duckdb" or warehouse.deployment.location == LOCAL]
+    return next(iter(engines)) if len(engines) == 1 and engines <= set(own) else next(iter(own), "")
+
+
+def _connection(warehouse: Warehouse, home: str) -> duckdb.DuckDBPyConnection:
+    if home:
+        engine = warehouse.engine(home)
+        assert isinstance(engine, HasConnection)
         con = engine.con.cursor()
     else:
         con = scratch()

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import duckdb
@@ -31,6 +33,7 @@ INTERNAL_FUNCTIONS = {
 }
 INTERNAL_SCHEMAS = {"main", "base", "before", "before_rows", "state", "meta", "information_schema"}
 WRITING = {"nextval", "write_log"}
+_of_thread = threading.local()  # a connection each: making one takes longer than parsing
 
 
 def checked(sql: str, views: set[str], internal: bool) -> set[str]:
@@ -91,9 +94,12 @@ def the_query(sql: str) -> str:
     return found[0].query
 
 
+@lru_cache(256)
 def _tree(query: str) -> Any:
-    """DuckDB's own syntax tree."""
-    row = scratch().execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchone()
+    """DuckDB's own syntax tree. Nobody changes it."""
+    if not hasattr(_of_thread, "con"):
+        _of_thread.con = scratch()
+    row = _of_thread.con.execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchone()
     tree = json.loads(row[0]) if row else {}
     if tree.get("error", True):
         raise _refused("the query cannot be read", str(tree.get("error_message", "")))

@@ -12,7 +12,7 @@ import pyarrow as pa
 from compiler.errors import InvalidSql
 from compiler.ir.relation import Aggregate, walk
 from compiler.maintain.kept import lagging
-from pipelines.asking.query import Asker, answer
+from pipelines.asking.query import Answer, Asker, answer
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.private import published
@@ -70,6 +70,9 @@ class LocalReader:
         return self.warehouse.engine(self.warehouse.view(view)[0].engine).threads
 
     def query(self, sql: str, internal: bool = False, every_key: bool = False) -> pa.Table:
+        return self.answer(sql, internal, every_key).rows
+
+    def answer(self, sql: str, internal: bool = False, every_key: bool = False) -> Answer:
         return answer(self.warehouse, sql, internal, self.asker, every_key)
 
     def rows(self) -> dict[str, int | None]:

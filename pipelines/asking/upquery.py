@@ -21,12 +21,17 @@ def fill(warehouse: Warehouse, view: str, keys: pa.Table) -> int:
     v, plan = warehouse.view(view)
     assert plan.asked is not None
     engine = warehouse.engine(v.engine)
-    missing = engine.absent(plan.asked, keys)
+    missing = absent(engine.look_up(plan.asked, keys))
     reach("ask.missing")
     for part in _parts(missing):
         _apply(warehouse, engine, plan, Staged(plan.asked.table, _inserts(part), True, False, True), leaving=False)
     reach("ask.filled")
     return int(missing.num_rows)
+
+
+def absent(found: pa.Table) -> pa.Table:
+    """Of keys that were looked up, those that are not there."""
+    return found.filter(found["absent"]).drop_columns("absent")
 
 
 def dismiss(warehouse: Warehouse, view: str, keys: pa.Table) -> None:

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from pipelines.observe.snapshot import BatchSeconds, Counters, EngineShot, Snapshot, SourceShot, ViewShot
+from pipelines.observe.snapshot import BatchSeconds, Counters, EngineShot, PartialShot, Snapshot, SourceShot, ViewShot
 from pipelines.observe.state import RunState
 
 
@@ -33,6 +33,7 @@ class StateCollector(Collector):
         s = self.state.snapshot()
         yield from _engines(s["engines"])
         yield from _views(s["views"])
+        yield from _partial(s["partial"])
         yield from _source(s["source"])
         yield from _counters(s["counters"])
         yield _batch_seconds(s["batch_seconds"])
@@ -48,6 +49,17 @@ def _gauge(
         if value is not None:
             g.add_metric(key, value)
     return g
+
+
+def _partial(partial: dict[str, PartialShot]) -> Iterator[Metric]:
+    for name, text in (
+        ("keys", "Keys of a partial view that are kept."),
+        ("bytes", "About the bytes of their rows."),
+        ("hits", "Keys that readers found there."),
+        ("misses", "Keys that had to be filled."),
+        ("evicted", "Keys that left."),
+    ):
+        yield _gauge(f"partial_{name}", text, {(v,): p[name] for v, p in partial.items()}, ("view",))  # type: ignore[literal-required]
 
 
 def _engines(engines: dict[str, EngineShot]) -> Iterator[Metric]:

@@ -67,6 +67,16 @@ class BatchSeconds(TypedDict):
     last: float | None
 
 
+class PartialShot(TypedDict):
+    """A partial view: the keys and bytes that are kept, and keys that readers found there, did not, and that left."""
+
+    keys: int
+    bytes: int
+    hits: int
+    misses: int
+    evicted: int
+
+
 class Snapshot(TypedDict):
     """All of it at `at`, in seconds since the epoch; LSNs are numbers."""
 
@@ -78,6 +88,7 @@ class Snapshot(TypedDict):
     heartbeat_seconds: float  # since the loop's thread last moved
     engines: dict[str, EngineShot]
     views: list[ViewShot]
+    partial: dict[str, PartialShot]
     source: SourceShot
     counters: Counters
     batch_seconds: BatchSeconds

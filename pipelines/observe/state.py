@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipelines.observe.pace import Pace
-from pipelines.observe.snapshot import Counters, EngineShot, Phase, Snapshot, ViewShot, nothing
+from pipelines.observe.snapshot import Counters, EngineShot, PartialShot, Phase, Snapshot, ViewShot, nothing
 from pipelines.observe.source_state import SourceState
 
 
@@ -40,6 +40,7 @@ class RunState:
         self._engines: dict[str, _Engine] = {}
         self._views: dict[str, ViewInfo] = {}
         self._refresh: dict[str, float] = {}
+        self._partial: dict[str, PartialShot] = {}
         self._source = SourceState("away", self._started_at, "not connected yet")
         self._counters = nothing()
         self._pace = Pace(self._moved)
@@ -135,6 +136,11 @@ class RunState:
         with self._lock:
             self._refresh.update(seconds)
 
+    def keyed(self, partial: Mapping[str, PartialShot]) -> None:
+        """What partial views keep, and how they were asked."""
+        with self._lock:
+            self._partial.update(partial)
+
     def resident(self, size: int) -> None:
         """Bytes of memory that this process has."""
         with self._lock:
@@ -161,6 +167,7 @@ class RunState:
                 "heartbeat_seconds": max(moved - self._moved, 0.0),
                 "engines": {n: self._engine(e, now) for n, e in self._engines.items()},
                 "views": [self._view(v) for v in self._views.values()],
+                "partial": {v: p.copy() for v, p in self._partial.items()},
                 "source": self._source.shot(now),
                 "counters": self._counters.copy(),
                 "batch_seconds": self._pace.shot(),

@@ -162,7 +162,8 @@ class Server:
 
     def _answer(self, op: str, args: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         if op == "query":
-            return {}, _ipc(self.reader.query(args["sql"], bool(args.get("internal")), bool(args.get("every_key"))))
+            got = self.reader.answer(args["sql"], bool(args.get("internal")), bool(args.get("every_key")))
+            return {"filled": got.filled}, _ipc(got.rows)
         if op == "export":
             self.reader.export(args["view"], Path(args["path"]), args["format"], bool(args.get("every_key")))
             return {}, b""

@@ -43,6 +43,8 @@ HINT = "Choose another key, or leave strategy and key out: then all of the view 
 
 def offer(view: str, q: Relation, asked: Asked, columns: tuple[Col, ...]) -> Offer:
     """What first order keeps, for the keys alone; `columns` of the query make the key. Raises UnsupportedSql."""
+    if not any(isinstance(n, Scan) for n in walk(q)):
+        raise untraced(asked, "the view reads no table")
     made = first_order.offer(view, q)
     return held(made, asked, columns)
 
@@ -61,8 +63,6 @@ def check_key(view: str, asked: Asked) -> None:
 
 def held(made: Offer, asked: Asked, columns: tuple[Col, ...]) -> Offer:
     """A strategy's offer, its states held down to the keys. Raises UnsupportedSql where the key cannot be followed."""
-    if not made.states:
-        raise untraced(asked, "the view reads no table")
     return _Holding(asked, {s.name: s for s in made.states}).of(made, columns)
 
 

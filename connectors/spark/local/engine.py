@@ -84,7 +84,7 @@ class LocalEngine:
         self.set_aside = self.inner.set_aside
         self.pinned, self.read, self.count = self.inner.pinned, self.inner.read, self.inner.count
         self.read_mirror, self.export = self.inner.read_mirror, self.inner.export
-        self.keys, self.absent, self.asked_for = self.inner.keys, self.inner.absent, self.inner.asked_for
+        self.keys, self.look_up, self.asked_for = self.inner.keys, self.inner.look_up, self.inner.asked_for
         self.weights, self.whole, self.read_whole = self.inner.weights, self.inner.whole, self.inner.read_whole
         self.counted, self.as_defined = self.inner.counted, self.inner.as_defined
 

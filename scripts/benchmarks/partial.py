@@ -1,0 +1,172 @@
+"""Partial views: articles and their votes, read by key as a web page reads them, 99 reads to a vote (Noria, chapter 6).
+
+A running pipeline answers; which articles are read follows Zipf's law. Every answer of a sample is checked against the
+view that is kept for every key.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.capture import database
+from benchmarks.latency import _connect, _tidemark
+from connectors.postgres.connection import connect
+from pipelines.asking.client import RemoteReader
+
+ARTICLES, VOTES = 1_000_000, 2_000_000  # at scale 1
+EXPONENT, READS = 1.15, 0.99
+CHECKED = 50  # reads between two that are checked
+QUERY = """SELECT a.id, a.title, a.body, (SELECT count(*) FROM vote v WHERE v.article = a.id) AS votes FROM article a"""
+VIEW = "CREATE MATERIALIZED VIEW {name} WITH (engine = 'duckdb'{more}) AS\n" + QUERY + ";\n"
+LOOK = 250  # reads, of which the share of hits is told
+
+
+def run(
+    dsn: str, scale: float, operations: int, memory: list[str], work: Path, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Bytes, milliseconds and rates of a partial view for each bound of memory, beside one kept for every key."""
+    articles, votes = int(ARTICLES * scale), int(VOTES * scale)
+    out: dict[str, Any] = {"articles": articles, "votes": votes, "operations": operations, "exponent": EXPONENT}
+    with database(dsn) as own:
+        _tables(own, articles, votes)
+        out["full"] = _full(own, work, articles, operations, say)
+        out["partial"] = [_partial(own, work, articles, operations, m, say) for m in memory]
+    return out
+
+
+def _tables(dsn: str, articles: int, votes: int) -> None:
+    with connect(dsn) as c:
+        c.execute("CREATE TABLE article (id int PRIMARY KEY, title text, body text)")
+        c.execute("CREATE TABLE vote (id bigserial PRIMARY KEY, article int, who int)")
+        c.execute(
+            "INSERT INTO article SELECT i, 'article ' || i, repeat(md5(i::text), 3) FROM generate_series(1, %s) i",
+            (articles,),
+        )
+        c.execute(
+            "INSERT INTO vote (article, who) SELECT 1 + (random() * %s)::int %% %s, i FROM generate_series(1, %s) i",
+            (articles, articles, votes),
+        )
+
+
+@contextmanager
+def _pipeline(
+    dsn: str, work: Path, more: str, say: Callable[[str], None]
+) -> Iterator[tuple[RemoteReader, float, float]]:
+    """A pipeline that answers, the seconds that its deploy took, and when that was done."""
+    with tempfile.TemporaryDirectory(dir=work, prefix="partial-") as folder:
+        project = Path(folder)
+        quoted = dsn.replace("\\", "\\\\").replace('"', '\\"')
+        (project / "tidemark.toml").write_text(f'[source]\ndsn = "{quoted}"\n')
+        (project / "views").mkdir()
+        (project / "views" / "votes.sql").write_text(VIEW.format(name="votes", more=more))
+        begun = time.perf_counter()
+        subprocess.run(_tidemark(project, "deploy"), check=True, stdout=subprocess.DEVNULL)
+        deployed = time.perf_counter()
+        pipeline = subprocess.Popen(_tidemark(project, "run"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            with _connect(project / "warehouse", pipeline) as reader:
+                yield reader, deployed - begun, time.perf_counter()
+        finally:
+            pipeline.terminate()
+            pipeline.wait(60)
+            subprocess.run(_tidemark(project, "teardown", "--yes"), check=True, stdout=subprocess.DEVNULL)
+
+
+def _ids(articles: int, n: int) -> list[int]:
+    """Which articles are asked for: by rank as Zipf's law has it, ranks spread over the ids."""
+    weights = 1.0 / np.arange(1, articles + 1) ** EXPONENT
+    chance = np.random.default_rng(7)
+    ranks = np.searchsorted(np.cumsum(weights) / weights.sum(), chance.random(n))
+    return [int(x) for x in chance.permutation(articles)[ranks] + 1]
+
+
+def _full(dsn: str, work: Path, articles: int, operations: int, say: Callable[[str], None]) -> dict[str, Any]:
+    with _pipeline(dsn, work, "", say) as (reader, deploy, _):
+        took, per_second, _, _ = _drive(dsn, reader, _ids(articles, operations), None)
+        size = sum(b for _, b in reader.sizes("votes").values())
+    row = {"deploy": deploy, "bytes": size, "p50": _ms(took, 50), "p95": _ms(took, 95), "per_second": per_second}
+    say(
+        f"every key: deployed in {deploy:.1f} s, {size / 1e6:.0f} MB, a read p50 {row['p50']:.1f} ms, p95 {row['p95']:.1f}"
+    )
+    return row
+
+
+def _partial(
+    dsn: str, work: Path, articles: int, operations: int, memory: str, say: Callable[[str], None]
+) -> dict[str, Any]:
+    more = f", strategy = 'partial', key = 'id', memory = '{memory}'"
+    with _pipeline(dsn, work, more, say) as (reader, deploy, ready):
+        took, per_second, missed, reached = _drive(dsn, reader, _ids(articles, operations), "votes")
+        time.sleep(3)
+        state = reader.state()["partial"]["votes"]
+        size = sum(b for _, b in reader.sizes("votes").values())
+    hits = [t for t, m in zip(took, missed, strict=True) if not m]
+    misses = [t for t, m in zip(took, missed, strict=True) if m]
+    last = missed[len(missed) // 2 :]
+    row = {
+        "memory": memory,
+        "deploy": deploy,
+        "bytes": size,
+        "kept": state["bytes"],
+        "keys": state["keys"],
+        "evicted": state["evicted"],
+        "hit_rate": 1 - sum(last) / max(1, len(last)),
+        "hit_p50": _ms(hits, 50),
+        "hit_p95": _ms(hits, 95),
+        "miss_p50": _ms(misses, 50),
+        "miss_p95": _ms(misses, 95),
+        "per_second": per_second,
+        "to_90": None if reached is None else reached - ready,
+    }
+    say(
+        f"memory {memory}: {row['keys']:,} keys, {row['kept'] / 1e6:.1f} MB, {100 * row['hit_rate']:.1f} % hits; hit p50 "
+        f"{row['hit_p50']:.1f} ms, p95 {row['hit_p95']:.1f}; miss p50 {row['miss_p50']:.1f}, p95 {row['miss_p95']:.1f}"
+    )
+    return row
+
+
+def _ms(seconds: list[float], p: float) -> float:
+    return float(np.percentile(np.array(seconds) * 1e3, p)) if seconds else 0.0
+
+
+def _drive(
+    dsn: str, reader: RemoteReader, ids: list[int], partial: str | None
+) -> tuple[list[float], float, list[bool], float | None]:
+    """Seconds of each read, operations a second, whether it was a miss, and when 90 of 100 were hits."""
+    took: list[float] = []
+    missed: list[bool] = []
+    reached = None
+    chance, begun = random.Random(3), time.perf_counter()
+    with connect(dsn) as c:
+        for n, i in enumerate(ids):
+            if chance.random() > READS:
+                c.execute("INSERT INTO vote (article, who) VALUES (%s, %s)", (i, n))
+            asked = time.perf_counter()
+            got = reader.query(f"SELECT * FROM votes WHERE id = {i}")
+            took.append(time.perf_counter() - asked)
+            missed.append(reader.filled > 0)
+            if got.num_rows != 1:
+                raise SystemExit(f"partial: article {i} has {got.num_rows} rows")
+            if n % CHECKED == 0:
+                _check(c, reader, i)
+            if partial and reached is None and n >= LOOK and sum(missed[-LOOK:]) < LOOK / 10:
+                reached = time.perf_counter()
+    return took, len(ids) / (time.perf_counter() - begun), missed, reached
+
+
+def _check(c: Any, reader: RemoteReader, article: int) -> None:
+    """The row is Postgres' own, once the view is where Postgres is."""
+    reader.wait(c.execute("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn").fetchone()[0].__int__())
+    ours = reader.query(f"SELECT votes FROM votes WHERE id = {article}")["votes"][0].as_py()
+    (theirs,) = c.execute("SELECT count(*) FROM vote WHERE article = %s", (article,)).fetchone()
+    if ours != theirs:
+        raise SystemExit(f"partial: article {article} has {ours} votes, and not {theirs}")
