@@ -30,9 +30,7 @@ VIEW = "CREATE MATERIALIZED VIEW {name} WITH (engine = 'duckdb'{more}) AS\n" + Q
 LOOK = 250  # reads, of which the share of hits is told
 
 
-def run(
-    dsn: str, scale: float, operations: int, memory: list[str], work: Path, say: Callable[[str], None]
-) -> dict[str, Any]:
+def run(dsn: str, scale: float, operations: int, memory: list[str], work: Path, say: Say) -> dict[str, Any]:
     """Bytes, milliseconds and rates of a partial view for each bound of memory, beside one kept for every key."""
     articles, votes = int(ARTICLES * scale), int(VOTES * scale)
     out: dict[str, Any] = {"articles": articles, "votes": votes, "operations": operations, "exponent": EXPONENT}
@@ -58,9 +56,7 @@ def _tables(dsn: str, articles: int, votes: int) -> None:
 
 
 @contextmanager
-def _pipeline(
-    dsn: str, work: Path, more: str, say: Callable[[str], None]
-) -> Iterator[tuple[RemoteReader, float, float]]:
+def _pipeline(dsn: str, work: Path, more: str, say: Say) -> Iterator[tuple[RemoteReader, float, float]]:
     """A pipeline that answers, the seconds that its deploy took, and when that was done."""
     with tempfile.TemporaryDirectory(dir=work, prefix="partial-") as folder:
         project = Path(folder)
@@ -89,7 +85,7 @@ def _ids(articles: int, n: int) -> list[int]:
     return [int(x) for x in chance.permutation(articles)[ranks] + 1]
 
 
-def _full(dsn: str, work: Path, articles: int, operations: int, say: Callable[[str], None]) -> dict[str, Any]:
+def _full(dsn: str, work: Path, articles: int, operations: int, say: Say) -> dict[str, Any]:
     with _pipeline(dsn, work, "", say) as (reader, deploy, _):
         took, per_second, _, _ = _drive(dsn, reader, _ids(articles, operations), None)
         size = sum(b for _, b in reader.sizes("votes").values())
@@ -100,9 +96,7 @@ def _full(dsn: str, work: Path, articles: int, operations: int, say: Callable[[s
     return row
 
 
-def _partial(
-    dsn: str, work: Path, articles: int, operations: int, memory: str, say: Callable[[str], None]
-) -> dict[str, Any]:
+def _partial(dsn: str, work: Path, articles: int, operations: int, memory: str, say: Say) -> dict[str, Any]:
     more = f", strategy = 'partial', key = 'id', memory = '{memory}'"
     with _pipeline(dsn, work, more, say) as (reader, deploy, ready):
         took, per_second, missed, reached = _drive(dsn, reader, _ids(articles, operations), "votes")
@@ -128,8 +122,8 @@ def _partial(
         "to_90": None if reached is None else reached - ready,
     }
     say(
-        f"memory {memory}: {row['keys']:,} keys, {row['kept'] / 1e6:.1f} MB, {100 * row['hit_rate']:.1f} % hits; hit p50 "
-        f"{row['hit_p50']:.1f} ms, p95 {row['hit_p95']:.1f}; miss p50 {row['miss_p50']:.1f}, p95 {row['miss_p95']:.1f}"
+        f"memory {memory}: {row['keys']:,} keys, {row['kept'] / 1e6:.1f} MB, {100 * row['hit_rate']:.1f} % hits; hit "
+        f"p50 {row['hit_p50']:.1f} ms, p95 {row['hit_p95']:.1f}; miss p50 {row['miss_p50']:.1f}, p95 {row['miss_p95']:.1f}"
     )
     return row
 
@@ -170,3 +164,74 @@ def _check(c: Any, reader: RemoteReader, article: int) -> None:
     (theirs,) = c.execute("SELECT count(*) FROM vote WHERE article = %s", (article,)).fetchone()
     if ours != theirs:
         raise SystemExit(f"partial: article {article} has {ours} votes, and not {theirs}")
+
+
+def page(r: dict[str, Any]) -> list[str]:
+    """The part of docs/bench.md."""
+    full = r["full"]
+    rows = [
+        (
+            "every key",
+            f"{full['bytes'] / 1e6:.1f}",
+            "",
+            "",
+            *_took(full),
+            "",
+            "",
+            f"{full['per_second']:.0f}",
+            "",
+            _s(full["deploy"]),
+        )
+    ]
+    for p in r["partial"]:
+        share = f"{p['kept'] / 1e6:.1f}"
+        hits = f"{100 * p['hit_rate']:.1f} %"
+        rows.append(
+            (
+                p["memory"],
+                share,
+                f"{p['keys']:,}",
+                hits,
+                f"{p['hit_p50']:.1f}",
+                f"{p['hit_p95']:.1f}",
+                f"{p['miss_p50']:.1f}",
+                f"{p['miss_p95']:.1f}",
+                f"{p['per_second']:.0f}",
+                _s(p["to_90"]),
+                _s(p["deploy"]),
+            )
+        )
+    head = (
+        "memory",
+        "MB kept",
+        "keys",
+        "hits",
+        "hit p50",
+        "p95",
+        "miss p50",
+        "p95",
+        "reads a second",
+        "to 90 % hits",
+        "deploy",
+    )
+    return [
+        "## Partial views",
+        "",
+        f"{r['articles']:,} articles with their votes, on DuckDB, read one by one through a running pipeline while votes "
+        f"arrive: {100 * READS:g} % reads, which article by Zipf's law with exponent {r['exponent']}, {r['operations']:,} "
+        "operations, one reader. Milliseconds; MB of rows before compression, of the view that has every key MB of its "
+        f"file; hits in the second half. One of {CHECKED} answers was compared with Postgres' own.",
+        "",
+        f"| {' | '.join(head)} |",
+        "|" + "---|" * len(head),
+        *(f"| {' | '.join(row)} |" for row in rows),
+        "",
+    ]
+
+
+def _took(full: dict[str, Any]) -> tuple[str, str]:
+    return f"{full['p50']:.1f}", f"{full['p95']:.1f}"
+
+
+def _s(seconds: float | None) -> str:
+    return "–" if seconds is None else f"{seconds:.1f} s"

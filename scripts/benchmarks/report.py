@@ -17,6 +17,8 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
+from benchmarks import partial
+
 PACKAGES = ("duckdb", "pyarrow", "numpy", "psycopg", "sqlglot", "pyspark", "delta-spark", "deltalake")
 ENGINES = {
     "duckdb": "DuckDB",
@@ -49,6 +51,7 @@ def write(results: Path, docs: Path) -> list[Path]:
     parts += [_reads(kept["reads"])] if "reads" in kept else []
     parts += [_capture(kept["capture"])] if "capture" in kept else []
     parts += [_latency(kept["latency"])] if "latency" in kept else []
+    parts += [partial.page(kept["partial"])] if "partial" in kept else []
     text = "\n".join(line for part in parts for line in part).rstrip() + "\n"
     (docs / "bench.md").write_text(text, encoding="utf-8")
     return [docs / "bench.md", *([docs / "bench.png"] if refreshes else [])]
