@@ -27,6 +27,7 @@ EXPONENT, READS = 1.15, 0.99
 CHECKED = 50  # reads between two that are checked
 QUERY = """SELECT a.id, a.title, a.body, (SELECT count(*) FROM vote v WHERE v.article = a.id) AS votes FROM article a"""
 VIEW = "CREATE MATERIALIZED VIEW {name} WITH (engine = 'duckdb'{more}) AS\n" + QUERY + ";\n"
+Say = Callable[[str], None]
 LOOK = 250  # reads, of which the share of hits is told
 
 
@@ -91,7 +92,7 @@ def _full(dsn: str, work: Path, articles: int, operations: int, say: Say) -> dic
         size = sum(b for _, b in reader.sizes("votes").values())
     row = {"deploy": deploy, "bytes": size, "p50": _ms(took, 50), "p95": _ms(took, 95), "per_second": per_second}
     say(
-        f"every key: deployed in {deploy:.1f} s, {size / 1e6:.0f} MB, a read p50 {row['p50']:.1f} ms, p95 {row['p95']:.1f}"
+        f"every key: deployed in {deploy:.1f} s, {size / 1e6:.0f} MB, a read p50 {row['p50']:.1f} ms, p95 {row['p95']:.1f}"  # noqa: E501
     )
     return row
 
@@ -123,7 +124,7 @@ def _partial(dsn: str, work: Path, articles: int, operations: int, memory: str, 
     }
     say(
         f"memory {memory}: {row['keys']:,} keys, {row['kept'] / 1e6:.1f} MB, {100 * row['hit_rate']:.1f} % hits; hit "
-        f"p50 {row['hit_p50']:.1f} ms, p95 {row['hit_p95']:.1f}; miss p50 {row['miss_p50']:.1f}, p95 {row['miss_p95']:.1f}"
+        f"p50 {row['hit_p50']:.1f} ms, p95 {row['hit_p95']:.1f}; miss p50 {row['miss_p50']:.1f}, p95 {row['miss_p95']:.1f}"  # noqa: E501
     )
     return row
 
@@ -217,8 +218,8 @@ def page(r: dict[str, Any]) -> list[str]:
     return [
         "## Partial views",
         "",
-        f"{r['articles']:,} articles with their votes, on DuckDB, read one by one through a running pipeline while votes "
-        f"arrive: {100 * READS:g} % reads, which article by Zipf's law with exponent {r['exponent']}, {r['operations']:,} "
+        f"{r['articles']:,} articles with their votes, on DuckDB, read one by one through a running pipeline while votes "  # noqa: E501
+        f"arrive: {100 * READS:g} % reads, which article by Zipf's law with exponent {r['exponent']}, {r['operations']:,} "  # noqa: E501
         "operations, one reader. Milliseconds; MB of rows before compression, of the view that has every key MB of its "
         f"file; hits in the second half. One of {CHECKED} answers was compared with Postgres' own.",
         "",
