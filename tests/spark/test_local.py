@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,27 @@ def test_a_round_that_is_cut_off_is_done_again(project: Project, point: str, mon
         assert_published(project)
         lose(project)
         project.assert_equal()
+
+
+@pytest.mark.parametrize("point", ["local.written", "local.committed", "local.frontier", "local.cleared"])
+def test_a_round_that_failed_is_done_again_by_the_same_process(
+    project: Project, point: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it wrote already is not written a second time: the rows of a table without a key would count twice."""
+    for again in range(3):
+        project.source(
+            "INSERT INTO l SELECT 7, 'twice', NULL, NULL FROM generate_series(1, 3)",
+            "DELETE FROM l WHERE label = 'l1'" if again == 1 else "UPDATE t SET price = price + 1 WHERE id % 5 = 0",
+        )
+        monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({point: ("raise", 1 + again % 2)}))
+        with suppress(FailpointReached):  # closing is another round
+            project.catch_up()
+        monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({}))
+    project.source("UPDATE l SET label = 'last' WHERE label = 'l3'")
+    project.catch_up()
+    assert_published(project)
+    lose(project)
+    project.assert_equal()
 
 
 def test_the_source_is_told_of_what_is_in_delta_alone(project: Project) -> None:

@@ -49,6 +49,7 @@ class Rounds:
         self.unreadable: set[str] = set()  # views that failed when they were read last
         self.cost, self.ended = 0.0, 0.0
         self.looked = False
+        self.done = True  # whether the last round came to its end: else it may have been published, and not noted
         self.waiting = True  # whether there may be something that is not in Delta
         self.kept = self._agree()
 
@@ -58,7 +59,7 @@ class Rounds:
         if pin.versions is None or not since <= pin.lsn <= self.engine.frontier():
             self.published.withdraw(list(pin.versions or ()))
         else:
-            with self.outbox.forgetting(pin.lsn):  # a crash came between the file and this
+            with self.outbox.forgetting(pin.lsn):  # a crash, or a failure, came between the file and this
                 pass
         return pin.lsn
 
@@ -78,10 +79,13 @@ class Rounds:
 
     def run(self, tables: Iterable[Table], plans: Iterable[ViewPlan]) -> None:
         """Bring Delta to the frontier. Raises EngineFailure; then it stands where it stood."""
-        begun, done = time.monotonic(), False
+        begun = time.monotonic()
         try:
+            if not self.done:
+                self.kept = self._agree()
+            self.done = False
             self._run(list(tables), {p.view: p for p in plans})
-            done = True
+            self.done = True
         except (duckdb.Error, OSError) as e:
             raise EngineFailure(
                 "writing to Delta failed",
@@ -91,8 +95,9 @@ class Rounds:
         finally:
             self.ended = time.monotonic()
             self.cost = self.ended - begun
-            if not done:
+            if not self.done:
                 self.folders.clear()  # what they know of their tables may be too little
+                self.looked = False
 
     def _run(self, tables: list[Table], plans: dict[str, ViewPlan]) -> None:
         lsn, last = self.engine.frontier(), self.engine.last_commit()
@@ -146,7 +151,7 @@ class Rounds:
             f.sweep()
 
     def _look(self) -> None:
-        """Once a process: tables that are not as they were left are written anew."""
+        """Once a process, and after a round that failed: tables that are not as they were left are written anew."""
         for name in self.published.pin().versions or {}:
             if self._folder(name).damaged():
                 if name in self._away():
