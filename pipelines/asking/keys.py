@@ -1,26 +1,32 @@
 """Which keys of partial views a query asks for: found in its text, as a query that gives them.
 
-A view's key is asked for by conditions that all must hold where the view is read: `=`, `IN`, or OR of these, with
+A view's key is asked for by conditions that all must hold where the view is read: `=` or `IN`, or OR of these, with
 constants or a subquery of its own; or equal to a column of something else that is joined there, a list of values, a
-table function, another view. More keys than are needed do no harm; where it cannot be told which are needed, the
-query is refused.
+table function, another view. All of these are false of a NULL, so that they also discard what an outer join would add
+in the place of rows that are not kept.
+
+More keys than are needed do no harm: other conditions may be left out. Where it cannot be told which are needed, the
+query is refused. Keys that come from another partial view are told once that one's own are: never in a circle, where
+each would wait for the other, and both be empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.qualify import qualify
 
 from compiler.errors import InvalidSql
 from compiler.maintain.asked import Asked
+from pipelines.asking.parsed import parsed
 
 OUTER = {"LEFT": "right", "RIGHT": "left", "FULL": "neither"}  # kind of join → the side whose rows its ON chooses
+ONE_BY_ONE = {"", "NATURAL"}  # methods of joins that find rows by their condition alone: ASOF and POSITIONAL do not
+QUANTIFIERS = {"ALL", "ANY", "SOME"}  # before a list sqlglot takes them for functions
+READING = "reading"  # of which table in the query a table is a copy
+STRICT = (exp.Paren, exp.Cast, exp.TryCast, exp.Neg, exp.Add, exp.Sub, exp.Mul)  # NULL where what they read is
 
 
 @dataclass(frozen=True)
@@ -34,32 +40,48 @@ class Wanted:
 def wanted(sql: str, asked: Mapping[str, Asked], columns: Mapping[str, list[str]]) -> list[Wanted]:
     """Of each reading of the views `asked` (by name in lower case), the keys. `columns`: those of all views. Raises
     InvalidSql where a reading asks for no key."""
-    try:
-        tree = qualify(
-            sqlglot.parse_one(sql, read="duckdb"),
-            dialect="duckdb",
-            schema={v: dict.fromkeys(c, "UNKNOWN") for v, c in columns.items()},
-            validate_qualify_columns=False,
-            quote_identifiers=False,
-        )
-    except SqlglotError as e:
-        raise _refused(min(asked), "The query could not be read that far.") from e
-    named = {c.alias.lower() for c in tree.find_all(exp.CTE)}
-    out = []
-    for t in list(tree.find_all(exp.Table)):
-        name = t.name.lower()
-        if name not in asked:
-            continue
-        if name in named or t.args.get("db"):
-            raise _refused(name, "It is named with a schema, or a part of the query has its name.")
-        select = t.find_ancestor(exp.Select)
-        if select is None or not any(t is x for x in _sources(select)):
-            raise _refused(name, "It is read in a way that says no key.")
-        out.append(_Reading(asked[name], t, select).wanted())
+    tree = parsed(sql, columns)
+    if tree is None:
+        raise refused(min(asked), "The query has a form of which the keys are not found.")
+    if tree.find(exp.Collate) is not None:
+        raise refused(min(asked), "It compares by a collation.")
+    ctes = [c for c in tree.find_all(exp.CTE)]
+    named = {c.alias.lower(): c for c in ctes}
+    read = [t for t in tree.find_all(exp.Table) if t.name.lower() in asked]
+    for t in read:
+        if t.name.lower() in named or len(named) < len(ctes):
+            raise refused(t.name.lower(), "Parts of the query have the same name, or the view's.")
+    return _in_order([_reading(t, asked, named) for t in read])
+
+
+def _in_order(readings: list[_Reading]) -> list[Wanted]:
+    """The keys of readings, those first from which others take theirs."""
+    told: set[int] = set()
+    out, left = [], list(readings)
+    while left:
+        known = [(r, w) for r in left if (w := r.wanted(told)) is not None]
+        if not known:
+            raise refused(left[0].asked.view, left[0].lacking())
+        out += [w for _, w in known]
+        told |= {id(r.table) for r, _ in known}
+        left = [r for r in left if id(r.table) not in told]
     return out
 
 
-def _refused(view: str, detail: str) -> InvalidSql:
+def _reading(t: exp.Table, asked: Mapping[str, Asked], ctes: Mapping[str, exp.CTE]) -> _Reading:
+    view, alias = t.name.lower(), t.args.get("alias")
+    select = t.find_ancestor(exp.Select)
+    if {k for k, v in t.args.items() if v} - {"this", "alias"} or (alias is not None and alias.args.get("columns")):
+        raise refused(view, "It is read under other columns, or with a schema, a sample or a pivot.")
+    if select is None or not any(t is x for x in _sources(select)):
+        raise refused(view, "It is read in a way that says no key.")
+    methods = {(j.args.get("method") or "").upper() for j in select.args.get("joins") or []}
+    if methods - ONE_BY_ONE or select.args.get("laterals"):
+        raise refused(view, "What it is joined with is chosen by more than a condition.")
+    return _Reading(asked[view], t, select, frozenset(asked), ctes)
+
+
+def refused(view: str, detail: str) -> InvalidSql:
     return InvalidSql(
         f'view "{view}" is partial: a query has to ask for keys',
         detail=detail,
@@ -70,8 +92,16 @@ def _refused(view: str, detail: str) -> InvalidSql:
 
 
 def _sources(s: exp.Select) -> list[exp.Expr]:
-    source = s.args.get("from_") or s.args.get("from")
+    source = s.args.get("from_")
     return ([source.this] if source is not None else []) + [j.this for j in s.args.get("joins") or []]
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A column of the key is an expression of another source of the same SELECT."""
+
+    name: str
+    value: exp.Expr
 
 
 @dataclass(frozen=True)
@@ -79,26 +109,30 @@ class _Reading:
     asked: Asked
     table: exp.Table
     select: exp.Select
+    views: frozenset[str]  # the partial ones
+    ctes: Mapping[str, exp.CTE]
 
     @property
     def alias(self) -> str:
         return str(self.table.alias_or_name)
 
-    def wanted(self) -> Wanted:
-        conditions = list(self.conditions())
-        chosen: list[exp.Query] = []
+    # -- the keys
+
+    def wanted(self, told: set[int]) -> Wanted | None:
+        """The keys, where those of `told` readings are known (by the ids of their tables: expressions of the same text
+        are equal); None where it has to wait for another."""
+        constants: list[exp.Query] = []
         joint: dict[str, list[tuple[int, exp.Expr]]] = {}  # another source → places of the key that it gives
         for i, c in enumerate(self.asked.columns):
-            found = [x for x in (self.values(c.name, cond) for cond in conditions) if x is not None]
-            constant = next((x for x in found if isinstance(x, exp.Query)), None)
+            ready = [x for x in self.found(c.name) if self.reads(self.node(x)) <= told]
+            constant = next((x for x in ready if isinstance(x, exp.Query)), None)
             if constant is not None:
-                chosen.append(self._one(constant, i))
-            elif found:
-                source, e = found[0]
-                joint.setdefault(source, []).append((i, e))
+                constants.append(_column(constant, "c", f"c{i}"))
+            elif ready and isinstance(ready[0], _Source):
+                joint.setdefault(ready[0].name, []).append((i, ready[0].value))
             else:
-                raise _refused(self.asked.view, f'No condition on "{c.name}" tells which.')
-        chosen += [self._of(source, places, conditions) for source, places in joint.items()]
+                return None
+        chosen = constants + [self.listed(source, places) for source, places in joint.items()]
         query = exp.Select(
             expressions=[exp.column(f"c{i}") for i in range(len(self.asked.columns))], distinct=exp.Distinct()
         ).from_(chosen[0].subquery("s0"))
@@ -107,6 +141,41 @@ class _Reading:
         for w in reversed([a.args["with_"] for a in self._around() if a.args.get("with_")]):
             query = _with(query, w)
         return Wanted(self.asked.view, query.sql("duckdb"))
+
+    def lacking(self) -> str:
+        """Why its keys are not known."""
+        for c in self.asked.columns:
+            if not self.found(c.name):
+                return f'No condition on "{c.name}" tells which.'
+        return "Its keys come from a partial view whose own are not known without it."
+
+    def found(self, column: str) -> Sequence[exp.Query | _Source]:
+        """What conditions say of a column of the key."""
+        return [x for x in (self.values(column, c) for c in self.conditions) if x is not None]
+
+    def node(self, x: exp.Query | _Source) -> exp.Expr:
+        """What is read to get its values."""
+        return next(s for s in _sources(self.select) if s.alias_or_name == x.name) if isinstance(x, _Source) else x
+
+    def reads(self, n: exp.Expr, seen: frozenset[str] = frozenset()) -> set[int]:
+        """The readings of partial views that are in a part of the query."""
+        out: set[int] = set()
+        for t in n.find_all(exp.Table):
+            name = t.name.lower()
+            if name in self.views:
+                out.add(t.meta.get(READING, id(t)))
+            elif name in self.ctes and name not in seen:
+                out |= self.reads(self.ctes[name], seen | {name})
+        return out
+
+    def listed(self, source: str, places: list[tuple[int, exp.Expr]]) -> exp.Query:
+        """The values that another source has, of its rows that its own conditions leave."""
+        node = self.node(_Source(source, places[0][1]))
+        q = exp.Select(expressions=[exp.alias_(e.copy(), f"c{i}") for i, e in places]).from_(node.copy())
+        for c in self.conditions:
+            if c.find(exp.Query) is None and {x.table for x in _columns(c)} == {source}:
+                q = q.where(c.copy())
+        return q
 
     def _around(self) -> Iterator[exp.Expr]:
         """Queries that it stands in, the outermost last."""
@@ -118,107 +187,127 @@ class _Reading:
 
     # -- conditions
 
-    def conditions(self) -> Iterator[exp.Expr]:
+    @cached_property
+    def conditions(self) -> list[exp.Expr]:
         """What must hold of each row of the view that matters here."""
         where = self.select.args.get("where")
-        if where is not None:
-            yield from where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
+        out = list(_conjuncts(where.this)) if where is not None else []
         for j in self.select.args.get("joins") or []:
             on = j.args.get("on")
-            if on is None:
-                continue
             here = j.this is self.table
             kind = (j.args.get("kind") or "").upper()
             side = OUTER.get((j.args.get("side") or "").upper(), "both" if kind != "ANTI" else "right")
-            if side == "both" or (side == "right" and here) or (side == "left" and self._before(j)):
-                yield from on.flatten() if isinstance(on, exp.And) else [on]
+            if on is not None and (
+                side == "both" or (side == "right" and here) or (side == "left" and self._is_all_before(j))
+            ):
+                out += _conjuncts(on)
+        return out
 
-    def _before(self, j: exp.Join) -> bool:
+    def _is_all_before(self, j: exp.Join) -> bool:
         """Whether the view is the only thing on the left of a join."""
         return _sources(self.select)[0] is self.table and (self.select.args.get("joins") or [None])[0] is j
 
-    def values(self, column: str, c: exp.Expr) -> exp.Query | tuple[str, exp.Expr] | None:
-        """What a condition says of a column: a query of one column, or another source here and an expression of it."""
+    def values(self, column: str, c: exp.Expr) -> exp.Query | _Source | None:
+        """What a condition says of a column: a query with the column c, or another source here."""
         c = c.unnest()
         if isinstance(c, exp.Or):
-            parts = [self.values(column, x) for x in c.flatten()]
-            return _together([p if isinstance(p, exp.Query) else None for p in parts])
+            return _together([self.values(column, x) for x in c.flatten()])
+        if isinstance(c, exp.And):
+            return next((v for v in (self.values(column, x) for x in _conjuncts(c)) if isinstance(v, exp.Query)), None)
         if isinstance(c, exp.In) and self._is(c.this, column):
             if (q := c.args.get("query")) is not None:
                 return self._own(q.unnest() if isinstance(q, exp.Subquery) else q)
-            if (u := c.args.get("unnest")) is not None:
-                return self._constant(u)
-            each = [self._constant(e) for e in c.expressions]
-            return _together(each)
-        if isinstance(c, exp.EQ | exp.NullSafeEQ):
+            if c.args.get("unnest") is not None or c.args.get("field") is not None:
+                return None
+            return _together([self._constant(e) for e in c.expressions])
+        if type(c) is exp.EQ or type(c) is exp.NullSafeEQ:
             for a, b in ((c.this, c.expression), (c.expression, c.this)):
                 if self._is(a, column):
-                    return self._equal(b)
+                    return self._equal(b) if type(c) is exp.EQ else self._constant(b) if _is_literal(b) else None
         return None
 
     def _is(self, e: exp.Expr | None, column: str) -> bool:
         e = e.unnest() if e is not None else None
         return isinstance(e, exp.Column) and e.table == self.alias and e.name.lower() == column.lower()
 
-    def _equal(self, e: exp.Expr) -> exp.Query | tuple[str, exp.Expr] | None:
+    def _equal(self, e: exp.Expr) -> exp.Query | _Source | None:
+        if isinstance(e, exp.All) or (isinstance(e, exp.Anonymous) and e.name.upper() in QUANTIFIERS):
+            return None
         if isinstance(e, exp.Any):
             inner = e.this.unnest()
             if isinstance(inner, exp.Query):
-                return self._own(inner)
+                return self._own(inner) if isinstance(inner, exp.Select) else None
             return self._constant(exp.Explode(this=inner.copy()))
         if (q := self._constant(e)) is not None:
             return q
         others = {c.table for c in _columns(e)}
-        if len(others) != 1 or e.find(exp.Query) is not None:
+        if len(others) != 1 or not _is_strict(e):
             return None
         (other,) = others
         names = [x.alias_or_name for x in _sources(self.select)]
-        return (other, e) if other != self.alias and names.count(other) == 1 else None
+        return _Source(other, e) if other != self.alias and names.count(other) == 1 else None
 
     def _constant(self, e: exp.Expr) -> exp.Query | None:
         """An expression that reads nothing of the query around it."""
-        inside = [q for q in e.find_all(exp.Query)]
+        inside = list(e.find_all(exp.Query))
         if any(self._own(q) is None for q in inside):
             return None
-        free = [c for c in _columns(e) if not any(c in set(q.find_all(exp.Column)) for q in inside)]
-        return exp.Select(expressions=[exp.alias_(e.copy(), "c")]) if not free else None
+        own = {id(x) for q in inside for x in q.walk()}
+        free = [c for c in e.find_all(exp.Column, exp.Star, exp.Columns) if id(c) not in own]
+        return exp.Select(expressions=[exp.alias_(_marked(e), "c")]) if not free else None
 
     def _own(self, q: exp.Expr) -> exp.Query | None:
-        """A subquery, where it reads nothing of the query around it."""
-        if not isinstance(q, exp.Query):
+        """A subquery of one column, where it reads nothing of the query around it."""
+        if not isinstance(q, exp.Query) or len(q.named_selects) != 1 or q.named_selects[0] in ("", "*"):
             return None
         sources = {x.alias_or_name for s in q.find_all(exp.Select) for x in _sources(s)}
-        if any(c.table not in sources for c in _columns(q)) or len(q.named_selects) != 1:
+        if any(c.table not in sources for c in _columns(q)):
             return None
-        (name,) = q.named_selects
-        return exp.Select(expressions=[exp.alias_(exp.column(name), "c")]).from_(q.copy().subquery("o"))
-
-    # -- the keys
-
-    @staticmethod
-    def _one(q: exp.Query, place: int) -> exp.Query:
-        return exp.Select(expressions=[exp.alias_(exp.column("c"), f"c{place}")]).from_(q.subquery("o"))
-
-    def _of(self, source: str, places: list[tuple[int, exp.Expr]], conditions: list[exp.Expr]) -> exp.Query:
-        """The values that another source has, of its rows that its own conditions leave."""
-        node = next(x for x in _sources(self.select) if x.alias_or_name == source)
-        if any(c.table in {x.alias_or_name for x in _sources(self.select)} for c in _columns(node)) and not isinstance(
-            node, exp.Subquery
-        ):
-            raise _refused(self.asked.view, f'Its keys come from "{source}", which depends on what is beside it.')
-        q = exp.Select(expressions=[exp.alias_(e.copy(), f"c{i}") for i, e in places]).from_(node.copy())
-        for c in conditions:
-            if c.find(exp.Query) is None and {x.table for x in _columns(c)} == {source}:
-                q = q.where(c.copy())
-        return q
+        return _column(_marked(q), q.named_selects[0], "c")
 
 
-def _together(each: list[exp.Query | None]) -> exp.Query | None:
-    """The values of all, where all are known."""
-    some = [q for q in each if q is not None]
+def _conjuncts(e: exp.Expr) -> Iterator[exp.Expr]:
+    e = e.unnest()
+    if isinstance(e, exp.And):
+        yield from _conjuncts(e.this)
+        yield from _conjuncts(e.expression)
+    else:
+        yield e
+
+
+def _marked(e: exp.Expr) -> exp.Expr:
+    """A copy, whose tables tell which they are copies of."""
+    new = e.copy()
+    for old, copy in zip(e.find_all(exp.Table), new.find_all(exp.Table), strict=True):
+        copy.meta[READING] = old.meta.get(READING, id(old))
+    return new
+
+
+def _column(q: exp.Expr, name: str, alias: str) -> exp.Query:
+    assert isinstance(q, exp.Query)
+    return exp.Select(expressions=[exp.alias_(exp.column(name), alias)]).from_(q.subquery("o"))
+
+
+def _together(each: Sequence[exp.Query | _Source | None]) -> exp.Query | None:
+    """The values of all, where all are known by themselves."""
+    some = [q for q in each if isinstance(q, exp.Query)]
     if not some or len(some) < len(each):
         return None
     return reduce(lambda a, b: exp.union(a, b, distinct=True), some)
+
+
+def _is_literal(e: exp.Expr) -> bool:
+    e = e.unnest()
+    return isinstance(e, exp.Literal) or (isinstance(e, exp.Neg | exp.Cast) and _is_literal(e.this))
+
+
+def _is_strict(e: exp.Expr) -> bool:
+    """Whether it is NULL where a column that it reads is: so is it of a row that an outer join adds."""
+    if isinstance(e, exp.Column):
+        return not isinstance(e.this, exp.Star)
+    if isinstance(e, STRICT):
+        return all(_is_strict(x) or _is_literal(x) for x in (e.this, e.expression) if isinstance(x, exp.Expr))
+    return False
 
 
 def _columns(e: exp.Expr) -> list[exp.Column]:

@@ -6,11 +6,8 @@ answers it, so that none can be missing there unnoticed; what is missing is fill
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, Protocol, runtime_checkable
 
 import duckdb
 import pyarrow as pa
@@ -18,14 +15,13 @@ import pyarrow as pa
 from compiler.errors import InvalidSql, TidemarkError
 from compiler.maintain.asked import Asked
 from compiler.maintain.plan import ViewPlan
-from compiler.spelling import ident
 from connectors.duckdb.keys import looked_up
-from connectors.duckdb.session import scratch
-from pipelines.asking.keys import Wanted, wanted
-from pipelines.asking.read_only import checked, functions_of, the_query
+from pipelines.asking.keys import Wanted, refused, wanted
+from pipelines.asking.pinned import Pinned, pinned
+from pipelines.asking.read_only import checked, recursive, the_query, unsteady
 from pipelines.asking.upquery import absent
 from pipelines.asking.uses import Uses, keys_in
-from pipelines.deployment import LOCAL, DeployedView
+from pipelines.deployment import DeployedView
 from pipelines.warehouse import Warehouse
 
 TRIES = 20  # to find all keys there: each filling may bring keys of another view that give more
@@ -74,11 +70,12 @@ def answer(
             raise warehouse.set_aside_error(v)
     keyed = {v.name: p for v in used if (p := warehouse.view(v.name)[1]).asked is not None}
     some = _wanted(sql, keyed, warehouse, views) if keyed and not every_key else []
+    scratched = recursive(sql) and not internal
     waited: list[tuple[str, pa.Table]] = []
     try:
         for _ in range(TRIES):
-            with _reading(warehouse, used, keyed if every_key else {}) as at:
-                keys = [(w, _keys(warehouse, w, at)) for w in some]
+            with pinned(warehouse, used, keyed if every_key else {}, scratched) as at:
+                keys = [(w, _keys(warehouse, w, at, sql)) for w in some]
                 gone = [(w.view, missing) for w, k in keys if (missing := absent(k)).num_rows]
                 if not gone:
                     got = _execute(at.con, sql).to_arrow_table()
@@ -103,7 +100,7 @@ def _wanted(sql: str, keyed: dict[str, ViewPlan], warehouse: Warehouse, views: d
     columns = {n.lower(): [c for c, _ in warehouse.view(n)[1].outputs] for n in views}
     found = wanted(the_query(sql), asked, columns)
     for w in found:
-        if bad := functions_of(w.query) & _volatile():
+        if bad := unsteady(w.query):
             raise InvalidSql(
                 f'the keys that the query asks view "{w.view}" for are not the same twice',
                 detail=f"They depend on {min(bad)}, so that others could be read than were filled.",
@@ -113,72 +110,38 @@ def _wanted(sql: str, keyed: dict[str, ViewPlan], warehouse: Warehouse, views: d
     return found
 
 
-@cache
-def _volatile() -> set[str]:
-    rows = scratch().execute("SELECT DISTINCT function_name FROM duckdb_functions() WHERE stability = 'VOLATILE'")
-    return {r[0] for r in rows.fetchall()} | {"LIMIT", "SAMPLE"}
-
-
-@runtime_checkable
-class HasConnection(Protocol):
-    con: duckdb.DuckDBPyConnection
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """A connection in a transaction, of `engine` where that is not '', and the pin of the views that are elsewhere."""
-
-    engine: str
-    con: duckdb.DuckDBPyConnection
-    elsewhere: Any
-
-
-@contextmanager
-def _reading(warehouse: Warehouse, used: list[DeployedView], whole: dict[str, ViewPlan]) -> Iterator[_Reading]:
-    """A connection that reads the views, in one transaction, and the pin of those that are elsewhere. `whole`: partial
-    views that are read for every key."""
-    home = _home(warehouse, used)
-    remote = [v for v in used if v.engine != home]
-    con = _connection(warehouse, home)
-    try:
-        for v in used:
-            if v.name in whole and v.engine == home:
-                query = warehouse.engine(home).whole(whole[v.name])
-                con.execute(f"CREATE OR REPLACE TEMP VIEW {ident(v.name).sql('duckdb')} AS {query}")
-        with ExitStack() as stack:
-            at = stack.enter_context(warehouse.engine(remote[0].engine).pinned()) if remote else None
-            for v in remote:
-                engine, plan = warehouse.engine(v.engine), warehouse.view(v.name)[1]
-                rows = engine.read_whole(plan, at) if v.name in whole else engine.read(plan, None, at)
-                con.register(v.name, rows)
-            con.execute("BEGIN TRANSACTION READ ONLY")
-            yield _Reading(home, con, at)
-    finally:
-        with suppress(duckdb.Error):
-            con.execute("ROLLBACK")
-        con.close()
-
-
-def _keys(warehouse: Warehouse, w: Wanted, at: _Reading) -> pa.Table:
+def _keys(warehouse: Warehouse, w: Wanted, at: Pinned, sql: str) -> pa.Table:
     """The keys that a reading asks for, looked up in the transaction that answers. Raises InvalidSql where their type
     is not compared as the key is kept."""
     v, plan = warehouse.view(w.view)
     assert plan.asked is not None
-    got = _execute(at.con, w.query)
-    for c, d in zip(plan.asked.columns, got.description, strict=True):
-        kind = str(d[1]).split("(")[0].upper()
+    got = _key_rows(at.con, w, sql)
+    kinds = [str(d[1]).split("(")[0].upper() for d in got.description]
+    found = got.to_arrow_table()
+    for i, (c, kind) in enumerate(zip(plan.asked.columns, kinds, strict=True)):
         text = c.type.name in ("text", "varchar", "enum")
-        if kind in INEXACT or (text and kind not in ("VARCHAR", "STRING", "ENUM", "NULL", '"NULL"')):
+        if found[i].null_count == found.num_rows:
+            continue
+        if kind in INEXACT or (text and kind not in ("VARCHAR", "STRING", "ENUM")):
             raise InvalidSql(
                 f'the key "{c.name}" of view "{plan.view}" is compared with a {kind.lower()}',
                 detail=f"It is of type {c.type}: what equals it cannot be told beforehand.",
                 hint="CAST the other side to its type.",
                 code="partial_needs_key",
             )
-    found = got.to_arrow_table()
     if v.engine == at.engine:
         return looked_up(at.con, plan.asked, found)
-    return warehouse.engine(v.engine).look_up(plan.asked, found, at.elsewhere)
+    return warehouse.engine(v.engine).look_up(plan.asked, found, at.elsewhere[v.engine])
+
+
+def _key_rows(con: duckdb.DuckDBPyConnection, w: Wanted, sql: str) -> duckdb.DuckDBPyConnection:
+    """The keys, computed. Where they cannot be, it is the query's own error, or none of its own: then it is refused."""
+    try:
+        return con.execute(w.query)
+    except duckdb.Error as e:
+        con.execute("ROLLBACK")
+        _execute(con, f"EXPLAIN {the_query(sql)}")
+        raise refused(w.view, f"Its keys could not be computed: {str(e).splitlines()[0]}") from e
 
 
 def _count(asker: Asker, keys: list[tuple[Wanted, pa.Table]], waited: list[tuple[str, pa.Table]]) -> None:
@@ -197,22 +160,3 @@ def _execute(con: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyConnect
         raise InvalidSql(
             "the query failed", detail=lines[0], hint="tidemark query reads DuckDB's SQL.", code="query_failed"
         ) from e
-
-
-def _home(warehouse: Warehouse, used: list[DeployedView]) -> str:
-    """The engine whose own connection answers; '' where none has one: then what is read is brought to one."""
-    engines = {v.engine for v in used} or set(warehouse.used_engines())
-    own = [e for e in warehouse.used_engines() if e == "duckdb" or warehouse.deployment.location == LOCAL]
-    return next(iter(engines)) if len(engines) == 1 and engines <= set(own) else next(iter(own), "")
-
-
-def _connection(warehouse: Warehouse, home: str) -> duckdb.DuckDBPyConnection:
-    if home:
-        engine = warehouse.engine(home)
-        assert isinstance(engine, HasConnection)
-        con = engine.con.cursor()
-    else:
-        con = scratch()
-    con.execute("SET TimeZone = 'UTC'")
-    con.execute("SET python_enable_replacements = false")
-    return con

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from compiler.formats.intervals import interval_text, parse_interval
+from pipelines.asking.ask import ask
 from tests.project import Project
 
 
@@ -43,3 +44,19 @@ def test_intervals_are_printed_as_postgres_prints_them(text: str, database: str)
     with psycopg.connect(database) as c:
         row = c.execute("SELECT %s::interval::text", (text,)).fetchone()
     assert row is not None and interval_text(*parse_interval(text)) == row[0]
+
+
+def test_a_recursion_over_groups_comes_to_its_end(database: str, tmp_path: Path) -> None:
+    """DuckDB 1.5.5 with the optimizers of a warehouse ends it too early."""
+    p = Project.create(tmp_path, database, {"pairs": "SELECT id, part FROM t"})
+    p.source(
+        "CREATE TABLE t (id int, part int, PRIMARY KEY (id, part))",
+        "INSERT INTO t SELECT i, p FROM generate_series(1, 40) i, generate_series(1, 3) p",
+    )
+    p.deploy()
+    sql = (
+        "WITH RECURSIVE r AS (SELECT 1 AS k UNION ALL SELECT r.k + 1 FROM r JOIN (SELECT id FROM pairs GROUP BY id) s "
+        "ON s.id = r.k WHERE r.k < 15) SELECT max(k) AS k FROM r"
+    )
+    for _ in range(5):
+        assert ask(p.config, sql, wait=False).to_pylist() == [{"k": 15}]
