@@ -176,6 +176,10 @@ class Engine(Protocol):
         """The keys that are kept, in the columns of the view."""
         ...
 
+    def weight(self, plan: ViewPlan) -> tuple[int, int]:
+        """How many keys a partial view has, and about how many bytes their rows have."""
+        ...
+
     def weights(self, plan: ViewPlan) -> pa.Table:
         """The keys of a partial view, as text in c0…, and `bytes`, about what the rows have that are kept for each."""
         ...

@@ -224,6 +224,9 @@ class DuckDBEngine:
     def asked_for(self, asked: Asked, at: Pin | None = None) -> pa.Table:
         return keys.held(at.con if isinstance(at, DuckDBPin) else self.con.cursor(), asked)
 
+    def weight(self, plan: ViewPlan) -> tuple[int, int]:
+        return keys.weight(self.con.cursor(), plan)
+
     def weights(self, plan: ViewPlan) -> pa.Table:
         return keys.weights(self.con.cursor(), self.printer, plan)
 

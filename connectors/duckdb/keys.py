@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import duckdb
 import pyarrow as pa
 
 from compiler.ir.relation import Project
 from compiler.ir.types import Type
 from compiler.maintain.asked import SCHEMA, Asked
-from compiler.maintain.kept import Log
+from compiler.maintain.kept import Accumulated, Bag, Held, Log, Recomputed
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling.duckdb import type_name
 from connectors.duckdb import mirror
 from connectors.duckdb.mirror import q
 from connectors.engine import Printer
 
+KEY = 24  # bytes of a key itself
 SAMPLE = 1_000  # rows of a state that tell how many bytes one has
 
 
@@ -63,18 +66,31 @@ def held(con: duckdb.DuckDBPyConnection, asked: Asked) -> pa.Table:
     return con.execute(f"SELECT {mirror.columns(asked.table)} FROM base.{q(asked.table.mirror)}").to_arrow_table()
 
 
+def weight(con: duckdb.DuckDBPyConnection, plan: ViewPlan) -> tuple[int, int]:
+    """How many keys there are, and about how many bytes their rows have."""
+    assert plan.asked is not None
+    keys = rows_of(con, f"base.{q(plan.asked.table.mirror)}")
+    return keys, KEY * keys + sum(
+        rows_of(con, f"state.{q(s.name)}") * row_bytes(con, f"state.{q(s.name)}") for s, _ in _held(plan)
+    )
+
+
+def _held(plan: ViewPlan) -> Iterator[tuple[Accumulated | Recomputed | Bag, Held]]:
+    for s in plan.states:
+        if not isinstance(s, Log) and s.held is not None:
+            yield s, s.held
+
+
 def weights(con: duckdb.DuckDBPyConnection, printer: Printer, plan: ViewPlan) -> pa.Table:
     """Of each key, as text in c0…, about how many bytes are kept for it, itself included: rows, times what a row of
     its state has, uncompressed."""
     assert plan.asked is not None
     names = [f"c{i}" for i in range(len(plan.asked.columns))]
     own = ", ".join(f"{q(c.name)} AS {n}" for n, c in zip(names, plan.asked.columns, strict=True))
-    parts = [f"SELECT {own}, 24 AS bytes FROM base.{q(plan.asked.table.mirror)}"]
-    for s in plan.states:
-        if isinstance(s, Log) or s.held is None:
-            continue
+    parts = [f"SELECT {own}, {KEY} AS bytes FROM base.{q(plan.asked.table.mirror)}"]
+    for s, held_by in _held(plan):
         row = row_bytes(con, f"state.{q(s.name)}")
-        by = {k.name: e for e, k in s.held.pairs}
+        by = {k.name: e for e, k in held_by.pairs}
         rows = Project(s.read(), tuple(zip(names, (by[k] for k in plan.asked.read().names), strict=True)))
         keys = printer.query(rows, weight=False)
         parts.append(f"SELECT {', '.join(names)}, {row} AS bytes FROM ({keys})")
@@ -82,6 +98,11 @@ def weights(con: duckdb.DuckDBPyConnection, printer: Printer, plan: ViewPlan) ->
     return con.execute(
         f"SELECT {shown}, sum(bytes)::BIGINT AS bytes FROM ({' UNION ALL '.join(parts)}) GROUP BY ALL"
     ).to_arrow_table()
+
+
+def rows_of(con: duckdb.DuckDBPyConnection, table: str) -> int:
+    row = con.execute(f"SELECT count(*) FROM {table}").fetchone()
+    return int(row[0]) if row else 0
 
 
 def row_bytes(con: duckdb.DuckDBPyConnection, table: str) -> int:

@@ -63,6 +63,9 @@ class Filling(Recursion):
     def asked_for(self, asked: Asked, at: Any = None) -> pa.Table:
         raise _not_partial(asked)
 
+    def weight(self, plan: ViewPlan) -> tuple[int, int]:
+        raise _not_partial(plan.asked)
+
     def weights(self, plan: ViewPlan) -> pa.Table:
         raise _not_partial(plan.asked)
 

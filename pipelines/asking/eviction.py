@@ -59,11 +59,10 @@ class Eviction:
     def _view(self, view: str) -> int:
         limit = memory_of(self.warehouse.compiled[view])
         v, plan = self.warehouse.view(view)
-        weights = self.warehouse.engine(v.engine).weights(plan)
-        used = sum(weights["bytes"].to_pylist())
-        self.told[view] = weights.num_rows, used
+        _, used = self.told[view] = self.warehouse.engine(v.engine).weight(plan)
         if used <= limit:
             return 0
+        weights = self.warehouse.engine(v.engine).weights(plan)
         keys = self.uses.rarest(view, weights, used - int(LEFT * limit))
         reach("ask.evicting")
         if keys.num_rows:

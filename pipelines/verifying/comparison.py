@@ -65,18 +65,24 @@ class Verified:
         return {**{k: v for k, v in self.__dict__.items()}, "tables": sorted(self.tables)}
 
 
+@dataclass(frozen=True)
+class Keys:
+    """Keys of which alone rows count: `rows`, for the columns of the answer at `places`."""
+
+    places: Sequence[int]
+    rows: pa.Table
+
+
 def compared(
     out: Verified,
     types: list[Type],
     chunks: list[pa.Table],
     ours: pa.Table,
-    places: Sequence[int] = (),
-    keys: pa.Table | None = None,
+    only: Keys | None = None,
 ) -> Verified:
-    """`out` with what the comparison found, or why it could not be made. `keys`: rows of the source count that have
-    one of them, in the columns at `places`."""
+    """`out` with what the comparison found, or why it could not be made; of `only` some keys."""
     try:
-        difference(out, types, chunks, ours, places, keys)
+        difference(out, types, chunks, ours, only)
     except (duckdb.Error, pa.ArrowInvalid) as e:
         out.error = f"cannot be compared: {str(e).splitlines()[0]}"
     except ValueOutOfRange as e:
@@ -89,8 +95,7 @@ def difference(
     types: list[Type],
     chunks: list[pa.Table],
     ours: pa.Table,
-    places: Sequence[int] = (),
-    keys: pa.Table | None = None,
+    only: Keys | None = None,
 ) -> None:
     """Both ways by EXCEPT ALL; numbers that are not exact on both sides are compared to 9 significant digits."""
     con = scratch()
@@ -104,11 +109,9 @@ def difference(
     if not names:
         theirs = mine = "1 AS one"
     con.execute(f"CREATE TEMP TABLE theirs AS SELECT {theirs} FROM source_text")
-    if keys is not None:
-        con.register("keys_raw", keys.rename_columns([f"k{i}" for i in range(keys.num_columns)]))
-        there = " AND ".join(
-            f"c{p} IS NOT DISTINCT FROM {_comparable(f'k{i}', types[p])}" for i, p in enumerate(places)
-        )
+    if only is not None:
+        con.register("keys_raw", only.rows.rename_columns([f"k{i}" for i in range(only.rows.num_columns)]))
+        there = " AND ".join(f"c{p} = {_comparable(f'k{i}', types[p])}" for i, p in enumerate(only.places))
         con.execute(f"DELETE FROM theirs WHERE NOT EXISTS (SELECT 1 FROM keys_raw WHERE {there})")
     con.execute(f"CREATE TEMP TABLE mine AS SELECT {mine} FROM ours_raw")
     rows = con.execute("SELECT count(*) FROM theirs").fetchone()

@@ -27,7 +27,7 @@ from pipelines.applying.unaltered import check_source
 from pipelines.config import Config
 from pipelines.deployment import DeployedView
 from pipelines.refused import qualified
-from pipelines.verifying.comparison import Verified, compared
+from pipelines.verifying.comparison import Keys, Verified, compared
 from pipelines.verifying.repair import repair as mend
 from pipelines.warehouse import Warehouse
 
@@ -138,13 +138,13 @@ def _view(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str, 
     try:
         engine = warehouse.engine(v.engine)
         ours = engine.read(plan, now[0] if now else None, at)
-        keys = engine.asked_for(plan.asked, at) if plan.asked is not None else None
+        only = Keys(_places(plan), engine.asked_for(plan.asked, at)) if plan.asked is not None else None
     except EngineFailure as e:
         out.error, out.unreadable = f"{e.message}: {e.detail}", True
         return out
-    if keys is not None:
-        out.keys = keys.num_rows
-    compared(out, [c.type for _, c in plan.outputs], chunks, ours, _places(plan), keys)
+    if only is not None:
+        out.keys = only.rows.num_rows
+    compared(out, [c.type for _, c in plan.outputs], chunks, ours, only)
     if plan.hangs_on_ties and not out.error and (out.missing or out.extra):
         out.ties = bool(warehouse.engine(v.engine).as_defined(plan, at))
     if out.equal and warehouse.engine(v.engine).counted(plan, at) is False:

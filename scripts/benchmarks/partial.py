@@ -91,9 +91,7 @@ def _full(dsn: str, work: Path, articles: int, operations: int, say: Say) -> dic
         took, per_second, _, _ = _drive(dsn, reader, _ids(articles, operations), None)
         size = sum(b for _, b in reader.sizes("votes").values())
     row = {"deploy": deploy, "bytes": size, "p50": _ms(took, 50), "p95": _ms(took, 95), "per_second": per_second}
-    say(
-        f"every key: deployed in {deploy:.1f} s, {size / 1e6:.0f} MB, a read p50 {row['p50']:.1f} ms, p95 {row['p95']:.1f}"  # noqa: E501
-    )
+    say(f"every key: deployed in {deploy:.1f} s, {_mb(size)} MB; p50 {row['p50']:.1f} ms, p95 {row['p95']:.1f}")
     return row
 
 
@@ -123,8 +121,9 @@ def _partial(dsn: str, work: Path, articles: int, operations: int, memory: str, 
         "to_90": None if reached is None else reached - ready,
     }
     say(
-        f"memory {memory}: {row['keys']:,} keys, {row['kept'] / 1e6:.1f} MB, {100 * row['hit_rate']:.1f} % hits; hit "
-        f"p50 {row['hit_p50']:.1f} ms, p95 {row['hit_p95']:.1f}; miss p50 {row['miss_p50']:.1f}, p95 {row['miss_p95']:.1f}"  # noqa: E501
+        f"memory {memory}: {row['keys']:,} keys, {_mb(row['kept'])} MB, {100 * row['hit_rate']:.1f} % hits; hit p50 "
+        f"{row['hit_p50']:.1f} ms, p95 {row['hit_p95']:.1f}; "
+        f"miss p50 {row['miss_p50']:.1f}, p95 {row['miss_p95']:.1f}"
     )
     return row
 
@@ -170,64 +169,36 @@ def _check(c: Any, reader: RemoteReader, article: int) -> None:
 def page(r: dict[str, Any]) -> list[str]:
     """The part of docs/bench.md."""
     full = r["full"]
-    rows = [
-        (
-            "every key",
-            f"{full['bytes'] / 1e6:.1f}",
-            "",
-            "",
-            *_took(full),
-            "",
-            "",
-            f"{full['per_second']:.0f}",
-            "",
-            _s(full["deploy"]),
-        )
-    ]
+    rows = [["every key", _mb(full["bytes"]), "", "", *_took(full), "", "", _rate(full), "", _s(full["deploy"])]]
     for p in r["partial"]:
-        share = f"{p['kept'] / 1e6:.1f}"
         hits = f"{100 * p['hit_rate']:.1f} %"
-        rows.append(
-            (
-                p["memory"],
-                share,
-                f"{p['keys']:,}",
-                hits,
-                f"{p['hit_p50']:.1f}",
-                f"{p['hit_p95']:.1f}",
-                f"{p['miss_p50']:.1f}",
-                f"{p['miss_p95']:.1f}",
-                f"{p['per_second']:.0f}",
-                _s(p["to_90"]),
-                _s(p["deploy"]),
-            )
-        )
-    head = (
-        "memory",
-        "MB kept",
-        "keys",
-        "hits",
-        "hit p50",
-        "p95",
-        "miss p50",
-        "p95",
-        "reads a second",
-        "to 90 % hits",
-        "deploy",
-    )
+        found = [f"{p[k]:.1f}" for k in ("hit_p50", "hit_p95", "miss_p50", "miss_p95")]
+        kept = [p["memory"], _mb(p["kept"]), f"{p['keys']:,}"]
+        rows.append([*kept, hits, *found, _rate(p), _s(p["to_90"]), _s(p["deploy"])])
+    head = ["memory", "MB kept", "keys", "hits", "hit p50", "p95", "miss p50", "p95", "reads a second"]
+    head += ["to 90 % hits", "deploy"]
     return [
         "## Partial views",
         "",
-        f"{r['articles']:,} articles with their votes, on DuckDB, read one by one through a running pipeline while votes "  # noqa: E501
-        f"arrive: {100 * READS:g} % reads, which article by Zipf's law with exponent {r['exponent']}, {r['operations']:,} "  # noqa: E501
-        "operations, one reader. Milliseconds; MB of rows before compression, of the view that has every key MB of its "
-        f"file; hits in the second half. One of {CHECKED} answers was compared with Postgres' own.",
+        f"{r['articles']:,} articles with their votes, on DuckDB, read one by one through a running pipeline while "
+        f"votes arrive: {100 * READS:g} % reads, which article by Zipf's law with exponent {r['exponent']}, "
+        f"{r['operations']:,} operations, one reader. Milliseconds. MB of rows before compression; of the view that "
+        "has every key, of its file. Hits in the second half. One of "
+        f"{CHECKED} answers was compared with Postgres' own.",
         "",
         f"| {' | '.join(head)} |",
         "|" + "---|" * len(head),
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
     ]
+
+
+def _mb(size: float) -> str:
+    return f"{size / 1e6:.1f}"
+
+
+def _rate(row: dict[str, Any]) -> str:
+    return f"{row['per_second']:.0f}"
 
 
 def _took(full: dict[str, Any]) -> tuple[str, str]:

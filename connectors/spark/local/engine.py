@@ -85,7 +85,8 @@ class LocalEngine:
         self.pinned, self.read, self.count = self.inner.pinned, self.inner.read, self.inner.count
         self.read_mirror, self.export = self.inner.read_mirror, self.inner.export
         self.keys, self.look_up, self.asked_for = self.inner.keys, self.inner.look_up, self.inner.asked_for
-        self.weights, self.whole, self.read_whole = self.inner.weights, self.inner.whole, self.inner.read_whole
+        self.weight, self.weights = self.inner.weight, self.inner.weights
+        self.whole, self.read_whole = self.inner.whole, self.inner.read_whole
         self.counted, self.as_defined = self.inner.counted, self.inner.as_defined
 
     def _open(self, reader: Reader) -> None:
