@@ -82,8 +82,8 @@ def answer(
                     _count(asker, keys, waited)
                     return Answer(got, sum(k.num_rows for _, k in waited))
             for view, k in gone:
-                asker.missing(view, k)
                 waited.append((view, k))
+                asker.missing(view, k)
     finally:
         for view, k in waited:
             asker.uses.told(view, keys_in(k))

@@ -14,6 +14,8 @@ import pytest
 from compiler.errors import TidemarkError
 from pipelines.asking.ask import ask
 from pipelines.asking.client import connect_running
+from pipelines.asking.query import Asker
+from pipelines.asking.reading import LocalReader
 from pipelines.asking.uses import Uses
 from pipelines.warehouse import Warehouse
 from tests.pipelines.running import running, until
@@ -328,6 +330,23 @@ def test_the_keys_that_are_asked_for_least_leave() -> None:
     uses.told("v", [("d",)])
     assert uses.rarest("v", weights, 5)["c0"].to_pylist() in (["c"], ["d"], ["b"])
     assert "a" not in uses.rarest("v", weights, 25)["c0"].to_pylist()
+
+
+def test_a_key_that_cannot_be_filled_is_not_waited_for(database: str, tmp_path: Path) -> None:
+    """Else it could never leave, should it be filled later."""
+    p = project(tmp_path, database)
+    w = Warehouse(p.config, p.deployed)
+
+    def fails(view: str, keys: pa.Table) -> int:
+        raise TidemarkError("the disk is full")
+
+    asker = Asker(fails)
+    try:
+        with pytest.raises(TidemarkError, match="the disk is full"):
+            LocalReader(w, asker).query("SELECT * FROM feed WHERE who = 3")
+        assert not asker.uses.waiting
+    finally:
+        w.close()
 
 
 def test_a_key_is_kept_before_the_pipeline_is_killed(database: str, tmp_path: Path) -> None:
