@@ -106,6 +106,11 @@ class Capture:
         finally:
             self.stream.close()
 
+    def rest(self, engine: str) -> None:
+        """Let an engine finish what was handed to it, on the loop's thread: after that nothing is at work there."""
+        if engine in self.workers:
+            self.workers[engine].drain()
+
     @property
     def frontiers(self) -> dict[str, int]:
         return self.ledger.durable

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
+from collections.abc import Callable
 
+from connectors.engine import EngineFailure
 from connectors.failpoints import reach
 from pipelines.asking.upquery import dismiss
 from pipelines.asking.uses import Uses
@@ -12,16 +15,18 @@ from pipelines.observe.snapshot import PartialShot
 from pipelines.project import memory_of
 from pipelines.warehouse import Warehouse
 
+log = logging.getLogger("tidemark")
 LOOK = 2.0  # seconds between two looks at what is kept
 SHARE = 20.0  # times as long as a look took, at least, until the next
 LEFT = 0.9  # of the memory, once keys have left
 
 
 class Eviction:
-    """Looks at partial views now and then, on the thread that applies batches."""
+    """Looks at partial views now and then, on the thread that applies batches. `rest` waits until nothing is at work in
+    an engine."""
 
-    def __init__(self, warehouse: Warehouse, uses: Uses) -> None:
-        self.warehouse, self.uses = warehouse, uses
+    def __init__(self, warehouse: Warehouse, uses: Uses, rest: Callable[[str], None] = lambda engine: None) -> None:
+        self.warehouse, self.uses, self.rest = warehouse, uses, rest
         self.next = 0.0
         self.evicted: Counter[str] = Counter()
         self.told: dict[str, tuple[int, int]] = {}  # view → keys and bytes, when it was looked at last
@@ -33,10 +38,15 @@ class Eviction:
             return 0
         gone = 0
         for v in self.warehouse.deployment.views:
-            if not v.error and self._asked(v.name):
+            if v.error or not self._asked(v.name):
+                continue
+            try:
                 n = self._view(v.name)
-                self.evicted[v.name] += n
-                gone += n
+            except EngineFailure as e:  # what is kept is as it was: it is tried again
+                log.warning('no key of view "%s" could leave: %s: %s', v.name, e.message, e.detail)
+                continue
+            self.evicted[v.name] += n
+            gone += n
         self.next = time.monotonic() + max(LOOK, SHARE * (time.monotonic() - begun))
         return gone
 
@@ -66,5 +76,6 @@ class Eviction:
         keys = self.uses.rarest(view, weights, used - int(LEFT * limit))
         reach("ask.evicting")
         if keys.num_rows:
+            self.rest(v.engine)
             dismiss(self.warehouse, view, keys)
         return int(keys.num_rows)

@@ -42,7 +42,7 @@ class Server:
         self.config, self.warehouse, self.capture, self.observer = config, warehouse, capture, observer
         self.uses = Uses()
         self.reader = LocalReader(warehouse, Asker(self._fill, self.uses))
-        self.eviction = Eviction(warehouse, self.uses)
+        self.eviction = Eviction(warehouse, self.uses, capture.rest)
         self.token = secrets.token_hex(16)
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.jobs = Jobs()
@@ -76,8 +76,13 @@ class Server:
 
     def _fill(self, view: str, keys: pa.Table) -> int:
         """Keys of a partial view, on the loop's thread: who asks for the same ones meanwhile finds them there."""
+
+        def rested() -> int:
+            self.capture.rest(self.warehouse.view(view)[0].engine)
+            return fill(self.warehouse, view, keys)
+
         self.capture.stream.wake()
-        return self.jobs.ask(lambda: fill(self.warehouse, view, keys))
+        return self.jobs.ask(rested)
 
     @property
     def wanted(self) -> int:
