@@ -14,7 +14,7 @@ import psycopg
 
 from faulting.project import Told
 from faulting.scene import Scene
-from faulting.schema import LATER
+from faulting.schema import LATER, PARTIAL
 from faulting.watching import Watching
 
 if TYPE_CHECKING:
@@ -80,6 +80,18 @@ def damage(s: Scene) -> None:
         con.execute(f'DELETE FROM state."{random.Random(len(states)).choice(states)}"')
 
 
+def ask(s: Scene, t: Trial) -> None:
+    """Keys of a partial view are asked for, more than it has room for."""
+    chance = random.Random(str(t))
+    for view, key in PARTIAL.items():
+        some = [", ".join(map(str, chance.sample(range(220), 60))) for _ in range(3)]
+        s.must("query", f"SELECT count(*) FROM {view} WHERE {key} IN ({some[0]})")
+        struck(s, t, s.project.do("query", f"SELECT * FROM {view} WHERE {key} IN ({some[1]})", failpoints=t.setting))
+        s.load.write(0.2)
+        s.must("query", "--wait", f"SELECT count(*) FROM {view} WHERE {key} IN ({some[2]})")
+    s.recover(str(t))
+
+
 def slots(s: Scene) -> int:
     with psycopg.connect(s.project.dsn) as c:
         row = c.execute("SELECT count(*) FROM pg_replication_slots WHERE database = current_database()").fetchone()
@@ -142,6 +154,7 @@ BY_NAME: dict[str, Callable[[Scene, Trial], None]] = {
     "run": run,
     "once": once,
     "verify": verify,
+    "ask": ask,
     "deploy": deploy,
     "redeploy": redeploy,
     "resync": resync,

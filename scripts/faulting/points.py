@@ -20,13 +20,14 @@ COMMANDS = {  # by the name, or its first part: what may pass it
     "spark.filled": ("deploy",),
     "local": ("run", "once", "deploy"),
     "local.rebuilt": ("once", "run"),
+    "ask": ("ask",),
     "snapshot": ("deploy", "redeploy", "verify", "resync"),
     "deploy": ("deploy",),
     "redeploy": ("redeploy",),
     "resync": ("resync",),
 }
 REWRITES = ("duckdb.rewrite", "duckdb.rewritten")
-OTHERS = {"duckdb": ("spark.", "local."), "local": ("spark.",), "spark": ("duckdb.", "local.")}
+OTHERS = {"duckdb": ("spark.", "local."), "local": ("spark.",), "spark": ("duckdb.", "local.", "ask.")}
 ROUNDS = ("local.frontier", "local.cleared")  # passed every two seconds
 LOST = "local.rebuilt"  # passed where the local file is gone
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from faulting.compare import Difference, compare
-from faulting.schema import STRATEGIES
+from faulting.schema import OPTIONS
 from faulting.server import tied
 
 LIMITS = {"duckdb": 120.0, "local": 120.0, "spark": 420.0}  # seconds that a command may take
@@ -139,7 +139,7 @@ class Project:
     def add(self, views: dict[str, str]) -> None:
         self.views |= views
         for name, query in self.views.items():
-            options = f" WITH (strategy = '{STRATEGIES[name]}')" if name in STRATEGIES else ""
+            options = f" WITH ({OPTIONS[name]})" if name in OPTIONS else ""
             text = f'CREATE MATERIALIZED VIEW "{name}"{options} AS\n{query};\n'
             (self.home / "views" / f"{name}.sql").write_text(text)
 

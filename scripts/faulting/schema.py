@@ -43,10 +43,15 @@ VIEWS = {
     "sum_b": "SELECT sum(amount) AS s FROM account_b",
     "total": "SELECT sum(amount) AS s FROM (SELECT amount FROM account_a UNION ALL SELECT amount FROM account_b) x",
     "marks": "SELECT id, n FROM mark",
+    "owned": "SELECT p.item, p.id, p.qty, i.name FROM part p LEFT JOIN item i ON i.id = p.item",
     "worth": "SELECT i.kind, count(*) AS n, sum(i.price * p.qty) AS s FROM item i JOIN part p ON p.item = i.id "
     "GROUP BY i.kind",
 }
 STRATEGIES = {"tags": "split", "sum_b": "split", "total": "split", "worth": "higher_order"}
+PARTIAL = {"owned": "item"}  # views that keep the keys that are asked for
+OPTIONS = {n: f"strategy = '{s}'" for n, s in STRATEGIES.items()} | {
+    n: f"strategy = 'partial', key = '{k}', memory = '2 KB'" for n, k in PARTIAL.items()
+}
 SPARK_VIEWS = ("by_kind", "joined", "tags", "sum_a", "sum_b", "total", "marks")  # a batch of each costs Spark seconds
 LATER = {
     "laters": "SELECT l.v, count(*) AS n, count(i.id) AS items FROM later l LEFT JOIN item i ON i.id = l.id "
