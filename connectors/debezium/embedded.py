@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ NAME = "tidemark"  # what topics begin with
 CONSUMER = "io.debezium.engine.DebeziumEngine$ChangeConsumer"
 CALLBACK = "io.debezium.engine.DebeziumEngine$CompletionCallback"
 JVM = ["-Xrs", f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"]  # signals stay Python's
+STARTING = 60.0  # seconds that the engine may take to start its task
 Take = Callable[[str, bytes, Any], None]
 
 
@@ -139,8 +141,18 @@ class Embedded:
         self.stopped.set()
 
     def close(self) -> None:
-        if not self.stopped.is_set():
-            self.engine.close()
+        """Stops the engine. One that is still starting its task refuses to be stopped, so it is asked again."""
+        import jpype
+
+        until = time.monotonic() + STARTING
+        while not self.stopped.is_set():
+            try:
+                self.engine.close()
+                break
+            except jpype.JClass("java.lang.IllegalStateException"):
+                if time.monotonic() > until:
+                    raise
+                self.stopped.wait(0.05)
         self.thread.join(10)
 
 

@@ -4,6 +4,7 @@ is refused."""
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from compiler.catalog import parse_type
 from connectors.debezium.events import EventDecoder
 from connectors.debezium.values import exact
 from connectors.postgres.connection import format_lsn
+from pipelines.applying.capture import Capture
+from pipelines.applying.catching_up import limits
+from pipelines.warehouse import Warehouse
 from tests.connectors.fresh import fresh_database
 from tests.connectors.test_capture_types import ALL
 from tests.pipelines.running import running, until
@@ -270,6 +274,20 @@ def test_connections_that_break_are_opened_again(database: str, tmp_path: Path) 
                 90,
             )  # type: ignore[misc]
             assert process.poll() is None
+    p.assert_equal()
+
+
+def test_an_engine_that_is_still_starting_can_be_closed(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id FROM t"}, capture="debezium")
+    p.source("CREATE TABLE t (id int PRIMARY KEY)")
+    p.deploy()
+    for after in range(10):
+        warehouse = Warehouse(p.config, p.deployed)
+        capture = Capture(warehouse, limits(p.config))
+        time.sleep(after * 0.05)
+        capture.close()
+        warehouse.close()
+    p.source("INSERT INTO t VALUES (1)")
     p.assert_equal()
 
 

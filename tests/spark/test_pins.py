@@ -109,9 +109,9 @@ def test_what_is_committed_and_not_published_is_not_seen(
     spark = engine(warehouse)
     ahead = [n for n, v in (spark.published.pin().versions or {}).items() if latest(spark.path / n) != v]
     assert len(ahead) >= 3, ahead
-    assert answer(warehouse, QUESTION).to_pylist() == [{"a": 55, "b": 55, "c": 55}]
+    assert answer(warehouse, QUESTION).rows.to_pylist() == [{"a": 55, "b": 55, "c": 55}]
     project.catch_up()
-    assert answer(warehouse, QUESTION).to_pylist() == [{"a": 65, "b": 65, "c": 65}]
+    assert answer(warehouse, QUESTION).rows.to_pylist() == [{"a": 65, "b": 65, "c": 65}]
 
 
 def test_a_warehouse_of_an_older_program_opens(project: Project, warehouse: Warehouse) -> None:
