@@ -213,10 +213,10 @@ class Capture:
         if resting and (due or complete > self.acknowledged + IDLE_BYTES or self.frontier < self.wanted <= complete):
             self.stream.urged = False
             self.advance(complete)
-        elif self.acknowledged < self.frontier:
+        if self.acknowledged < self.frontier:
             if resting:
                 for e in self.engines:
-                    self.warehouse.engine(e).settle()
+                    self.warehouse.engine(e).settle(force=due)  # a server that stops waits until we have all of it
             self._acknowledge()
         if resting and self.unfolded and time.monotonic() > self.applied_at + folding.AFTER:
             self._fold()

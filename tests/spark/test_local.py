@@ -327,3 +327,24 @@ def test_a_damaged_delta_table_is_written_anew(project: Project, how: str) -> No
     assert_published(project)
     lose(project)
     project.assert_equal()
+
+
+def test_a_server_that_stops_is_told_of_what_is_not_in_delta_yet(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits with its shutdown until the stream has confirmed all that it sent."""
+    monkeypatch.setattr("connectors.spark.local.rounds.EVERY", 1000.0)
+    warehouse = Warehouse(project.config, project.deployed)
+    capture = Capture(warehouse, limits(project.config))
+    try:
+        for change in CHANGES[:3]:
+            project.source(change)
+            while capture.step(1.0) is None:
+                pass
+        assert capture.acknowledged < capture.frontier
+        capture.stream.urged = True
+        capture.step(0.1)
+        assert capture.acknowledged == capture.frontier
+    finally:
+        capture.close()
+        warehouse.close()
