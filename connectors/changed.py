@@ -1,4 +1,4 @@
-"""Source tables that are no longer what was deployed, as the stream tells it."""
+"""Source tables that are no longer what was deployed, as the stream or the catalog tells it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,27 @@ from compiler.errors import TidemarkError
 from connectors.postgres.pgoutput import Relation
 
 TEXTS = {25, 1043}  # the oids of text and varchar
-AGAIN = "Run: tidemark deploy --resync"
+AGAIN = "Run: tidemark deploy"
 
 
 class TableChanged(TidemarkError):
-    """The source's table is no longer the one that was deployed."""
+    """The source's table is no longer the one that was deployed.
+
+    `table` is the one that is concerned, and `columns` those of its columns that are: none where all of it is.
+    Without a table nothing can go on. `told` are the table's columns as the stream had them, where it was the stream
+    that told.
+    """
+
+    table: Table | None = None
+    columns: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+def changed(t: Table, message: str, detail: str, hint: str = AGAIN, columns: tuple[str, ...] = ()) -> TableChanged:
+    """The error for a table, or for columns of it."""
+    error = TableChanged(message, code="table_changed", detail=detail, hint=hint)
+    error.table, error.columns = t, columns
+    return error
 
 
 def check_identity(table: Table, relations: list[Relation]) -> None:
@@ -19,36 +35,44 @@ def check_identity(table: Table, relations: list[Relation]) -> None:
     for r in relations:
         sent = {n for n, k in zip(r.columns, r.keys, strict=True) if k}
         if r.identity != "f" and sent != set(table.identity_key):
-            raise TableChanged(
+            raise changed(
+                table,
                 f'the replica identity of "{table.schema}.{table.name}" was altered',
-                code="table_changed",
-                detail=f"Its changes now name rows by ({', '.join(sorted(sent))}), not by "
-                f"({', '.join(table.identity_key)}).",
-                hint="Set it back, or run: tidemark deploy --resync",
+                f"Its changes now name rows by ({', '.join(sorted(sent))}), not by ({', '.join(table.identity_key)}).",
+                "Set it back, or run: tidemark deploy",
             )
 
 
-def check_columns(table: Table, r: Relation) -> None:
-    """Raises TableChanged for a column that went away, has another type or another name."""
-    missing = [c.name for c in table.columns if c.name not in r.columns]
+def check_columns(table: Table, r: Relation, but: frozenset[str] = frozenset()) -> None:
+    """Raises TableChanged for columns that went away, have another type or another name; `but` are not looked at."""
+    columns = [c for c in table.columns if c.name not in but]
+    missing = tuple(c.name for c in columns if c.name not in r.columns)
     if missing:
-        raise TableChanged(
-            f'table "{table.schema}.{table.name}" no longer has column "{missing[0]}"',
-            code="table_changed",
-            detail="The source's table was altered after it was deployed.",
-            hint="Change the views that read it, then run: tidemark deploy --resync",
-        )
-    order = [r.columns.index(c.name) for c in table.columns]
-    for c, i in zip(table.columns, order, strict=True):
+        raise _told(gone(table, missing), r)
+    order = [r.columns.index(c.name) for c in columns]
+    for c, i in zip(columns, order, strict=True):
         if r.types and not same_type(c, *r.types[i]):
-            raise retyped(table, c)
+            raise _told(retyped(table, c), r)
     if order != sorted(order):
-        raise TableChanged(
-            f'columns of table "{table.schema}.{table.name}" were renamed',
-            code="table_changed",
-            detail=f"They were {', '.join(c.name for c in table.columns)}, and are {', '.join(r.columns)}.",
-            hint=AGAIN,
+        crossed = tuple(
+            c.name
+            for i, c in enumerate(columns)
+            if any(order[j] > order[i] for j in range(i)) or any(order[j] < order[i] for j in range(i, len(order)))
         )
+        raise _told(
+            changed(
+                table,
+                f'columns of table "{table.schema}.{table.name}" were renamed',
+                f"They were {', '.join(c.name for c in table.columns)}, and are {', '.join(r.columns)}.",
+                columns=crossed,
+            ),
+            r,
+        )
+
+
+def _told(e: TableChanged, r: Relation) -> TableChanged:
+    e.told = r.columns
+    return e
 
 
 def same_type(c: Column, oid: int, modifier: int) -> bool:
@@ -56,19 +80,28 @@ def same_type(c: Column, oid: int, modifier: int) -> bool:
     return not c.oid or (c.oid, c.modifier) == (oid, modifier) or {c.oid, oid} <= TEXTS
 
 
+def gone(t: Table, columns: tuple[str, ...]) -> TableChanged:
+    return changed(
+        t,
+        f'table "{t.schema}.{t.name}" no longer has column "{columns[0]}"',
+        "It was dropped or renamed after it was deployed.",
+        "Change the views that read it, then run: tidemark deploy",
+        columns,
+    )
+
+
 def replaced(t: Table) -> TableChanged:
-    return TableChanged(
+    return changed(
+        t,
         f'"{t.schema}.{t.name}" is not the table that was deployed',
-        code="table_changed",
-        detail="It was renamed, or dropped and created again: the stream has the old table's changes.",
-        hint=AGAIN,
+        "It was renamed, or dropped and created again: the stream has the old table's changes.",
     )
 
 
 def retyped(t: Table, c: Column) -> TableChanged:
-    return TableChanged(
+    return changed(
+        t,
         f'column "{c.name}" of "{t.schema}.{t.name}" has another type',
-        code="table_changed",
-        detail=f"It was {c.source_type} when it was deployed.",
-        hint=AGAIN,
+        f"It was {c.source_type} when it was deployed.",
+        columns=(c.name,),
     )

@@ -6,6 +6,7 @@ becomes events on keys: key K now has this row, or none; old images are looked u
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,9 +37,17 @@ class Staged:
 
 
 def stage(
-    tables: dict[tuple[str, str], Table], decoded: Decoded, relations: dict[int, Relation], after: int
+    tables: dict[tuple[str, str], Table],
+    decoded: Decoded,
+    relations: dict[int, Relation],
+    after: int,
+    refused: Mapping[str, Collection[str]] | None = None,
 ) -> list[Staged]:
-    """Staged rows per table, for transactions that commit at or after LSN `after`."""
+    """Staged rows per table, for transactions that commit at or after LSN `after`.
+
+    `refused` names columns that are not kept, by schema-qualified table: they are NULL, whatever the stream has there.
+    Raises TableChanged where it does not have the others as they were deployed.
+    """
     out = []
     oids = set(decoded.changes) | set(decoded.truncated)
     for oid in sorted(oids, key=lambda o: (relations[o].schema, relations[o].name)):
@@ -56,11 +65,12 @@ def stage(
             changes = [c for c in (_later(c, cut[0]) for c in changes) if len(c.lsn)]
         if not changes and cut is None:
             continue
-        orders = [_order(table, c.relation or r) for c in changes]
+        without = frozenset((refused or {}).get(f"{table.schema}.{table.name}", ()))
+        arranged = [_arranged(c, _order(table, c.relation or r, without)) for c in changes]
         whole = _has_old_images(table, changes)
         if not whole:
             check_identity(table, [c.relation or r for c in changes])
-        out.append((_full if whole else _keyed)(table, orders, changes, cut is not None))
+        out.append((_full if whole else _keyed)(table, arranged, cut is not None))
     return out
 
 
@@ -79,10 +89,25 @@ def _has_old_images(table: Table, changes: list[Changes]) -> bool:
     return whole
 
 
-def _order(table: Table, r: Relation) -> list[int]:
-    """For each column of the mirror, its place in the stream's tuples."""
-    check_columns(table, r)
-    return [r.columns.index(c.name) for c in table.columns]
+def _order(table: Table, r: Relation, without: frozenset[str]) -> list[int | None]:
+    """For each column of the mirror, its place in the stream's tuples; None for one that is not kept."""
+    check_columns(table, r, without)
+    return [None if c.name in without else r.columns.index(c.name) for c in table.columns]
+
+
+def _arranged(c: Changes, order: list[int | None]) -> Changes:
+    """The changes with their columns in the mirror's order."""
+    nothing = pa.nulls(len(c.seq), pa.string_view()) if None in order else None
+
+    def placed(t: Tuples | None) -> Tuples | None:
+        if t is None:
+            return None
+        return Tuples(
+            [nothing if i is None else t.columns[i] for i in order],
+            [None if i is None else t.unchanged[i] for i in order],
+        )
+
+    return replace(c, new=placed(c.new), old=placed(c.old))
 
 
 def _mask(c: Changes, keep: np.ndarray) -> Changes:
@@ -113,26 +138,22 @@ def _table(cols: dict[str, list[pa.Array]]) -> pa.Table:
     return pa.table({k: pa.chunked_array(v) for k, v in cols.items()})
 
 
-def _full(table: Table, orders: list[list[int]], changes: list[Changes], truncated: bool) -> Staged:
+def _full(table: Table, changes: list[Changes], truncated: bool) -> Staged:
     n = len(table.columns)
     cols: dict[str, list[pa.Array]] = {k: [] for k in (SEQ, LSN, SIGN, *(f"c{i}" for i in range(n)))}
 
-    def add(c: Changes, order: list[int], t: Tuples, sign: int, other: Tuples | None) -> None:
+    def add(c: Changes, t: Tuples, sign: int, other: Tuples | None) -> None:
         cols[SEQ].append(pa.array(c.seq))
         cols[LSN].append(pa.array(c.lsn))
         cols[SIGN].append(pa.array(np.full(len(c.seq), sign, dtype=np.int32)))
-        for i, j in enumerate(order):
-            a = t.columns[j]
-            u = t.unchanged[j]
-            if u is not None and other is not None:
-                a = _filled(a, u, other.columns[j])
-            cols[f"c{i}"].append(a)
+        for i, (a, u) in enumerate(zip(t.columns, t.unchanged, strict=True)):
+            cols[f"c{i}"].append(_filled(a, u, other.columns[i]) if u is not None and other is not None else a)
 
-    for c, order in zip(changes, orders, strict=True):
+    for c in changes:
         if c.old is not None:
-            add(c, order, c.old, -1, None)
+            add(c, c.old, -1, None)
         if c.new is not None:
-            add(c, order, c.new, 1, c.old)
+            add(c, c.new, 1, c.old)
     if not cols[SEQ]:
         return Staged(table, _empty(cols, (SEQ, LSN), (SIGN,)), False, truncated, False)
     return Staged(table, _table(cols), False, truncated, all(c.kind == "I" for c in changes))
@@ -146,7 +167,7 @@ def _empty(cols: dict[str, list[pa.Array]], ints: tuple[str, ...], small: tuple[
     return pa.table({k: pa.array([], type=t) for k, t in kinds.items()})
 
 
-def _keyed(table: Table, orders: list[list[int]], changes: list[Changes], truncated: bool) -> Staged:
+def _keyed(table: Table, changes: list[Changes], truncated: bool) -> Staged:
     n = len(table.columns)
     names = [c.name for c in table.columns]
     key = [names.index(k) for k in table.identity_key]
@@ -154,30 +175,30 @@ def _keyed(table: Table, orders: list[list[int]], changes: list[Changes], trunca
         k: [] for k in (SEQ, LSN, PRESENT, *(f"k{i}" for i in range(len(key))), *(f"c{i}" for i in range(n)))
     }
 
-    def add(c: Changes, order: list[int], keys: Tuples, values: Tuples | None) -> None:
+    def add(c: Changes, keys: Tuples, values: Tuples | None) -> None:
         m = len(c.seq)
         cols[SEQ].append(pa.array(c.seq * 2 + (1 if values is not None else 0)))
         cols[LSN].append(pa.array(c.lsn))
         cols[PRESENT].append(pa.array(np.full(m, values is not None)))
         for i, k in enumerate(key):
-            cols[f"k{i}"].append(keys.columns[order[k]])
-        for i, j in enumerate(order):
-            cols[f"c{i}"].append(values.columns[j] if values is not None else pa.nulls(m, pa.string_view()))
+            cols[f"k{i}"].append(keys.columns[k])
+        for i in range(n):
+            cols[f"c{i}"].append(values.columns[i] if values is not None else pa.nulls(m, pa.string_view()))
 
     has_unchanged: set[int] = set()
-    changes = [_with_key(c, [order[k] for k in key]) for c, order in zip(changes, orders, strict=True)]
-    for c, order in zip(changes, orders, strict=True):
+    changes = [_with_key(c, key) for c in changes]
+    for c in changes:
         if c.old is not None:
-            add(c, order, c.old, None)
+            add(c, c.old, None)
         if c.new is not None:
-            add(c, order, c.new, c.new)
-            has_unchanged |= {i for i, j in enumerate(order) if c.new.unchanged[j] is not None}
+            add(c, c.new, c.new)
+            has_unchanged |= {i for i, u in enumerate(c.new.unchanged) if u is not None}
     if not cols[SEQ]:
         return Staged(table, _empty(cols, (SEQ, LSN), ()), True, truncated, False)
     rows = _table(cols)
     inserts = all(c.kind == "I" for c in changes)
     if has_unchanged:
-        rows = _resolve_unchanged(rows, orders, changes, key, sorted(has_unchanged))
+        rows = _resolve_unchanged(rows, changes, key, sorted(has_unchanged))
     return Staged(table, rows, True, truncated, inserts, tuple(sorted(has_unchanged)))
 
 
@@ -199,21 +220,19 @@ def _filled(new: pa.Array, unchanged: np.ndarray | None, old: pa.Array) -> pa.Ar
     return pc.if_else(pa.array(unchanged), old.cast(text), new.cast(text)).cast(pa.string_view())
 
 
-def _resolve_unchanged(
-    rows: pa.Table, orders: list[list[int]], changes: list[Changes], key: list[int], cols: list[int]
-) -> pa.Table:
+def _resolve_unchanged(rows: pa.Table, changes: list[Changes], key: list[int], cols: list[int]) -> pa.Table:
     """TOAST values that were not sent come from an earlier change of the batch to the same row, or from the mirror.
 
     Walks the batch's events by key; only batches with such values pay for it.
     """
     flags: dict[int, list[np.ndarray]] = {i: [] for i in cols}
-    for c, order in zip(changes, orders, strict=True):
+    for c in changes:
         if c.old is not None:
             for i in cols:
                 flags[i].append(np.zeros(len(c.seq), dtype=bool))
         if c.new is not None:
             for i in cols:
-                u = c.new.unchanged[order[i]]
+                u = c.new.unchanged[i]
                 flags[i].append(u if u is not None else np.zeros(len(c.seq), dtype=bool))
     unchanged = {i: np.concatenate(flags[i]) for i in cols}
     seq = rows[SEQ].to_numpy()

@@ -16,7 +16,9 @@ from compiler.maintain.fetch import fetched
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
 from compiler.parse import parse_view
+from connectors.changed import TableChanged
 from connectors.engine import Engine, EngineFailure, Programs
+from connectors.postgres.connection import format_lsn
 from connectors.typed import ValueOutOfRange
 from pipelines import deployment as store
 from pipelines.config import Config
@@ -24,7 +26,7 @@ from pipelines.deployment import DeployedView, Deployment
 from pipelines.engines import opened, printer
 from pipelines.folding import Folding
 from pipelines.project import Compiled, compile_project
-from pipelines.refused import Refused, kept, part, qualified, reads
+from pipelines.refused import ALL, Refused, kept, parts, qualified, reads
 
 log = logging.getLogger("tidemark")
 FRESH_FILE = "fresh.json"  # engine → its frontier, and when it was last known to hold all that the source had
@@ -113,15 +115,35 @@ class Warehouse:
         temp.write_text(json.dumps({e: (self.frontier(e), t) for e, t in at.items()}))
         temp.replace(self.path / FRESH_FILE)
 
-    def refuse(self, engine: str, e: ValueOutOfRange) -> None:
-        """Keep a column no longer that holds a value no type can; set the views aside that read it."""
-        table, column = qualified(e.table), part(e)
+    def refuse(self, engine: str, *found: ValueOutOfRange | TableChanged) -> None:
+        """Keep columns no longer that hold a value no type can, or are others than were deployed; set the views aside
+        that read them. Raises the last of `found` where they all were refused before."""
+        if not [e for e in found if self._refuse(engine, e)]:
+            raise found[-1]
+
+    def follow(self, altered: list[TableChanged]) -> None:
+        """Keep no longer, on any engine, what was altered in the source."""
+        for engine in self.used_engines():
+            for e in altered:
+                self._refuse(engine, e)
+
+    def _refuse(self, engine: str, e: ValueOutOfRange | TableChanged) -> bool:
+        """Whether anything was kept of it until now."""
+        if e.table is None:
+            raise e
+        table = qualified(e.table)
         with self.lock:
-            if column in self.refused(engine).get(table, {}):
-                raise e
-            self.deployment.refused.setdefault(engine, {}).setdefault(table, {})[column] = e.detail
-            hit = [p.view for p in self.plans(engine) if reads(p, table, column)]
-            self._set_aside(hit, f"{e.message}: {e.detail}")
+            known = self.refused(engine).get(table, {})
+            new = [c for c in parts(e) if c not in known]
+            if not new or ALL in known or table not in self.deployment.tables.get(engine, []):
+                return False
+            why = e.detail
+            if isinstance(e, TableChanged):
+                why = f"{e.message}: {e.detail.rstrip('.')}, noticed at {format_lsn(self.engine(engine).frontier())}."
+            self.deployment.refused.setdefault(engine, {}).setdefault(table, {}).update(dict.fromkeys(new, why))
+            hit = [p.view for p in self.plans(engine) if any(reads(p, table, c) for c in new)]
+            self._set_aside(hit, why if isinstance(e, TableChanged) else f"{e.message}: {e.detail}")
+            return True
 
     def used_engines(self) -> list[str]:
         return [e for e in ("duckdb", "spark") if self.deployment.tables.get(e) is not None]

@@ -12,12 +12,13 @@ from psycopg import errors
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
-from connectors.changed import AGAIN, TableChanged
+from connectors.changed import TableChanged
 from connectors.debezium.events import has_old_images
 from connectors.postgres.altered import check_tables
 from connectors.postgres.connection import SourceUnreachable, connect, describe, format_lsn, parse_lsn
 from connectors.postgres.stream import RELEASE, SlotInUse, SlotUnavailable
 
+AGAIN = "Run: tidemark deploy --resync"
 FIRST_VERSION = 140000  # messages are part of the stream from Postgres 14 on
 BARE_ENUMS = """
 SELECT format_type(t.oid, NULL) FROM pg_type t

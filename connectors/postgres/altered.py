@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import psycopg
 
-from compiler.catalog import Table
-from connectors.changed import AGAIN, TableChanged, replaced, retyped, same_type
-from connectors.postgres.catalog import Found, altered_enum, find_tables
+from compiler.catalog import Column, Table
+from connectors.changed import TableChanged, changed, gone, replaced, retyped, same_type
+from connectors.postgres.catalog import Found, find_tables, relabelled
 from connectors.postgres.origin import RESYNC, Origin
+
+GONE = "column_gone"
+
+
+def alterations(conn: psycopg.Connection, deployed: list[Table]) -> list[TableChanged]:
+    """What is no longer as it was deployed: tables that were replaced or have another key, and columns that went
+    away, are others, or are of another type or an enum with other labels."""
+    now, enums = find_tables(conn, deployed), relabelled(conn, deployed)
+    return [e for t in deployed for e in _altered(t, now.get((t.schema, t.name)), enums)]
 
 
 def check_tables(conn: psycopg.Connection, deployed: list[Table]) -> dict[tuple[str, str], Found]:
-    """The tables as they are. Raises TableChanged for one replaced, a key or a column's type altered, and an enum
-    with other labels."""
-    now = find_tables(conn, deployed)
-    enum = altered_enum(conn, deployed)
-    if enum:
-        raise TableChanged(
-            f'the enum "{enum}" has other labels than when it was deployed',
-            code="table_changed",
-            detail="Its order, and the text of its values, are part of what is kept.",
-            hint=AGAIN,
-        )
-    for t in deployed:
-        found = now.get((t.schema, t.name))
-        if found is None or t.oid not in (0, found.oid):
-            raise replaced(t)
-        _check(t, found)
-    return now
+    """The tables as they are. Raises the first of their alterations, but for columns that went away: events tell of
+    these."""
+    found = [e for e in alterations(conn, deployed) if e.code != GONE]
+    if found:
+        raise found[0]
+    return find_tables(conn, deployed)
 
 
 def check_publication(conn: psycopg.Connection, name: str, deployed: list[Table]) -> None:
@@ -94,39 +92,57 @@ def check_marks(conn: psycopg.Connection, publication: str, origin: Origin, depl
         )
 
 
-def _check(was: Table, found: Found) -> None:
+def _altered(was: Table, found: Found | None, enums: dict[int, str]) -> list[TableChanged]:
+    if found is None or was.oid not in (0, found.oid):
+        return [replaced(was)]
+    whole = _other_form(was, found)
+    return [whole] if whole is not None else [e for c in was.columns if (e := _other_column(was, c, found, enums))]
+
+
+def _other_form(was: Table, found: Found) -> TableChanged | None:
     name = f'"{was.schema}.{was.name}"'
     if found.inherited:
-        raise TableChanged(
+        return changed(
+            was,
             f"a table inherits from {name} now",
-            code="table_changed",
-            detail="Its rows are in the views' answers too, and Postgres sends them under their own name.",
-            hint="Let no table inherit from it, or take it out of the views.",
+            "Its rows are in the views' answers too, and Postgres sends them under their own name.",
+            "Let no table inherit from it, or take it out of the views.",
         )
     if was.oid and was.deferrable != found.deferrable:
-        raise TableChanged(
-            f"the primary key of {name} was made {'deferrable' if found.deferrable else 'immediate'}",
-            code="table_changed",
-            detail="Old images are looked up in another way.",
-            hint=AGAIN,
-        )
+        made = "deferrable" if found.deferrable else "immediate"
+        return changed(was, f"the primary key of {name} was made {made}", "Old images are looked up in another way.")
     if was.key and set(found.key) != set(was.key):
-        raise TableChanged(
+        return changed(
+            was,
             f"the primary key of {name} was altered",
-            code="table_changed",
-            detail=f"It was ({', '.join(was.key)}), and is ({', '.join(found.key)}).",
-            hint=AGAIN,
+            f"It was ({', '.join(was.key)}), and is ({', '.join(found.key)}).",
         )
-    for c in was.columns:
-        if c.name not in found.columns:
-            continue  # the stream will tell, when it comes to it
-        place, oid, modifier = found.columns[c.name]
-        if c.place not in (0, place):
-            raise TableChanged(
-                f'column "{c.name}" of {name} is not the one that was deployed',
-                code="table_changed",
-                detail="It was renamed, or dropped and added again.",
-                hint=AGAIN,
-            )
-        if not same_type(c, oid, modifier):
-            raise retyped(was, c)
+    return None
+
+
+def _other_column(was: Table, c: Column, found: Found, enums: dict[int, str]) -> TableChanged | None:
+    named = {place: n for n, (place, _, _) in found.columns.items()}
+    if c.name not in found.columns:
+        error = gone(was, (c.name,))
+        error.code = GONE
+        if c.place in named:
+            error.detail = f'It is called "{named[c.place]}" now.'
+        return error
+    place, oid, modifier = found.columns[c.name]
+    if c.place not in (0, place):
+        return changed(
+            was,
+            f'column "{c.name}" of "{was.schema}.{was.name}" is not the one that was deployed',
+            "It was renamed, or dropped and added again.",
+            columns=(c.name,),
+        )
+    if not same_type(c, oid, modifier):
+        return retyped(was, c)
+    if c.oid in enums:
+        return changed(
+            was,
+            f'the enum "{enums[c.oid]}" has other labels than when it was deployed',
+            "Its order, and the text of its values, are part of what is kept.",
+            columns=(c.name,),
+        )
+    return None

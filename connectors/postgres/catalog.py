@@ -80,9 +80,9 @@ SELECT of.oid::bigint, array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FRO
 IDENTITY = {"d": "default", "f": "full", "i": "index", "n": "nothing"}
 
 
-def altered_enum(conn: psycopg.Connection, tables: list[Table]) -> str:
-    """The name of an enum, an array or a domain of one, whose labels are no longer those of the tables' columns; ''
-    when there is none."""
+def relabelled(conn: psycopg.Connection, tables: list[Table]) -> dict[int, str]:
+    """By oid, the names of enums, and of arrays or domains of them, whose labels are no longer those of the tables'
+    columns."""
     known = {
         c.oid: (c.source_type, kind.labels)
         for t in tables
@@ -91,9 +91,9 @@ def altered_enum(conn: psycopg.Connection, tables: list[Table]) -> str:
         if kind.name == "enum"
     }
     if not known:
-        return ""
+        return {}
     now = {oid: tuple(labels) for oid, labels in conn.execute(LABELS, (list(known),)).fetchall()}
-    return next((name for oid, (name, labels) in known.items() if now.get(oid, labels) != labels), "")
+    return {oid: name for oid, (name, labels) in known.items() if now.get(oid, labels) != labels}
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,16 @@ def find_tables(conn: psycopg.Connection, tables: list[Table]) -> dict[tuple[str
         if not_null:
             found.not_null.add(column)
     return out
+
+
+def sent_columns(conn: psycopg.Connection, table: int) -> dict[int, str]:
+    """The columns of the table with an oid that a stream sends: attnum → name, in the stream's order."""
+    rows = conn.execute(
+        "SELECT attnum, attname::text FROM pg_attribute WHERE attrelid = %s::oid AND attnum > 0 AND NOT attisdropped "
+        "AND attgenerated = '' ORDER BY attnum",
+        (table,),
+    ).fetchall()
+    return dict(rows)
 
 
 def load_catalog(conn: psycopg.Connection) -> Catalog:

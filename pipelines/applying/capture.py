@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from compiler.errors import TidemarkError
+from connectors.changed import TableChanged
 from connectors.engine import Engine, EngineFailure
 from connectors.failpoints import reach
 from connectors.postgres.connection import current_lsn
@@ -26,8 +27,8 @@ from pipelines import folding
 from pipelines.applying.changes import ChangeDecoder, open_changes
 from pipelines.applying.freshness import Freshness
 from pipelines.applying.ledger import Ledger
+from pipelines.applying.unaltered import explained
 from pipelines.applying.worker import Work, Worker
-from pipelines.refused import staged_without
 from pipelines.warehouse import Warehouse
 
 __all__ = ["BatchDone", "Capture", "current_lsn"]
@@ -167,8 +168,8 @@ class Capture:
         return BatchDone(got.changes, rows, self.took, got.end, len(got.xids), sum(map(len, got.frames)))
 
     def _apply(self, engine: str, decoder: ChangeDecoder, decoded: Decoded, end: int, last: LastCommit | None) -> int:
-        """Rows landed. Views that fail on this batch, or read a value that is refused, are set aside, and it is
-        tried without them."""
+        """Rows landed. Views that fail on this batch, or read what is refused or was altered, are set aside, and it
+        is tried without them."""
         target = self.warehouse.engine(engine)
         while True:
             tables = self.warehouse.tables(engine)
@@ -177,14 +178,16 @@ class Capture:
             if frontier >= end:
                 rows = 0
                 break
-            staged = staged_without(stage(named, decoded, decoder.relations, frontier), self.warehouse.refused(engine))
             try:
+                staged = stage(named, decoded, decoder.relations, frontier, self.warehouse.refused(engine))
                 rows = target.apply(staged, end, self.warehouse.programs(engine), start=frontier, last=last)
                 break
             except EngineFailure as e:
                 self.warehouse.set_aside(engine, e)
             except ValueOutOfRange as e:
                 self.warehouse.refuse(engine, e)
+            except TableChanged as e:
+                self.warehouse.refuse(engine, *explained(self.warehouse.config.source.dsn, e))
         self.ledger.applied(engine, end, target.frontier())
         self._compact(target)
         return rows

@@ -17,6 +17,7 @@ from connectors.postgres.replication import open_replication
 from connectors.postgres.stream import Admit, Limits, Received, Stream, Transaction
 from pipelines import deployment as store
 from pipelines.applying.unaltered import check_deployed
+from pipelines.refused import watched
 from pipelines.warehouse import Warehouse
 
 
@@ -83,7 +84,7 @@ def open_changes(warehouse: Warehouse, leaving: int = 0) -> tuple[ChangeStream, 
     try:
         with connect(source.dsn) as conn:
             confirmed = check_slot(conn, d.slot, lowest)
-            check_deployed(conn, d)
+            warehouse.follow(check_deployed(conn, d))
         kept = min((warehouse.engine(e).kept() for e in frontiers), default=confirmed)
         stream.resume(Continuity(kept, highest, confirmed, _last(warehouse)))
     except BaseException:
@@ -98,8 +99,8 @@ def _debezium(warehouse: Warehouse, frontier: int | None) -> tuple[ChangeStream,
     d, dsn = warehouse.deployment, warehouse.config.source.dsn
     with connect(dsn) as conn:
         confirmed = check_slot(conn, d.slot, frontier)
-        check_deployed(conn, d)
-    stream = DebeziumStream(dsn, d.slot, d.publication, d.catalog, confirmed if frontier is None else frontier)
+        warehouse.follow(check_deployed(conn, d))
+    stream = DebeziumStream(dsn, d.slot, d.publication, watched(d), confirmed if frontier is None else frontier)
     return stream, stream.decoder
 
 

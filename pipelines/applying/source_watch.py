@@ -9,6 +9,7 @@ from contextlib import suppress
 import psycopg
 
 from compiler.errors import TidemarkError
+from connectors.changed import TableChanged
 from connectors.postgres.altered import altered_between
 from connectors.postgres.connection import Connection, SourceUnreachable, connect, parse_lsn
 from pipelines.applying.freshness import Freshness
@@ -25,21 +26,25 @@ SELECT pg_current_wal_insert_lsn()::text,
 
 
 class SourceWatch(threading.Thread):
-    """A thread with a connection of its own. `check` raises, on the loop's thread, what it found altered."""
+    """A thread with a connection of its own. `check`, on the loop's thread, gives what it found altered of the tables,
+    and raises what nothing can go on after."""
 
     def __init__(self, dsn: str, deployment: Deployment, freshness: Freshness) -> None:
         super().__init__(daemon=True, name="source watch")
         self.dsn, self.deployment, self.freshness = dsn, deployment, freshness
         self.stopping = threading.Event()
         self.found: TidemarkError | None = None
+        self.altered: list[TableChanged] = []
         self.retained = 0  # bytes of WAL that the slot makes the source keep
         self.silent = ""  # why there is no answer
         self.looked = time.monotonic()
         self.conn: Connection | None = None
 
-    def check(self) -> None:
+    def check(self) -> list[TableChanged]:
         if self.found is not None:
             raise self.found
+        found, self.altered = self.altered, []
+        return found
 
     def stop(self) -> None:
         self.stopping.set()
@@ -80,6 +85,8 @@ class SourceWatch(threading.Thread):
         d = self.deployment
         altered = altered_between(conn, d.publication, d.origin) != set()  # what it leaves out must not be called fresh
         if altered or time.monotonic() - self.looked > LOOK:
-            check_deployed(conn, d)
+            if found := check_deployed(conn, d):  # nothing is fresh until it is no longer kept
+                self.altered = found
+                return
             self.looked = time.monotonic()
         self.freshness.said(at, parse_lsn(row[0]))

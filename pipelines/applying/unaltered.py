@@ -4,25 +4,64 @@ from __future__ import annotations
 
 import psycopg
 
-from connectors.postgres.altered import check_marks, check_publication, check_tables
+from compiler.catalog import Table
+from connectors.changed import TableChanged
+from connectors.postgres.altered import alterations, check_marks, check_publication
+from connectors.postgres.catalog import sent_columns
 from connectors.postgres.connection import connect
 from connectors.postgres.origin import check_slot
 from pipelines.deployment import Deployment
+from pipelines.refused import ALL, parts, watched
 
 
-def check_source(dsn: str, d: Deployment, frontier: int | None = None) -> None:
-    """Raises TableChanged for tables, enums and the publication, and SourceReplaced for a slot that is not where the
-    views are.
+def check_source(dsn: str, d: Deployment, frontier: int | None = None) -> list[TableChanged]:
+    """What was altered of the tables. Raises TableChanged for the publication, and SourceReplaced for a slot that is
+    not where the views are.
 
     `frontier`: what every engine holds; where it is not given, the slot's place is not compared.
     """
     with connect(dsn) as conn:
         check_slot(conn, d.slot, frontier)
-        check_deployed(conn, d)
+        return check_deployed(conn, d)
 
 
-def check_deployed(conn: psycopg.Connection, d: Deployment) -> None:
-    """Tables, enums and the publication."""
-    check_tables(conn, d.catalog)
-    check_publication(conn, d.publication, d.catalog)
-    check_marks(conn, d.publication, d.origin, d.catalog)
+def check_deployed(conn: psycopg.Connection, d: Deployment) -> list[TableChanged]:
+    """What was altered of the tables and columns that are kept. Raises TableChanged where the publication is not what
+    it was for the others."""
+    for attempt in range(2):
+        tables = watched(d)
+        found = alterations(conn, tables)
+        gone = {e.table for e in found if ALL in parts(e)}
+        tables = [t for t in tables if t not in gone]
+        try:
+            check_publication(conn, d.publication, tables)
+            check_marks(conn, d.publication, d.origin, tables)
+            break
+        except TableChanged:  # a table may have been dropped between the two questions
+            if attempt:
+                raise
+    return found
+
+
+def explained(dsn: str, told: TableChanged) -> list[TableChanged]:
+    """What the catalog says of a table that the stream had in another form than it was deployed in.
+
+    The stream tells columns by their names alone. Which of these are the columns that were deployed is the catalog's
+    to say: a column that by now has another name than the stream shows in its place is not certain, and is refused.
+    """
+    table = told.table
+    if table is None:
+        raise told
+    with connect(dsn) as conn:
+        found = alterations(conn, [table])
+        now = sent_columns(conn, table.oid)
+    if told.told:
+        told.columns = (*told.columns, *_uncertain(table, told.told, now))
+    return [*found, told]
+
+
+def _uncertain(table: Table, told: tuple[str, ...], now: dict[int, str]) -> list[str]:
+    """The columns of which the catalog does not say the same as the stream; dropped ones may still have been there."""
+    dropped = {c.place: c.name for c in table.columns if c.place not in now and c.name in told}
+    here = dict(zip(told, (name for _, name in sorted({**now, **dropped}.items())), strict=False))
+    return [c.name for c in table.columns if c.name in told and here.get(c.name) != c.name]

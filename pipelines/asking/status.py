@@ -117,7 +117,7 @@ def plain(s: Status) -> str:
             for column, why in columns.items():
                 lines.append(
                     f"{table}{f'.{column}' if column else ''} is not kept on {engine}: {why} (tidemark deploy copies "
-                    f"it again)"
+                    f"it again for a view that reads it)"
                 )
     lines.append(f"slot {s.slot}: {_slot(s)}; pipeline {'running' if s.running else 'not running'}")
     if s.slot_error:

@@ -12,7 +12,7 @@ from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan
-from connectors.changed import AGAIN
+from connectors.changed import TableChanged
 from connectors.failpoints import reach
 from connectors.postgres.connection import connect
 from connectors.postgres.origin import RESYNC
@@ -38,7 +38,7 @@ from pipelines.deploying.source_objects import marked, publish
 from pipelines.deployment import Deployment
 from pipelines.engines import DUCKDB_FILE
 from pipelines.project import Compiled, refuse
-from pipelines.refused import qualified
+from pipelines.refused import qualified, reads
 from pipelines.warehouse import UNFINISHED, Warehouse
 
 
@@ -54,14 +54,13 @@ def redeploy(
 ) -> None:
     """Bring what is deployed in line with the views; where that fails, it is as it was.
 
-    Tables of which a column was refused are copied again, and so are those of `again`, whose changes were lost: the
-    states that read these are filled again, too.
+    Tables are copied again of which a view reads a column that is not kept, or that was not there when they were
+    copied; and those of `again`, whose changes were lost: the states that read these are filled again, too.
     """
     if "duckdb" in old.tables and not (config.warehouse_path / DUCKDB_FILE).exists():
         raise TidemarkError(
             f"the DuckDB file of the warehouse {config.warehouse_path} is gone", code="warehouse_gone", hint=RESYNC
         )
-    _check_columns(old, views, catalog)
     with connect(config.source.dsn) as conn:
         at = located(conn, views, catalog, config, old)
     if not keep_going:
@@ -70,14 +69,16 @@ def redeploy(
     wanted = needed(views)
     stay = {t for ts in wanted.values() for t in ts}
     origin = replace(old.origin, tables=tuple((t, m) for t, m in old.origin.tables if t not in again))
-    check_source(
+    altered = check_source(
         config.source.dsn,
         replace(old, origin=origin, catalog=[t for t in old.catalog if qualified(t) in stay]),
         _frontier(config, old),
     )
+    _follow(config, old, altered)
+    copied = again | _reshaped(old, views, catalog) | _lacking(old, views)
     d = replace(
         old,
-        origin=origin,
+        origin=replace(origin, tables=tuple((t, m) for t, m in origin.tables if t not in copied)),
         tables=dict(old.tables),
         catalog=list(old.catalog),
         refused=deepcopy(old.refused),
@@ -85,8 +86,7 @@ def redeploy(
         dist=list(at.dist),
     )
     new: dict[str, list[str]] = {
-        e: [t for t in ts if t not in old.tables.get(e, []) or t in {*again, *old.refused.get(e, {})}]
-        for e, ts in wanted.items()
+        e: [t for t in ts if t not in old.tables.get(e, []) or t in copied] for e, ts in wanted.items()
     }
     new = {e: ts for e, ts in new.items() if ts}
     maintained = _maintained(config, old)
@@ -149,31 +149,49 @@ def redeploy(
     publish(config.source.dsn, d.publication, d.catalog, alter=True)
 
 
-def _check_columns(old: Deployment, views: list[Compiled], catalog: Catalog) -> None:
-    """Give views an error that read columns which their tables had not when they were copied."""
+def _reshaped(old: Deployment, views: list[Compiled], catalog: Catalog) -> set[str]:
+    """The tables that have other columns than when they were copied, where a view reads others for it."""
     copied = {(t.schema, t.name): t for t in old.catalog}
-    grown = {
-        f"{t.schema}.{t.name}"
+    other = {
+        qualified(t)
         for k, t in catalog.tables.items()
-        if k in copied and {c.name for c in t.columns} - {c.name for c in copied[k].columns}
+        if k in copied and [c.name for c in t.columns] != [c.name for c in copied[k].columns]
     }
     before = replace(catalog, tables={**catalog.tables, **copied})
     queries = {v.name: v.text.query for v in views if v.text is not None}
+    out: set[str] = set()
     for v in views:
-        if v.plan is None or not v.plan.tables & grown:
+        if v.plan is None or not v.plan.tables & other:
             continue
         try:
-            same = [n for n, _ in compile_view(v.name, queries[v.name], before, queries).outputs] == [
-                n for n, _ in v.plan.outputs
-            ]
+            was = compile_view(v.name, queries[v.name], before, queries)
+            same = [n for n, _ in was.outputs] == [n for n, _ in v.plan.outputs]
         except TidemarkError:
             same = False
         if not same:
-            v.error = TidemarkError(
-                f"it reads a column of {min(v.plan.tables & grown)} that was added after the table was copied",
-                code="column_added",
-                hint=AGAIN,
-            )
+            out |= v.plan.tables & other
+    return out
+
+
+def _lacking(old: Deployment, views: list[Compiled]) -> set[str]:
+    """The tables of which a view reads a column that its engine does not keep."""
+    return {
+        table
+        for v in views
+        if v.plan is not None
+        for table, columns in old.refused.get(v.engine, {}).items()
+        if any(reads(v.plan, table, c) for c in columns)
+    }
+
+
+def _follow(config: Config, old: Deployment, altered: list[TableChanged]) -> None:
+    """Keep no longer what was altered in the source, as the pipeline would if it ran."""
+    if altered:
+        warehouse = Warehouse(config, old)
+        try:
+            warehouse.follow(altered)
+        finally:
+            warehouse.close()
 
 
 @dataclass(frozen=True)
@@ -191,14 +209,15 @@ def _add_tables(
     config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress, lost: Lost
 ) -> None:
     """Bring tables in at one LSN: everything else is first moved exactly there."""
-    fresh = {t for ts in new.values() for t in ts} - {qualified(t) for t in d.catalog}
-    every = d.catalog + catalog_tables(fresh, catalog)
-    publish(config.source.dsn, d.publication, every, alter=True)
+    again = {t for ts in new.values() for t in ts}
+    every = [t for t in d.catalog if qualified(t) not in again] + catalog_tables(again, catalog)
+    there = [t for t in every if (t.schema, t.name) in catalog.tables]  # one that nobody reads any more may be gone
+    publish(config.source.dsn, d.publication, there, alter=True)
     reach("redeploy.published")
     with connect(config.source.dsn) as conn:
         d.origin = marked(conn, d)
     snapshot = ExportedSnapshot(
-        config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in every], temporary=True
+        config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in there], temporary=True
     )
     d.origin = replace(
         d.origin, system=d.origin.system or snapshot.system, timeline=d.origin.timeline or snapshot.timeline

@@ -41,7 +41,7 @@ def run(
                 return
             warehouse.check_states()
             warehouse.finish_deploy()
-            check_source(config.source.dsn, warehouse.deployment)
+            warehouse.follow(check_source(config.source.dsn, warehouse.deployment))
             drop_former(config.source.dsn, config.warehouse_path, warehouse.deployment)
             if once:
                 catch_up(config, warehouse)
@@ -119,7 +119,7 @@ class Run:
             self.server.jobs.run()
             if not self.capture.batch:
                 self.server.eviction.turn()
-            self.watch.check()
+            self.warehouse.follow(self.watch.check())
         except HEALS as e:
             self._reconnect(e)
         self._tell()

@@ -20,8 +20,10 @@ def deployed(conn: psycopg.Connection, d: Deployment) -> list[Finding]:
     except TidemarkError as e:
         out.append(_finding(e))
     try:
-        check_deployed(conn, d)
-        out.append(Finding("ok", "the publication and its tables are as they were deployed"))
+        altered = check_deployed(conn, d)
+        out += [_finding(e) for e in altered] or [
+            Finding("ok", "the publication and its tables are as they were deployed")
+        ]
     except TidemarkError as e:
         out.append(_finding(e))
     return out

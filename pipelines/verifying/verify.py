@@ -19,11 +19,12 @@ from compiler.bind.query import Binder
 from compiler.catalog import Table
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import EngineFailure, Pin
+from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import SharedSnapshot, copy_query, in_snapshot, table_query
 from pipelines import deployment as store
 from pipelines.applying.capture import Capture
 from pipelines.applying.catching_up import limits, persist
-from pipelines.applying.unaltered import check_source
+from pipelines.applying.unaltered import check_deployed, check_source
 from pipelines.config import Config
 from pipelines.deployment import DeployedView
 from pipelines.refused import qualified
@@ -48,7 +49,7 @@ def verify(config: Config, views: list[str], repair: bool = False) -> list[Verif
     with store.locked(config.warehouse_path):
         warehouse = Warehouse(config, store.require(config.warehouse_path))
         try:
-            check_source(config.source.dsn, warehouse.deployment)
+            warehouse.follow(check_source(config.source.dsn, warehouse.deployment))
             warehouse.finish_deploy()
             capture = Capture(warehouse, limits(config))
             try:
@@ -87,6 +88,10 @@ def _verify_once(
 ) -> tuple[list[Verified], set[str]]:
     """Compare in one snapshot; and the tables, of those where something differs, that were truncated or rewritten
     meanwhile."""
+    with connect(config.source.dsn) as conn:
+        altered = check_deployed(conn, warehouse.deployment)
+    if altered:
+        on_loop(lambda: warehouse.follow(altered))
     read = set().union(*(warehouse.view(v.name)[1].tables for v in views))
     tables = [t for t in warehouse.deployment.catalog if qualified(t) in read]
     with _aligned(config, capture, tables, on_loop) as (snapshot, pins):

@@ -180,16 +180,19 @@ ALTERED = {
 
 
 @pytest.mark.parametrize("case", ALTERED)
-def test_a_table_that_was_altered_stops_the_run(database: str, tmp_path: Path, case: str) -> None:
+def test_a_table_that_was_altered_stops_its_views(database: str, tmp_path: Path, case: str) -> None:
     change, message = ALTERED[case]
-    p = Project.create(tmp_path, database, {"copy": "SELECT id, a, b FROM t"})
+    p = Project.create(tmp_path, database, {"copy": "SELECT id, a, b FROM t", "other": "SELECT id FROM o"})
     p.source("CREATE TABLE t (id int PRIMARY KEY, a int, b int)", "INSERT INTO t VALUES (1, 2, 3), (4, 5, 6)")
+    p.source("CREATE TABLE o (id int PRIMARY KEY)")
     p.deploy()
-    p.source(change)
-    with pytest.raises(TidemarkError, match=message) as e:
-        p.catch_up()
+    p.source(change, "INSERT INTO o VALUES (1)")
+    p.catch_up()
+    assert {v.name for v in p.deployed.views if message in v.error} == {"copy"}
+    with pytest.raises(TidemarkError, match="is set aside") as e:
+        ask(p.config, "SELECT count(*) AS n FROM copy", False)
     assert "tidemark deploy" in str(e.value.hint)
-    assert ask(p.config, "SELECT count(*) AS n FROM copy", False).to_pylist() == [{"n": 2}]
+    assert ask(p.config, "SELECT count(*) AS n FROM other", False).to_pylist() == [{"n": 1}]
 
 
 HARMLESS = (
