@@ -17,6 +17,7 @@ from faulting.watching import Watching
 EVERY = 10.0  # seconds between samples
 VERIFY = 120.0  # seconds between verifies
 MB = 1 << 20
+PARTS = 6
 NOT_COMPARED = "could not be compared: a table it reads was truncated or rewritten"
 
 
@@ -98,16 +99,13 @@ def mean(values: list[float]) -> float:
 
 
 def figures(samples: list[Sample]) -> list[str]:
-    """The first minutes, after the very first, against the last ones."""
-    if len(samples) < 6:
+    """Means of each sixth of the time, and the most there was: what grows, and what comes and goes."""
+    if len(samples) < 2 * PARTS:
         return ["Too short for figures."]
-    part = max(len(samples) // 6, 2)
-    first, last = samples[2 : 2 + part], samples[-part:]
+    parts = [samples[len(samples) * i // PARTS : len(samples) * (i + 1) // PARTS] for i in range(PARTS)]
     out = [
-        f"| MB | minutes {first[0].at / 60:.1f} to {first[-1].at / 60:.1f} "
-        f"| minutes {last[0].at / 60:.1f} to {last[-1].at / 60:.1f} "
-        "| at most |",
-        "|---|--:|--:|--:|",
+        f"| MB, in minutes | {' | '.join(f'to {part[-1].at / 60:.0f}' for part in parts)} | at most |",
+        f"|---|{'--:|' * (PARTS + 1)}",
     ]
     for name, label in (
         ("memory", "resident memory of `run`"),
@@ -115,10 +113,6 @@ def figures(samples: list[Sample]) -> list[str]:
         ("warehouse", "warehouse on disk"),
         ("source", "tables of the source on disk"),
     ):
-        a, b, most = (
-            mean([getattr(x, name) for x in first]),
-            mean([getattr(x, name) for x in last]),
-            max(getattr(x, name) for x in samples),
-        )
-        out.append(f"| {label} | {a:.1f} | {b:.1f} | {most:.1f} |")
+        means = (f"{mean([getattr(x, name) for x in part]):.1f}" for part in parts)
+        out.append(f"| {label} | {' | '.join(means)} | {max(getattr(x, name) for x in samples):.1f} |")
     return out
