@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import duckdb
@@ -68,6 +69,7 @@ class DuckDBEngine:
         self.path, self.printer, self.index_rows, self.landed = path, printer, index_rows, landed
         new = not path.exists()
         self.con = connect(path, read_only)
+        self.standing, self.lock = self.con.cursor(), Lock()  # to tell the frontier on any thread
         self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory(self.con))
         self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds
         self.batches, self.larger, self.sizes = 0, frozenset[str](), dict[str, int]()
@@ -94,7 +96,9 @@ class DuckDBEngine:
         self.con.close()
 
     def frontier(self) -> int:
-        return frontier.lsn(self.con)
+        """As it was committed last. A connection is one thread's at a time, so that this has its own."""
+        with self.lock:
+            return frontier.lsn(self.standing)
 
     def kept(self) -> int:
         return self.frontier()

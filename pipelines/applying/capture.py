@@ -73,13 +73,14 @@ class Capture:
         self.abandoned = False
         self.unfolded, self.applied_at = True, time.monotonic()  # whether tails may have grown since they were folded
         self.landed: Callable[[BatchDone], None] = lambda b: None
+        self.workers: dict[str, Worker] = {}
         self.open()
         slower = [e for e in self.engines if e != "duckdb"] if len(self.engines) > 1 else []
         self.workers = {e: Worker(functools.partial(self._apply_later, e, self.decoders())) for e in slower}
 
     def open(self, leaving: int = 0) -> None:
         """Open the stream where every engine's frontier is, once the source is known to go on from there."""
-        self.stream, self.decoders = open_changes(self.warehouse, leaving)
+        self.stream, self.decoders = open_changes(self.warehouse, self.follow, leaving)
         self.decoder = self.decoders()
 
     def reopen(self) -> None:
@@ -111,6 +112,13 @@ class Capture:
         """Let an engine finish what was handed to it, on the loop's thread: after that nothing is at work there."""
         if engine in self.workers:
             self.workers[engine].drain()
+
+    def follow(self, altered: list[TableChanged]) -> None:
+        """Keep no longer what was altered in the source; on the loop's thread, with every engine at rest."""
+        if altered:
+            for e in self.engines:
+                self.rest(e)
+            self.warehouse.follow(altered)
 
     @property
     def frontiers(self) -> dict[str, int]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from connectors.changed import TableChanged
 from connectors.postgres.connection import ANSWER, connect
 from connectors.postgres.origin import Continuity, LastCommit, check_server, check_slot
 from connectors.postgres.pgoutput import Decoded, Decoder, Relation
@@ -55,12 +56,15 @@ class ChangeDecoder(Protocol):
     def decode(self, frames: list[bytes]) -> Decoded: ...
 
 
+Follow = Callable[[list[TableChanged]], None]
 LEAVE = "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s AND active_pid = %s"
 
 
-def open_changes(warehouse: Warehouse, leaving: int = 0) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
-    """The stream from every engine's frontier on, and what makes decoders for it. Raises SourceReplaced and
-    TableChanged.
+def open_changes(
+    warehouse: Warehouse, follow: Follow, leaving: int = 0
+) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
+    """The stream from every engine's frontier on, and what makes decoders for it; `follow` is first given what was
+    altered of the tables. Raises SourceReplaced, and TableChanged for the publication.
 
     `leaving`: the backend of a stream of ours that broke, which may not have noticed and holds the slot.
     """
@@ -79,12 +83,12 @@ def open_changes(warehouse: Warehouse, leaving: int = 0) -> tuple[ChangeStream, 
         with connect(source.dsn) as conn:
             conn.execute(LEAVE, (d.slot, leaving))
     if source.capture == "debezium":
-        return _debezium(warehouse, lowest)
+        return _debezium(warehouse, follow, lowest)
     stream = Stream(source.dsn, d.slot, d.publication, source.timeout)
     try:
         with connect(source.dsn) as conn:
             confirmed = check_slot(conn, d.slot, lowest)
-            warehouse.follow(check_deployed(conn, d))
+            follow(check_deployed(conn, d))
         kept = min((warehouse.engine(e).kept() for e in frontiers), default=confirmed)
         stream.resume(Continuity(kept, highest, confirmed, _last(warehouse)))
     except BaseException:
@@ -93,13 +97,15 @@ def open_changes(warehouse: Warehouse, leaving: int = 0) -> tuple[ChangeStream, 
     return stream, Decoder
 
 
-def _debezium(warehouse: Warehouse, frontier: int | None) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
+def _debezium(
+    warehouse: Warehouse, follow: Follow, frontier: int | None
+) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
     from connectors.debezium.stream import DebeziumStream
 
     d, dsn = warehouse.deployment, warehouse.config.source.dsn
     with connect(dsn) as conn:
         confirmed = check_slot(conn, d.slot, frontier)
-        warehouse.follow(check_deployed(conn, d))
+        follow(check_deployed(conn, d))
     stream = DebeziumStream(dsn, d.slot, d.publication, watched(d), confirmed if frontier is None else frontier)
     return stream, stream.decoder
 

@@ -119,7 +119,7 @@ class Run:
             self.server.jobs.run()
             if not self.capture.batch:
                 self.server.eviction.turn()
-            self.warehouse.follow(self.watch.check())
+            self.capture.follow(self.watch.check())
         except HEALS as e:
             self._reconnect(e)
         self._tell()

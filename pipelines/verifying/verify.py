@@ -91,7 +91,7 @@ def _verify_once(
     with connect(config.source.dsn) as conn:
         altered = check_deployed(conn, warehouse.deployment)
     if altered:
-        on_loop(lambda: warehouse.follow(altered))
+        on_loop(lambda: capture.follow(altered))
     read = set().union(*(warehouse.view(v.name)[1].tables for v in views))
     tables = [t for t in warehouse.deployment.catalog if qualified(t) in read]
     with _aligned(config, capture, tables, on_loop) as (snapshot, pins):

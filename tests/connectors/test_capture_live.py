@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
+from connectors.duckdb.engine import DuckDBEngine
 from connectors.postgres.connection import connect
 from pipelines.asking.ask import ask
+from pipelines.warehouse import Warehouse
 from tests.project import Project
 
 IDENTITIES = ["DEFAULT", "FULL", "USING INDEX t_k"]
@@ -214,3 +217,25 @@ def test_a_column_added_while_deployed_does_not_corrupt(database: str, tmp_path:
         "UPDATE t SET n = 4, extra = 8 WHERE id = 2",
     )
     p.assert_equal()
+
+
+def test_the_frontier_is_told_while_another_thread_is_at_work(database: str, tmp_path: Path) -> None:
+    """Spark's batches have a thread of their own, and what has come is noted on another."""
+    p = project(tmp_path, database)
+    warehouse = Warehouse(p.config, p.deployed)
+    engine = warehouse.engine("duckdb")
+    assert isinstance(engine, DuckDBEngine)
+    want, stop = engine.frontier(), threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            engine.con.execute("SELECT 1 WHERE false")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        assert {warehouse.frontier("duckdb") for _ in range(20_000)} == {want}
+    finally:
+        stop.set()
+        thread.join()
+        warehouse.close()

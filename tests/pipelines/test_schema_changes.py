@@ -4,6 +4,7 @@ alone, and the next deploy copies the table that is concerned and no other."""
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -165,6 +166,39 @@ def test_a_running_pipeline_goes_on(database: str, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         failed = p.command("query", "SELECT * FROM by_b")
         assert failed.returncode == 1 and "is set aside" in failed.stderr, failed.stderr
+
+
+def test_both_engines_follow_while_they_run(database: str, tmp_path: Path) -> None:
+    """Spark's batches are applied on a thread of their own: it comes to rest before a view is set aside there."""
+    p = Project.create(tmp_path, database, VIEWS, local_memory="2GB")
+    on = "WITH (engine = 'spark')"
+    for name, query in VIEWS.items():
+        (p.home / "views" / f"{name}_spark.sql").write_text(f"CREATE MATERIALIZED VIEW {name}_spark {on} AS {query};\n")
+    p.source(*SCHEMA)
+    p.deploy()
+    stop = threading.Event()
+
+    def write() -> None:
+        i = 1000
+        while not stop.is_set():
+            i += 1
+            p.source(f"INSERT INTO t (id, a) VALUES ({i}, {i % 5})", f"UPDATE t SET a = a + 1 WHERE id = {i - 7}")
+
+    writer = threading.Thread(target=write)
+    with running(p) as process:
+        writer.start()
+        try:
+            for change in ("DROP unused", "RENAME b TO c", "ADD b int DEFAULT 9", "ADD more int"):
+                p.source(f"ALTER TABLE t {change}")
+                done = p.command("verify", "by_a", "by_a_spark", "other", "joined_spark")
+                assert done.returncode == 0, done.stdout + done.stderr
+        finally:
+            stop.set()
+            writer.join()
+        assert process.poll() is None, process.communicate()[1]
+    assert set(stopped(p)) == {"by_b", "by_b_spark"}
+    p.deploy()
+    p.assert_equal()
 
 
 def test_a_view_of_all_columns_is_what_they_were_until_the_next_deploy(database: str, tmp_path: Path) -> None:
