@@ -137,12 +137,14 @@ def follow(p: Project, cases: Iterable[str], first: Callable[[], None] = lambda:
     p.assert_equal()
 
 
-@pytest.mark.parametrize("seen", ["by the stream", "by the catalog"])
-def test_what_is_altered_stops_the_views_that_read_it_and_a_deploy_mends_them(
-    database: str, tmp_path: Path, seen: str
-) -> None:
-    p = project(database, tmp_path, ALTERED)
-    follow(p, ALTERED, p.catch_up if seen == "by the catalog" else lambda: None)
+def test_what_is_altered_stops_the_views_that_read_it_and_a_deploy_mends_them(database: str, tmp_path: Path) -> None:
+    follow(project(database, tmp_path, ALTERED), ALTERED)
+
+
+def test_what_the_catalog_tells_first_is_followed_too(database: str, tmp_path: Path) -> None:
+    cases = ("drop", "rename", "retype", "passed on", "labels", "identity", "renamed and replaced")
+    p = project(database, tmp_path, cases)
+    follow(p, cases, p.catch_up)
 
 
 def test_what_is_kept_by_the_driver_follows_too(database: str, tmp_path: Path) -> None:
