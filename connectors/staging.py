@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compiler.catalog import Table
-from connectors.changed import TableChanged, check_columns, check_identity, replaced
+from connectors.changed import changed, check_columns, check_identity, replaced
 from connectors.postgres.pgoutput import Changes, Decoded, Relation, Tuples
 
 PRESENT, SEQ, LSN, SIGN = "_present", "_seq", "_lsn", "_weight"
@@ -80,11 +80,11 @@ def _has_old_images(table: Table, changes: list[Changes]) -> bool:
         return False
     whole = all(c.kind == "I" or (c.old is not None and not c.old_is_key) for c in changes)
     if not whole and not table.key:
-        raise TableChanged(
+        raise changed(
+            table,
             f'the replica identity of "{table.schema}.{table.name}" is no longer FULL',
-            code="table_changed",
-            detail="It has no key, so its changes cannot be followed without old images.",
-            hint=f'ALTER TABLE {table.schema}."{table.name}" REPLICA IDENTITY FULL, then: tidemark deploy --resync',
+            "It has no key, so its changes cannot be followed without old images.",
+            f'ALTER TABLE {table.schema}."{table.name}" REPLICA IDENTITY FULL, then: tidemark deploy',
         )
     return whole
 

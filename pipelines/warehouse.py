@@ -283,7 +283,7 @@ class Warehouse:
             f'view "{v.name}" is set aside',
             code="set_aside",
             detail=v.error,
-            hint="It failed while it was maintained. Mend the view or the data, then run: tidemark deploy",
+            hint="Mend the view, or what it says of the data, then run: tidemark deploy",
         )
 
     def close(self) -> None:

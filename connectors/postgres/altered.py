@@ -9,23 +9,22 @@ from connectors.changed import TableChanged, changed, gone, replaced, retyped, s
 from connectors.postgres.catalog import Found, find_tables, relabelled
 from connectors.postgres.origin import RESYNC, Origin
 
-GONE = "column_gone"
-
 
 def alterations(conn: psycopg.Connection, deployed: list[Table]) -> list[TableChanged]:
     """What is no longer as it was deployed: tables that were replaced or have another key, and columns that went
     away, are others, or are of another type or an enum with other labels."""
-    now, enums = find_tables(conn, deployed), relabelled(conn, deployed)
-    return [e for t in deployed for e in _altered(t, now.get((t.schema, t.name)), enums)]
+    return _alterations(conn, deployed, find_tables(conn, deployed))
 
 
 def check_tables(conn: psycopg.Connection, deployed: list[Table]) -> dict[tuple[str, str], Found]:
     """The tables as they are. Raises the first of their alterations, but for columns that went away: events tell of
     these."""
-    found = [e for e in alterations(conn, deployed) if e.code != GONE]
-    if found:
-        raise found[0]
-    return find_tables(conn, deployed)
+    now = find_tables(conn, deployed)
+    for e in _alterations(conn, deployed, now):
+        there = now[(e.table.schema, e.table.name)].columns if e.table is not None and e.columns else {}
+        if not e.columns or any(c in there for c in e.columns):
+            raise e
+    return now
 
 
 def check_publication(conn: psycopg.Connection, name: str, deployed: list[Table]) -> None:
@@ -92,6 +91,13 @@ def check_marks(conn: psycopg.Connection, publication: str, origin: Origin, depl
         )
 
 
+def _alterations(
+    conn: psycopg.Connection, deployed: list[Table], now: dict[tuple[str, str], Found]
+) -> list[TableChanged]:
+    enums = relabelled(conn, deployed)
+    return [e for t in deployed for e in _altered(t, now.get((t.schema, t.name)), enums)]
+
+
 def _altered(was: Table, found: Found | None, enums: dict[int, str]) -> list[TableChanged]:
     if found is None or was.oid not in (0, found.oid):
         return [replaced(was)]
@@ -124,7 +130,6 @@ def _other_column(was: Table, c: Column, found: Found, enums: dict[int, str]) ->
     named = {place: n for n, (place, _, _) in found.columns.items()}
     if c.name not in found.columns:
         error = gone(was, (c.name,))
-        error.code = GONE
         if c.place in named:
             error.detail = f'It is called "{named[c.place]}" now.'
         return error

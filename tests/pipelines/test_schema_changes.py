@@ -226,6 +226,29 @@ def test_a_view_of_all_columns_is_what_they_were_until_the_next_deploy(database:
     p.assert_equal()
 
 
+def test_a_table_without_a_key_that_sends_no_old_images_stops_its_views(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"k": "SELECT a, count(*) AS n FROM k GROUP BY a", "o": "SELECT id FROM o"})
+    p.source(
+        "CREATE TABLE k (a int)",
+        "ALTER TABLE k REPLICA IDENTITY FULL",
+        "CREATE TABLE o (id int PRIMARY KEY)",
+        "INSERT INTO k VALUES (1), (1), (2)",
+    )
+    p.deploy()
+    p.source(
+        "ALTER TABLE k ADD id serial PRIMARY KEY",
+        "ALTER TABLE k REPLICA IDENTITY DEFAULT",
+        "DELETE FROM k WHERE a = 1",
+        "INSERT INTO o VALUES (1)",
+    )
+    p.catch_up()
+    assert set(stopped(p)) == {"k"} and "is no longer FULL" in stopped(p)["k"]
+    assert_others_equal(p, {"k"})
+    p.deploy()
+    p.source("INSERT INTO k VALUES (5)", "DELETE FROM k WHERE a = 2")
+    p.assert_equal()
+
+
 def test_a_table_that_is_gone_is_forgotten_with_its_views(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, VIEWS)
     p.source(*SCHEMA)
