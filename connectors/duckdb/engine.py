@@ -297,7 +297,7 @@ class DuckDBEngine:
         begun = time.perf_counter()
         con.execute("BEGIN")
         try:
-            if start is not None and (found := self.frontier()) != start:
+            if start is not None and (found := frontier.lsn(con)) != start:
                 raise FrontierMoved(self.name, start, found)
             reach("duckdb.begun")
             for s in staged:

@@ -57,8 +57,8 @@ def check_format(con: duckdb.DuckDBPyConnection, path: object) -> None:
 
 
 def lsn(con: duckdb.DuckDBPyConnection) -> int:
-    row = con.execute("SELECT lsn FROM meta.frontier").fetchone()
-    return int(row[0]) if row else 0
+    rows = con.execute("SELECT lsn FROM meta.frontier").fetchall()  # all: its transaction ends with the last row
+    return int(rows[0][0]) if rows else 0
 
 
 def moved(con: duckdb.DuckDBPyConnection) -> float:

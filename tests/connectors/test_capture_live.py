@@ -238,4 +238,19 @@ def test_the_frontier_is_told_while_another_thread_is_at_work(database: str, tmp
     finally:
         stop.set()
         thread.join()
-        warehouse.close()
+    warehouse.close()
+
+
+def test_a_frontier_that_was_told_in_a_batch_holds_up_no_checkpoint(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    warehouse = Warehouse(p.config, p.deployed)
+    engine = warehouse.engine("duckdb")
+    assert isinstance(engine, DuckDBEngine)
+    for i in range(3):
+        engine.con.execute("BEGIN")
+        engine.frontier()
+        engine.con.execute(f"UPDATE meta.frontier SET lsn = lsn + {i}")
+        engine.con.execute("INSERT INTO meta.states VALUES ('x')")
+        engine.con.execute("COMMIT")
+        engine.con.execute("CHECKPOINT")
+    warehouse.close()

@@ -40,8 +40,9 @@ def test_an_unlogged_table_is_refused_and_the_others_are_not(database: str, tmp_
     p.assert_equal()
 
 
-def test_an_enum_that_was_altered_stops_the_run(database: str, tmp_path: Path) -> None:
-    p = Project.create(tmp_path, database, {"v": "SELECT id, m, rank() OVER (ORDER BY m) AS r FROM t"})
+def test_an_enum_that_was_altered_stops_what_is_ordered_by_it(database: str, tmp_path: Path) -> None:
+    views = {"v": "SELECT id, m, rank() OVER (ORDER BY m) AS r FROM t", "w": "SELECT id FROM t"}
+    p = Project.create(tmp_path, database, views)
     p.source(
         "CREATE TYPE mood AS ENUM ('sad', 'ok')",
         "CREATE TABLE t (id int PRIMARY KEY, m mood)",
@@ -50,7 +51,13 @@ def test_an_enum_that_was_altered_stops_the_run(database: str, tmp_path: Path) -
     p.deploy()
     p.source("ALTER TYPE mood ADD VALUE 'meh' BEFORE 'ok'")
     done = p.command("run", "--once")
-    assert done.returncode != 0 and 'the enum "mood" has other labels' in done.stderr
+    assert 'view "v" is set aside: the enum "mood" has other labels' in done.stderr
+    failed = p.command("query", "SELECT * FROM v")
+    assert failed.returncode != 0 and 'the enum "mood" has other labels' in failed.stderr
+    p.source("INSERT INTO t VALUES (2, 'meh')")
+    assert {r.view for r in p.verify() if not r.equal} == {"v"}
+    p.deploy()
+    p.assert_equal()
 
 
 def test_a_partitioned_table_is_followed_and_warned_of(database: str, tmp_path: Path) -> None:
