@@ -97,6 +97,7 @@ class Engine(Protocol):
     name: str
     threads: int  # how many calls that only read, or that fill different states, it takes at once
     folds: bool  # whether states can take what waits in their tails between batches
+    lags: bool  # whether its batches take so long that other engines do not wait for them
     first_batch: float  # seconds that the first batch of a process takes at least
 
     def close(self) -> None: ...

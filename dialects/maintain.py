@@ -15,7 +15,7 @@ from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replac
 from compiler.maintain.kept import Bag, Kept, Log, describe
 from compiler.maintain.program import Fetch, Program, Statement, Step
 from dialects.dialect import Dialect, ident
-from dialects.lower import Lower
+from dialects.lower import lowering
 from dialects.merge import taken
 
 
@@ -50,10 +50,9 @@ def fill_select(d: Dialect, s: Kept) -> str:
 
 def fill_tree(d: Dialect, s: Kept) -> exp.Expr:
     """The state's contents, from the mirrors as they are."""
-    lower = Lower(d, rows=True)
     if isinstance(s, Bag):
-        return lower.query(Net(s.definition), weight=True)
-    return lower.query(s.definition, weight=False)
+        return lowering(d, rows=True).query(Net(s.definition), weight=True)
+    return lowering(d, rows=True).query(s.definition, weight=False)
 
 
 def fill_state(d: Dialect, s: Kept) -> Statement:
@@ -70,14 +69,14 @@ def refill_state(d: Dialect, s: Kept) -> list[Statement]:
 
 
 def step_select(d: Dialect, s: Step) -> str:
-    return d.sql(Lower(d).query(s.relation, weight=s.signed))
+    return d.sql(lowering(d).query(s.relation, weight=s.signed))
 
 
 def fetch_of(d: Dialect, s: Step) -> Fetch | None:
     """What a fetch asks for, its keys as a query with the columns _k0, _k1, …; nothing of rows with weights."""
     if s.lookup is None or s.signed:
         return None
-    keys = d.sql(Lower(d).query(s.lookup.keys, weight=False), pretty=False)
+    keys = d.sql(lowering(d).query(s.lookup.keys, weight=False), pretty=False)
     names = tuple(c.name for c in s.relation.schema)
     return Fetch(mirror_name(s.lookup.table), s.lookup.columns, names, keys)
 
@@ -96,7 +95,7 @@ def read_tree(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> exp.
         elif e.type.name == "array" and e.type.element is not None and is_padded(e.type.element):
             e = Call("array_padded", (e,), e.type)
         exprs.append((name, e))
-    return Lower(d).query(Project(top, tuple(exprs)), weight=False)
+    return lowering(d).query(Project(top, tuple(exprs)), weight=False)
 
 
 def statements(d: Dialect, p: Program) -> list[Statement]:

@@ -12,7 +12,7 @@ from compiler.ir.types import Type
 from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace, signed
 from compiler.maintain.kept import COUNT, WEIGHT, Bag, Kept, key_of
 from dialects.dialect import Dialect, ident
-from dialects.lower import Lower
+from dialects.lower import lowering
 
 OLD, NEW = "s", "d"  # the state and its change, as the statement calls them
 ZERO = exp.Literal.number(0)
@@ -56,7 +56,7 @@ def _source(d: Dialect, c: Change, stored: exp.Table | None) -> exp.Expr:
     if stored is not None:
         return exp.alias_(stored, NEW, table=True)
     return exp.Subquery(
-        this=Lower(d).query(c.source, weight=signed(c)), alias=exp.TableAlias(this=exp.to_identifier(NEW))
+        this=lowering(d).query(c.source, weight=signed(c)), alias=exp.TableAlias(this=exp.to_identifier(NEW))
     )
 
 

@@ -10,7 +10,7 @@ from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program, Statement
 from dialects import maintain
 from dialects.dialect import Dialect
-from dialects.lower import Lower
+from dialects.lower import lowering
 
 
 class Printer:
@@ -43,7 +43,7 @@ class Printer:
         return [x for s in states for x in maintain.refill_state(self.dialect, s)]
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:
-        return self.dialect.sql(Lower(self.dialect).query(r, weight=weight))
+        return self.dialect.sql(lowering(self.dialect).query(r, weight=weight))
 
     def view(self, plan: ViewPlan, now: str | None = None) -> str:
         """The query that reads a view; DuckDB takes `now` from the variable tidemark_now."""

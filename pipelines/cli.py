@@ -18,6 +18,7 @@ import psycopg
 from compiler.errors import TidemarkError
 from pipelines.examples import show_examples
 from pipelines.interrupts import keep_interrupts
+from pipelines.kinds import KINDS
 from pipelines.private import keep_private
 
 SECRET = re.compile(r"(://[^:/@\s]*:)[^@\s]*@|(\bpassword\s*=\s*)('[^']*'|\S+)", re.I)
@@ -138,7 +139,7 @@ def check(project: Path) -> None:
 @click.option(
     "--schema", type=click.Path(dir_okay=False, path_type=Path), help="CREATE TABLE statements, instead of a server."
 )
-@click.option("--engine", type=click.Choice(["duckdb", "spark"]))
+@click.option("--engine", type=click.Choice(list(KINDS)))
 @click.pass_obj
 def compile_(project: Path, views: tuple[str, ...], schema: Path | None, engine: str | None) -> None:
     """Print the maintenance SQL of views."""
@@ -153,7 +154,7 @@ def compile_(project: Path, views: tuple[str, ...], schema: Path | None, engine:
 @click.option(
     "--schema", type=click.Path(dir_okay=False, path_type=Path), help="CREATE TABLE statements, instead of a server."
 )
-@click.option("--engine", type=click.Choice(["duckdb", "spark"]))
+@click.option("--engine", type=click.Choice(list(KINDS)))
 @click.option("--format", "fmt", type=click.Choice(["text", "json", "mermaid"]), default="text")
 @click.pass_obj
 def explain(project: Path, view: str, schema: Path | None, engine: str | None, fmt: str) -> None:

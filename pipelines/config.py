@@ -14,9 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from compiler.errors import TidemarkError
 from compiler.maintain.choose import AUTO
 from compiler.maintain.strategy import STRATEGIES
+from pipelines import kinds
 from pipelines.observe.address import parse_address
-
-EngineName = Literal["auto", "duckdb", "spark"]
 
 
 class ConfigError(TidemarkError):
@@ -34,8 +33,15 @@ class Source(_Section):
 
 
 class Defaults(_Section):
-    engine: EngineName = "auto"
+    engine: str = kinds.AUTO
     strategy: str = AUTO
+
+    @field_validator("engine")
+    @classmethod
+    def _there(cls, name: str) -> str:
+        if name not in (kinds.AUTO, *kinds.KINDS):
+            raise ValueError(f"the engines are {', '.join((kinds.AUTO, *kinds.KINDS))}")
+        return name
 
     @field_validator("strategy")
     @classmethod

@@ -17,11 +17,11 @@ from compiler.catalog import Catalog, Column, Table
 from compiler.errors import TidemarkError
 from compiler.ir.types import Type
 from connectors.postgres.origin import Origin
+from pipelines.kinds import DIST
 from pipelines.private import private_folder
 
 FORMAT = 1
 FILE = "deployment.json"
-LOCAL, DIST = "local", "dist"  # in a DuckDB file of the driver, or in Delta tables by the executors
 RESYNC = "resync"  # the status while tables are copied again: what is kept is not at one LSN
 
 

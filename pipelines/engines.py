@@ -15,18 +15,17 @@ from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
 from dialects.spark.printer import SparkPrinter
 from pipelines.config import Config
-from pipelines.deployment import LOCAL, Deployment
+from pipelines.deployment import Deployment
+from pipelines.kinds import EXECUTORS, KINDS, ONE_MACHINE
 
 if TYPE_CHECKING:
     from connectors.spark.local.dist import Reader
 
-DUCKDB_FILE = "tidemark.duckdb"
-DELTA = "delta"
-
 
 def printer(name: str, path: Path, d: Deployment) -> Printer:
     """For an engine of the warehouse at `path`."""
-    return SparkPrinter(path / DELTA) if name == "spark" and d.location != LOCAL else Printer(DUCKDB)
+    kind = KINDS[name]
+    return Printer(DUCKDB) if kind.in_process(d.location) else SparkPrinter(path / kind.data)
 
 
 def _reader(config: Config) -> Reader:
@@ -45,18 +44,18 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
     """Raises TidemarkError where it cannot be."""
     path = config.warehouse_path
     prints = printer(name, path, d)
-    if name == "duckdb":
+    if name == ONE_MACHINE.name:
         from connectors.duckdb.engine import DuckDBEngine
 
         return DuckDBEngine(
-            path / DUCKDB_FILE,
+            path / ONE_MACHINE.data,
             prints,
             read_only,
             index_memory=config.duckdb.index_bytes,
             index_rows=config.duckdb.index_rows,
         )
     tables = [d.table(t) for t in d.tables.get(name, [])]
-    if d.location == LOCAL:
+    if EXECUTORS.in_process(d.location):
         try:
             from connectors.spark.local.engine import LocalEngine
         except ModuleNotFoundError as e:
@@ -64,7 +63,7 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
                 "views on Spark need deltalake", code="no_spark", hint="pip install 'tidemark[spark]'"
             ) from e
         return LocalEngine(
-            path / DELTA,
+            path / EXECUTORS.data,
             prints,
             tables,
             plans,
@@ -77,9 +76,7 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
     from connectors.spark.engine import SparkEngine
 
     assert isinstance(prints, SparkPrinter)
-    spark = SparkEngine(
-        path / DELTA, prints, config.spark.master, config.spark.jars, config.spark.settings, read_only=read_only
+    spark = config.spark
+    return SparkEngine(
+        path / EXECUTORS.data, prints, spark.master, spark.jars, spark.settings, read_only, tables, plans
     )
-    spark.know(tables)
-    spark.plans = {p.view: p for p in plans}
-    return spark

@@ -14,7 +14,9 @@ from compiler.maintain.choose import AUTO, maintenance_of, reason_of
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import STRATEGIES, partial
 from compiler.parse import ViewText, locate, parse_view
+from pipelines import kinds
 from pipelines.config import parse_size
+from pipelines.kinds import KINDS, ONE_MACHINE
 
 
 @dataclass
@@ -25,7 +27,7 @@ class Compiled:
     text: ViewText | None
     plan: ViewPlan | None = None
     error: TidemarkError | None = None
-    engine: str = "duckdb"
+    engine: str = ONE_MACHINE.name
     location: str = ""  # on Spark: where it is kept, '' where that is not decided
     dist: tuple[str, ...] = ()  # where that is the driver: the tables whose mirrors are not there
     strategy: str = ""  # the one that was taken
@@ -101,7 +103,7 @@ OPTIONS = ("engine", "key", "memory", "refresh", "strategy")
 def compile_project(
     views: list[Compiled],
     catalog: Catalog,
-    default_engine: str = "duckdb",
+    default_engine: str = ONE_MACHINE.name,
     default_strategy: str = AUTO,
     accepted: bool = False,
 ) -> list[Compiled]:
@@ -163,11 +165,11 @@ def _compile_one(
             hint=f"Known options: {', '.join(OPTIONS)}.",
         )
     engine = v.text.options.get("engine", default_engine)
-    if engine not in ("auto", "duckdb", "spark"):
+    if engine not in (kinds.AUTO, *KINDS):
         raise InvalidSql(
             f'view "{v.name}" names an unknown engine "{engine}"',
             code="unknown_option",
-            hint="Engines: auto, duckdb, spark.",
+            hint=f"Engines: {', '.join((kinds.AUTO, *KINDS))}.",
         )
     refresh = v.text.options.get("refresh", "")
     if refresh not in ("", "auto", "incremental strict"):

@@ -25,6 +25,7 @@ from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.engines import opened, printer
 from pipelines.folding import Folding
+from pipelines.kinds import KINDS
 from pipelines.project import Compiled, compile_project
 from pipelines.refused import ALL, Refused, kept, parts, qualified, reads
 
@@ -146,7 +147,7 @@ class Warehouse:
             return True
 
     def used_engines(self) -> list[str]:
-        return [e for e in ("duckdb", "spark") if self.deployment.tables.get(e) is not None]
+        return [e for e in KINDS if self.deployment.tables.get(e) is not None]
 
     def plans(self, engine: str) -> list[ViewPlan]:
         """Plans of the views that are maintained."""

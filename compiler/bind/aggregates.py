@@ -14,91 +14,20 @@ from compiler.bind.functions import check_call
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import label, of, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.functions.aggregates import AGGREGATES, CORES, STATISTICS
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, columns, is_null
-from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT, Type
+from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT
 
 Bind = Callable[[exp.Expr], Scalar]
 
-STATISTICS = {
-    "stddev": "stddev_samp",
-    "stddev_samp": "stddev_samp",
-    "stddev_pop": "stddev_pop",
-    "variance": "var_samp",
-    "var_samp": "var_samp",
-    "var_pop": "var_pop",
-}
-REGRESSION = {
-    "corr",
-    "covar_pop",
-    "covar_samp",
-    "regr_avgx",
-    "regr_avgy",
-    "regr_count",
-    "regr_intercept",
-    "regr_r2",
-    "regr_slope",
-    "regr_sxx",
-    "regr_sxy",
-    "regr_syy",
-}
 BREAK = "\n "
-LISTS = {"string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"}
-NAMES = {
-    "count",
-    "sum",
-    "avg",
-    "min",
-    "max",
-    "bool_and",
-    "bool_or",
-    "every",
-    "bit_and",
-    "bit_or",
-    "bit_xor",
-    *LISTS,
-    "percentile_cont",
-    "percentile_disc",
-    "mode",
-    "any_value",
-    *STATISTICS,
-    *REGRESSION,
-}
-
-
-def average_type(t: Type) -> Type:
-    if types.is_float(t):
-        return FLOAT8
-    return t if t.name == "interval" else types.numeric(38, types.QUOTIENT_SCALE)
 
 
 def call_of(e: Any) -> Any:
     """The call itself, without its FILTER."""
     return e.this if isinstance(e, exp.Filter) else e
-
-
-def result_type(fn: str, args: list[Scalar]) -> Type:
-    t = args[0].type if args else INT8
-    if fn in ("count", "regr_count"):
-        return INT8
-    if fn == "sum":
-        return types.sum_type(t)
-    if fn == "avg":
-        return average_type(t)
-    if fn in STATISTICS.values():
-        return FLOAT8 if types.is_float(t) else types.numeric(38, 16)
-    if fn in REGRESSION or fn == "percentile_cont":
-        return FLOAT8
-    if fn in ("string_agg",):
-        return TEXT
-    if fn == "array_agg":
-        return types.array(t)
-    if fn in ("json_agg", "json_object_agg"):
-        return types.JSON
-    if fn in ("jsonb_agg", "jsonb_object_agg"):
-        return types.JSONB
-    return t
 
 
 def orders(e: exp.Expr | None, bind: Bind) -> tuple[Order, ...]:
@@ -132,7 +61,7 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Ord
         order = orders(e.expression, bind)
         e = e.this
     name = e.this.lower() if isinstance(e, exp.Anonymous) and isinstance(e.this, str) else e.name.lower()
-    if name not in NAMES:
+    if name not in AGGREGATES:
         raise InvalidSql(f"{name} is not an aggregate function", code="wrong_object_type")
     raw, distinct = list(e.expressions), False
     args: list[Scalar] = []
@@ -156,9 +85,14 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Ord
         args,
         keep,
         distinct,
-        order if order or distinct or name not in LISTS else arriving,
+        order if order or distinct or not AGGREGATES[name].ordered else arriving,
         bool(e.meta.get("rows")),
     )
+
+
+def shows_order(name: str) -> bool:
+    """Whether the order of rows shows in what a function of the name gives."""
+    return name in AGGREGATES and AGGREGATES[name].ordered
 
 
 def listed(e: exp.Select) -> bool:
@@ -166,7 +100,7 @@ def listed(e: exp.Select) -> bool:
     ARRAY(SELECT …)."""
     if e.args.get("order") is None and (e.args.get("limit") is not None or e.args.get("offset") is not None):
         return True
-    calls = [f for x in e.expressions for f in x.find_all(exp.Anonymous) if str(f.this).lower() in LISTS]
+    calls = [f for x in e.expressions for f in x.find_all(exp.Anonymous) if shows_order(str(f.this).lower())]
     return any(not any(isinstance(a, exp.Order | exp.Distinct) for a in f.expressions) for f in calls)
 
 
@@ -191,37 +125,31 @@ def build(
 ) -> Agg:
     """The aggregate as it is maintained. `rows`: of the rows of a table, which json_agg has each on a line of its
     own."""
-    fn = {"every": "bool_and", **STATISTICS}.get(name, name)
-    need = (
-        0
-        if fn in ("count", "mode")
-        else 2
-        if fn in REGRESSION or fn in ("string_agg", "json_object_agg", "jsonb_object_agg")
-        else 1
-    )
-    if len(args) < need or (fn == "count" and len(args) > 1):
+    row = AGGREGATES[name]
+    fn = row.core
+    if len(args) < row.arguments or (fn == "count" and len(args) > 1):
         raise InvalidSql(f"function {name} does not exist with {len(args)} arguments", code="undefined_function")
     check_call(name, args)
-    if fn in ("percentile_cont", "percentile_disc", "mode") and not order:
+    if row.within and not order:
         raise InvalidSql(f"WITHIN GROUP is required for ordered-set aggregate {name}", code="syntax_error")
-    if fn in json_values.OBJECTS:
+    if name in json_values.OBJECTS:
         if distinct:
             raise UnsupportedSql(
-                f"{fn}(DISTINCT …) is not supported", code="unsupported_function", hint="Take DISTINCT in a subquery."
+                f"{name}(DISTINCT …) is not supported", code="unsupported_function", hint="Take DISTINCT in a subquery."
             )
-        return _object(fn, args, keep, order)
-    if fn in json_values.AGGREGATES:
+        return _object(name, args, keep, order)
+    if name in json_values.AGGREGATES:
         if distinct:
             raise UnsupportedSql(
-                f"{fn}(DISTINCT …) is not supported", code="unsupported_function", hint="Take DISTINCT in a subquery."
+                f"{name}(DISTINCT …) is not supported", code="unsupported_function", hint="Take DISTINCT in a subquery."
             )
-        item, between = json_values.element(args[0], json_values.AGGREGATES[fn]), ", "
-        if _broken(fn, args[0], rows):
+        item, between = json_values.element(args[0], json_values.AGGREGATES[name]), ", "
+        if _broken(name, args[0], rows):
             if _padded(args[0]):
                 item = case([(is_null(args[0]), item)], json_values.text(BREAK, item), TEXT)
             else:
                 between += BREAK
-        fn, args = "string_agg", [item, Lit(between, TEXT)]
+        args = [item, Lit(between, TEXT)]
     if distinct:
         args = [without_blanks(a) for a in args]
         order = tuple(replace(o, expr=without_blanks(o.expr)) for o in order)
@@ -242,9 +170,9 @@ def build(
                 "string_agg(DISTINCT …) with a separator that is not a constant is not supported",
                 code="unsupported_function",
             )
-    elif fn in REGRESSION or fn in ("percentile_cont", "percentile_disc"):
+    elif row.arguments == 2 or fn in ("percentile_cont", "percentile_disc"):
         args = [coerce(a, FLOAT8) for a in args]
-    elif fn in ("sum", "avg", *STATISTICS.values()):
+    elif fn in ("sum", "avg") or fn in STATISTICS:
         a = coerce(args[0], FLOAT8)
         if not types.is_number(a.type) and not (a.type.name == "interval" and fn in ("sum", "avg")):
             raise InvalidSql(f"function {name}({a.type}) does not exist", code="undefined_function")
@@ -275,7 +203,7 @@ def build(
     elif fn == "mode":
         t = order[0].expr.type
     else:
-        t = result_type(fn, args)
+        t = CORES[fn].result(args[0].type if args else INT8)
     if (
         distinct
         and fn in ("string_agg", "array_agg")
@@ -294,8 +222,7 @@ def build(
         args = [normal(a) for a in args]
     if keep is not None:
         args = guarded(keep, args)
-    if distinct and fn in ("min", "max", "bool_and", "bool_or", "bit_and", "bit_or"):
-        distinct = False
+    distinct = distinct and not row.idempotent
     return Agg(fn, tuple(args), t, keep, distinct, order if fn not in ("count", "sum", "avg", "min", "max") else ())
 
 

@@ -11,9 +11,11 @@ from sqlglot import exp
 from compiler.bind import aggregates, array_access, hypothetical, json_values, rows, sets, whole_rows, windows
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import padded
-from compiler.bind.functions import VOLATILE, bind_function, check_call
+from compiler.bind.functions import bind_function, check_call
 from compiler.bind.functions.times import make_interval
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.functions.aggregates import AGGREGATES
+from compiler.functions.signatures import volatile
 from compiler.ir import types
 from compiler.ir.outers import free
 from compiler.ir.relation import Agg, Order, WindowCall
@@ -106,7 +108,7 @@ class Calls(Binding):
             if c.grouping is None:
                 raise InvalidSql("GROUPING is not allowed here", code="grouping_error")
             return c.grouping([self.bind(x, c) for x in e.expressions])
-        if name in aggregates.NAMES:
+        if name in AGGREGATES:
             return self.aggregate(e, c)
         if name in windows.WINDOW_ONLY:
             raise InvalidSql(f"window function {name} requires an OVER clause", code="windowing_error")
@@ -132,7 +134,7 @@ class Calls(Binding):
         if name in TYPES and len(e.expressions) == 1:
             return self.bind(exp.Cast(this=e.expressions[0].copy(), to=exp.DataType.build(name, dialect="postgres")), c)
         args = [self.bind(x, c) for x in e.expressions]
-        if name not in VOLATILE:
+        if not volatile(name):
             check_call(name, args)
         return bind_function(name, args)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from compiler import opaque
-from compiler.bind.aggregates import listed, result_type
+from compiler.bind.aggregates import listed
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
 from compiler.bind.from_clause import bind_from
@@ -18,6 +18,7 @@ from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.scope import Bound, Env, Scope
 from compiler.bind.sets import ONE_ROW
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.functions.aggregates import AGGREGATES
 from compiler.ir import types
 from compiler.ir.relation import Aggregate, Filter, Order, Project, Relation, TopK, Window, WindowCall
 from compiler.ir.scalar import Call, Col, Scalar, cast, columns, transform
@@ -99,8 +100,9 @@ class _Select(Grouping):
 
         def parts(col: Scalar) -> list[Col]:
             out = []
+            (x,) = (averages[col] if col in averages else over[col][1]).args  # type: ignore[index]
             for fn in ("sum", "count"):
-                t = result_type(fn, list((averages[col] if col in averages else over[col][1]).args))  # type: ignore[index]
+                t = AGGREGATES[fn].result(x.type)
                 new = Col(self.binder.fresh(fn), t)
                 if col in averages:
                     out.append(self.aggs.setdefault(replace(averages[col], fn=fn, type=t), new))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from compiler.bind.aggregates import NAMES, Bind, bind_aggregate, call_of, orders
+from compiler.bind.aggregates import Bind, bind_aggregate, call_of, orders
 from compiler.bind.coerce import coerce, normal, unify
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.functions.aggregates import AGGREGATES
 from compiler.ir import types
 from compiler.ir.relation import Order, WindowCall
 from compiler.ir.scalar import Scalar, cast, columns, walk
@@ -63,7 +64,7 @@ def bind_window(
                 "FILTER is not implemented for non-aggregate window functions", code="feature_not_supported"
             )
         call = _window_only(name, args, order)
-    elif name in NAMES:
+    elif name in AGGREGATES:
         agg = bind_aggregate(whole, bind, condition)
         if agg.fn == "string_agg" and columns(agg.args[1]):
             raise UnsupportedSql(

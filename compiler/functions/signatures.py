@@ -19,6 +19,12 @@ ARRAYS = frozenset(("anyarray", "anycompatiblearray"))
 CATALOG = {"blanks": "bpchar"}  # names of types of ours that the catalog has another one for
 
 
+OF_A_SESSION = frozenset(
+    ("current_setting", "inet_client_addr", "pg_backend_pid", "pg_current_xact_id", "txid_current")
+)
+NEWER = frozenset(("random_normal", "uuid_generate_v4", "uuidv4", "uuidv7"))  # volatile, of extensions and new servers
+
+
 @dataclass(frozen=True)
 class Signature:
     """A function: what its arguments are, how many of the last may be left out, and whether the last repeats."""
@@ -47,6 +53,27 @@ def found(name: str, given: list[Type]) -> bool | None:
     """Whether a function of this name takes arguments of these types; None where nothing is known of the name."""
     candidates = signatures().get(name)
     return None if candidates is None else any(s.kind == "ordered" or s.takes(given) for s in candidates)
+
+
+def resolved(name: str, given: list[Type]) -> Signature | None:
+    """The function that is called, as Postgres finds it: of those that take the arguments, the one of which most are
+    just the types given; an untyped literal is text where one of them takes that. None where none takes them."""
+    some = [s for s in signatures().get(name, []) if s.kind == "function" and s.takes(given)]
+
+    def exact(s: Signature) -> tuple[int, int]:
+        pairs = list(zip(given, s.arguments, strict=False))
+        return (
+            sum(CATALOG.get(t.name, t.name) == w for t, w in pairs),
+            sum(t.name == "unknown" and w == "text" for t, w in pairs),
+        )
+
+    return max(some, key=exact, default=None)
+
+
+def volatile(name: str) -> bool:
+    """Whether no two calls need agree: Postgres says so, or the value is a session's own."""
+    rows = signatures().get(name, [])
+    return name in OF_A_SESSION or name in NEWER or bool(rows) and all(s.volatility == "volatile" for s in rows)
 
 
 def coerces(given: Type, wanted: str) -> bool:

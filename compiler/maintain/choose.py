@@ -6,6 +6,7 @@ import difflib
 
 from compiler.delta.restrict import equalities
 from compiler.errors import InvalidSql
+from compiler.functions.aggregates import EXTREMA
 from compiler.ir.relation import Aggregate, Fixpoint, Join, LeftJoin, Relation, Scan, Semi, TopK, Window, walk
 from compiler.ir.scalar import Col, columns
 from compiler.maintain.asked import Asked
@@ -109,7 +110,7 @@ def reason_of(plan: ViewPlan, kind: str) -> dict[str, str] | None:
                 )
             )
     for n in nodes:
-        if isinstance(n, Aggregate) and any(a.fn in ("min", "max") for _, a in n.aggs):
+        if isinstance(n, Aggregate) and any(a.fn in EXTREMA for _, a in n.aggs):
             return _said(
                 "extremum",
                 "MIN and MAX take inserts as they come; a group that loses its extremum is computed again.",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 
 from compiler.delta.restrict import keys_of, restrict
 from compiler.delta.times import after
+from compiler.functions.aggregates import EXTREMA
 from compiler.ir.naming import companions, fresh
 from compiler.ir.relation import Agg, Aggregate, Filter, LeftJoin, Net, Project, Relation
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, conj, negate, same
@@ -75,7 +76,7 @@ def with_extrema(s: Accumulated, change: Relation, resolve: Resolve) -> Relation
     aggs: list[tuple[str, Agg]] = []
     for n, a in q.aggs:
         args, keep = tuple(put(x) for x in a.args), put(a.filter) if a.filter is not None else None
-        if a.fn in ("min", "max"):
+        if a.fn in EXTREMA:
             aggs += [
                 (came(n), Agg(f"{a.fn}_in", args, a.type, keep)),
                 (went(n), Agg(f"{a.fn}_out", args, a.type, keep)),
@@ -86,7 +87,7 @@ def with_extrema(s: Accumulated, change: Relation, resolve: Resolve) -> Relation
     added = Aggregate(net, keys, tuple(aggs))
     old, names = before(s, added.names)
     joined: Relation = LeftJoin(added, old, conj([same(added.col(k), names[k]) for k in s.key]))
-    found = [(n, a) for n, a in q.aggs if a.fn in ("min", "max")]
+    found = [(n, a) for n, a in q.aggs if a.fn in EXTREMA]
     left = [gone(a, names[n], Col(came(n), a.type), Col(went(n), a.type)) for n, a in found]
     either = left[0] if len(left) == 1 else Call("or", tuple(left), BOOL)
     lost = Col(fresh("lost", joined.names), BOOL)
@@ -97,7 +98,7 @@ def with_extrema(s: Accumulated, change: Relation, resolve: Resolve) -> Relation
     whole = LeftJoin(marked, renewed, on)
     exprs: list[tuple[str, Scalar]] = [(k, Col(k, e.type)) for k, e in q.keys]
     for n, a in q.aggs:
-        if a.fn in ("min", "max"):
+        if a.fn in EXTREMA:
             kept = Call("least" if a.fn == "min" else "greatest", (names[n], Col(came(n), a.type)), a.type)
             exprs.append((n, case([(lost, Col(anew(n), a.type))], kept, a.type)))
         else:

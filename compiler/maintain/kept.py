@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from compiler.functions.aggregates import EXTREMA
 from compiler.ir.relation import Agg, Aggregate, Filter, Net, Relation, State, Temp, Union, Values, transform
 from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import BOOL, INT8
@@ -154,7 +155,7 @@ class Accumulated(Groups):
 
     @property
     def has_extrema(self) -> bool:
-        return any(a.fn in ("min", "max") for _, a in self.definition.aggs)
+        return any(a.fn in EXTREMA for _, a in self.definition.aggs)
 
 
 @dataclass(frozen=True)

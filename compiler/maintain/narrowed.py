@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from compiler.functions.aggregates import ADDED
 from compiler.ir.relation import (
     Aggregate,
     Filter,
@@ -28,7 +29,6 @@ from compiler.maintain.change import mapped
 from compiler.maintain.program import Program, Step
 from compiler.simplify.prune import leaves_read, prune
 
-ADDED_UP = frozenset(("count", "sum0"))
 MEETS = "what meets a mirror"
 
 
@@ -49,7 +49,7 @@ def added_up_once(r: Relation, netted: set[Relation]) -> Relation:
             case Net():
                 inner = (True,)
             case Aggregate():
-                sums = bool(n.aggs) and all(a.fn in ADDED_UP and not a.distinct for _, a in n.aggs)
+                sums = bool(n.aggs) and all(a.fn in ADDED and not a.distinct for _, a in n.aggs)
                 inner = (sums and _signed(n.input, netted),)  # over rows of both signs a group of none means nothing
             case Keys():
                 inner = (False,)

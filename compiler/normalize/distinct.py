@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from compiler.functions.aggregates import by_distinct_values
 from compiler.ir.naming import companions, fresh
 from compiler.ir.relation import Agg, Aggregate, Filter, Order, Project, Relation, Union, transform
 from compiler.ir.scalar import Call, Col, Lit, Scalar, columns, conj, substitute
 from compiler.ir.types import BOOL, INT4
-
-ADDITIVE_DISTINCT = {"count", "sum", "avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop", "bit_xor"}
 
 
 def distinct_aggregates(r: Relation) -> Relation:
@@ -24,7 +23,7 @@ def _node(n: Relation) -> Relation:
     if not isinstance(n, Aggregate):
         return n
     wanted = [a for _, a in n.aggs if a.distinct and a.args]
-    if not wanted or any(a.fn not in ADDITIVE_DISTINCT for a in wanted):
+    if not wanted or not all(by_distinct_values(a.fn) for a in wanted):
         return n
     others = [(k, a) for k, a in n.aggs if not (a.distinct and a.args)]
     groups = list(dict.fromkeys((a.args, a.filter) for a in wanted))

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from compiler.functions.aggregates import ORDERED
 from compiler.ir.naming import fresh
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, TopK, Window, WindowCall, transform
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case
 from compiler.ir.types import BOOL, INT8
 from compiler.normalize.keys import key_of, settles, total
 
-LISTS = frozenset(("array_agg", "string_agg"))
 NUMBERED = frozenset(("row_number", "ntile", "lag", "lead"))
 PICKED = frozenset(("first_value", "last_value", "nth_value"))
 EVERY = ("rows", ("unbounded preceding", None), ("unbounded following", None), "")
@@ -81,7 +81,7 @@ def _longer(order: tuple[Order, ...], rows: Relation, partition: tuple[Scalar, .
 
 
 def _listed(a: Agg) -> bool:
-    return a.fn in LISTS and not a.distinct
+    return a.fn in ORDERED and not a.distinct
 
 
 def _list_settled(n: Aggregate, a: Agg) -> bool:
@@ -137,7 +137,7 @@ def _hangs(c: WindowCall, n: Window) -> bool:
     if c.fn in NUMBERED:
         return True
     by_order = settles(n.partition, c.order, c.args)
-    if c.fn in PICKED | LISTS:
+    if c.fn in PICKED | ORDERED:
         return not (by_order and (_peers(c) or _whole(c) or c.fn == "first_value" and _from_first(c)))
     return c.frame is not None and c.frame[0] == "rows" and not _whole(replace(c, frame=(*c.frame[:3], "")))
 
@@ -152,7 +152,7 @@ def _window(n: Window) -> Relation:
             calls.append((name, c))
             continue
         longer = _longer(c.order, n.input, n.partition)
-        if c.fn in PICKED | LISTS and _whole(c):
+        if c.fn in PICKED | ORDERED and _whole(c):
             calls.append((name, replace(c, order=longer, frame=(*EVERY[:3], c.frame[3] if c.frame else ""))))
         elif c.fn == "first_value" and _from_first(c):
             calls.append(

@@ -62,16 +62,16 @@ def lsn(con: duckdb.DuckDBPyConnection) -> int:
 
 
 def moved(con: duckdb.DuckDBPyConnection) -> float:
-    row = con.execute("SELECT epoch(moved) FROM meta.frontier").fetchone()
-    return float(row[0]) if row else 0.0
+    rows = con.execute("SELECT epoch(moved) FROM meta.frontier").fetchall()
+    return float(rows[0][0]) if rows else 0.0
 
 
 def last_commit(con: duckdb.DuckDBPyConnection) -> LastCommit | None:
     """The last transaction that was applied; None where that is not known."""
     if not _columns(con) >= ADDED.keys():
         return None
-    row = con.execute("SELECT commit_lsn, xid, commit_time FROM meta.frontier").fetchone()
-    return None if row is None or row[0] is None else LastCommit(int(row[0]), int(row[1]), int(row[2]))
+    rows = con.execute("SELECT commit_lsn, xid, commit_time FROM meta.frontier").fetchall()
+    return None if not rows or rows[0][0] is None else LastCommit(*map(int, rows[0]))
 
 
 def move(con: duckdb.DuckDBPyConnection, to: int, last: LastCommit | None = None) -> None:

@@ -18,16 +18,29 @@ from connectors.engine import FrontierMoved, Programs
 from connectors.failpoints import FailpointReached, reach
 from connectors.postgres.origin import LastCommit
 from connectors.spark import mirror
-from connectors.spark.filling import Filling
 from connectors.spark.landing import typed_events
 from connectors.spark.pending import Manifest
+from connectors.spark.recursion import Recursion
+from connectors.spark.store import Store
 from connectors.staging import Staged
 
 BROADCAST_ROWS = 200_000  # batches up to this size are sent to every worker
 
 
-class Batches(Filling):
+class Batches:
     """Lands and maintains."""
+
+    def __init__(self, store: Store, recursion: Recursion) -> None:
+        self.store, self.recursion = store, recursion
+        self._submit = store.pool.submit
+        self.settled = False  # whether what an earlier process left is dealt with
+        self.timings: dict[str, float] = {}  # state → seconds of its jobs in the last batch that touched it
+
+    def frontier(self) -> int:
+        """Where the warehouse stands, with what an earlier process has decided."""
+        if not self.store.read_only:
+            self.finish()
+        return self.store.published.pin().lsn
 
     def apply(
         self,
@@ -45,18 +58,18 @@ class Batches(Filling):
         if end <= found:
             return 0
         if not staged:
-            self.published.publish((), end, last)
+            self.store.published.publish((), end, last)
             return 0
-        rows = self.healing.run("a batch", lambda: self._prepare(staged, found, end, programs, last))
-        self._finish_pending()
+        rows = self.store.healing.run("a batch", lambda: self._prepare(staged, found, end, programs, last))
+        self.finish()
         return rows
 
     def _prepare(self, staged: list[Staged], start: int, end: int, programs: Programs, last: LastCommit | None) -> int:
         """Phase one. Tables are not touched, so that it can be begun again."""
-        session = self.paced(self.spark)
-        folder = self.pending.begin(end)
+        session = self.store.paced(self.store.spark)
+        folder = self.store.pending.begin(end)
         rows, batches = 0, {}
-        jobs = [self.pool.submit(self._land, s, folder, session) for s in staged]
+        jobs = [self._submit(self._land, s, folder, session) for s in staged]
         wait(jobs)
         for s, job in zip(staged, jobs, strict=True):
             n = job.result()
@@ -70,7 +83,7 @@ class Batches(Filling):
                 programs(frozenset(batches)).program, batches, folder, session, rows < BROADCAST_ROWS
             )
         reach("spark.computed")
-        self.pending.decide(folder, Manifest(end, start, batches, merges, last))
+        self.store.pending.decide(folder, Manifest(end, start, batches, merges, last))
         return rows
 
     def _land(self, s: Staged, folder: Path, session: Any) -> int:
@@ -81,7 +94,7 @@ class Batches(Filling):
         n = typed_events(s, events)
         target, name = folder / f"batch_{t.mirror}", f"batch_{t.mirror}"
         casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in t.columns)
-        self._views([Scan(f"{t.schema}.{t.name}", (), t.key)], {}, session)
+        self.store.views([Scan(f"{t.schema}.{t.name}", (), t.key)], {}, session)
         old = f"SELECT {cols}, {'-1' if t.key else '-_weight'} AS _weight, 0 AS _lsn FROM `before_rows__{t.mirror}`"
         if not s.keyed:
             text = f"SELECT {casts}, _weight, _lsn FROM parquet.`{events}`"
@@ -105,7 +118,7 @@ class Batches(Filling):
                 text = f"{old} UNION ALL {new}"
         if n == 0 and not s.truncated:
             return 0
-        self.sql(
+        self.store.sql(
             f"SELECT {cols}, CAST(_weight AS BIGINT) AS _weight, CAST(_lsn AS BIGINT) AS _lsn FROM ({text})", session
         ).write.mode("overwrite").parquet(str(target))
         session.read.parquet(str(target)).createOrReplaceTempView(mirror.q(name))
@@ -138,20 +151,20 @@ class Batches(Filling):
         merges: list[dict[str, str]] = []
         for c in p.changes:
             if isinstance(c, Clear):
-                merges.append({"state": c.state.name, "sql": self.printer.merge(c, folder)})
+                merges.append({"state": c.state.name, "sql": self.store.printer.merge(c, folder)})
                 continue
             name = c.source.name if isinstance(c.source, Temp) else f"change_{c.state.name}"
             if not isinstance(c.source, Temp):
                 steps.append((name, c.source, signed(c)))
                 owners[name] = c.state.name
-            merges.append({"state": c.state.name, "sql": self.printer.merge(c, folder / name)})
-        self._views([r for _, r, _ in steps], batches, session)
+            merges.append({"state": c.state.name, "sql": self.store.printer.merge(c, folder / name)})
+        self.store.views([r for _, r, _ in steps], batches, session)
         left = {n: (r, signed) for n, r, signed in steps}
         while left:
             ready = [
                 n for n, (r, _) in left.items() if not any(isinstance(x, Temp) and x.name in left for x in walk(r))
             ]
-            jobs = [self.pool.submit(self._store, n, *left[n], folder / n, session, owners[n], small) for n in ready]
+            jobs = [self._submit(self._write_step, n, *left[n], folder / n, session, owners[n], small) for n in ready]
             wait(jobs)
             for j in jobs:
                 j.result()
@@ -160,8 +173,10 @@ class Batches(Filling):
                 del left[n]
         return merges
 
-    def _store(self, name: str, r: Relation, signed: bool, target: Path, session: Any, state: str, small: bool) -> None:
-        text = self.printer.query(self.unrolled(r, target.parent, session), signed, small)
+    def _write_step(
+        self, name: str, r: Relation, signed: bool, target: Path, session: Any, state: str, small: bool
+    ) -> None:
+        text = self.store.printer.query(self.recursion.unrolled(r, target.parent, session), signed, small)
         casts = [(c.name, c.type) for c in r.schema]
         items = ", ".join(f"CAST({mirror.q(n)} AS {type_name(t)}) AS {mirror.q(n)}" for n, t in casts)
         items += (", " if items and signed else "") + ("CAST(_weight AS BIGINT) AS _weight" if signed else "")
@@ -170,40 +185,40 @@ class Batches(Filling):
             session.sql(f"SELECT {items} FROM ({text})").coalesce(1).write.mode("overwrite").parquet(str(target))
             self.timings[state] = time.perf_counter() - begun
         except Exception as e:
-            raise self._failure(f'step "{name}"', e, state) from e
+            raise self.store.failed(f'step "{name}"', e, state) from e
 
-    def _finish_pending(self) -> None:
+    def finish(self) -> None:
         """Phase two of whatever phase one has completed, then the frontier; harmless to repeat."""
-        at = self.published.pin().lsn
-        for folder, manifest in self.pending.decided(at):
+        at = self.store.published.pin().lsn
+        for folder, manifest in self.store.pending.decided(at):
             if manifest.start is not None and manifest.start != at:
                 raise FrontierMoved("spark", manifest.start, at)
-            self.healing.run("a batch", partial(self._take, manifest, folder))
+            self.store.healing.run("a batch", partial(self._take, manifest, folder))
             reach("spark.committed")
-            self.published.publish(tables_of(manifest, self.tables), manifest.lsn, manifest.last)
+            self.store.published.publish(tables_of(manifest, self.store.tables), manifest.lsn, manifest.last)
             reach("spark.frontier")
             shutil.rmtree(folder)
             reach("spark.cleared")
             at = manifest.lsn
         if not self.settled:
-            self.published.settle()
+            self.store.published.settle()
             self.settled = True
 
     def _take(self, manifest: Manifest, folder: Path) -> None:
 
         def append(item: tuple[str, str]) -> None:
             name, stored = item
-            t = self.tables[name]
+            t = self.store.tables[name]
             cols = mirror.columns(t)
             self._tagged(
-                f"INSERT INTO {mirror.path_name(self._mirror(t))} SELECT {cols}, _weight, _lsn, TRUE FROM "
+                f"INSERT INTO {mirror.path_name(self.store.mirror(t))} SELECT {cols}, _weight, _lsn, TRUE FROM "
                 f"parquet.`{folder / stored}`",
                 f"mirror/{t.mirror}",
                 manifest.lsn,
             )
 
-        jobs = [self.pool.submit(append, x) for x in manifest.tables.items()]
-        jobs += [self.pool.submit(self._tagged, m["sql"], f"state/{m['state']}", manifest.lsn) for m in manifest.merges]
+        jobs = [self._submit(append, x) for x in manifest.tables.items()]
+        jobs += [self._submit(self._tagged, m["sql"], f"state/{m['state']}", manifest.lsn) for m in manifest.merges]
         wait(jobs)
         for j in jobs:
             j.result()
@@ -212,8 +227,8 @@ class Batches(Filling):
         """One Delta commit that carries (application, LSN): Delta skips it when that LSN is already there."""
         state = application.removeprefix("state/")
         try:
-            with self.driver.beside() as session:
-                self.paced(session)
+            with self.store.driver.beside() as session:
+                self.store.paced(session)
                 session.conf.set("spark.databricks.delta.write.txnAppId", f"tidemark/{application}")
                 session.conf.set("spark.databricks.delta.write.txnVersion", str(lsn))
                 begun = time.perf_counter()
@@ -223,7 +238,7 @@ class Batches(Filling):
         except FailpointReached:
             raise
         except Exception as e:
-            raise self._failure(f"the commit to {application}", e, state) from e
+            raise self.store.failed(f"the commit to {application}", e, state) from e
 
 
 def tables_of(manifest: Manifest, tables: dict[str, Table]) -> list[str]:

@@ -42,8 +42,11 @@ def _by_rounds(n: Relation) -> TypeGuard[Fixpoint]:
     )
 
 
-class Recursion(Store):
+class Recursion:
     """Finds the rows of recursive relations and stores them, so that what reads them reads a table."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
 
     def unrolled(self, r: Relation, folder: Path, session: Any, versions: Mapping[str, int] | None = None) -> Relation:
         """`r` with each recursion that Spark has no words for replaced by its rows, stored as Parquet under
@@ -78,9 +81,9 @@ class Recursion(Store):
                 have = Project(known, tuple((other[c.name].name, c) for c in q.schema))
                 new = Semi(new, have, conj([same(c, other[c.name]) for c in q.schema]), anti=True)
             stored.append(str(own / str(len(stored))))
-            text = self.printer.query(self.unrolled(new, own, session, versions), False, versions=versions)
+            text = self.store.printer.query(self.unrolled(new, own, session, versions), False, versions=versions)
             cast = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in q.schema)
-            self.sql(f"SELECT {cast} FROM ({text})", session).coalesce(1).write.parquet(stored[-1])
+            self.store.sql(f"SELECT {cast} FROM ({text})", session).coalesce(1).write.parquet(stored[-1])
             session.read.parquet(stored[-1]).createOrReplaceTempView(last.name)
             session.read.parquet(*stored).createOrReplaceTempView(known.name)
             if session.read.parquet(stored[-1]).isEmpty():

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -17,14 +16,13 @@ from compiler.ir.relation import Relation, Scan, walk
 from compiler.maintain.change import Change
 from compiler.maintain.plan import ViewPlan
 from connectors import engine
-from connectors.postgres.origin import LastCommit
 from connectors.spark import durable, mirror
 from connectors.spark.driver import Driver
 from connectors.spark.dropped import Dropped
 from connectors.spark.failures import failure
 from connectors.spark.healing import Healing
 from connectors.spark.pending import Pending
-from connectors.spark.pins import Leases, Pin
+from connectors.spark.pins import Leases
 from connectors.spark.published import Published
 from connectors.spark.recent import Recent
 
@@ -60,7 +58,9 @@ class Store:
         jars: str = "",
         settings: dict[str, str] | None = None,
         read_only: bool = False,
+        tables: Iterable[Table] = (),
     ) -> None:
+        """`tables` are those that are mirrored here."""
         self.path, self.printer, self.read_only = path.absolute(), printer, read_only
         self.path.mkdir(parents=True, exist_ok=True)
         self.settings = settings or {}
@@ -68,14 +68,10 @@ class Store:
         self.healing = Healing(self.driver.mend)
         self.published = Published(self.path)
         self.pending = Pending(self.path / "pending")
-        self.settled = False  # whether what an earlier process left is dealt with
         self.leases = Leases(self.path / "readers")
         self.dropped = Dropped(self.path, self.leases)
         self.recent = Recent()
-        self.tables: dict[str, Table] = {}
-        self.plans: dict[str, ViewPlan] = {}
-        self.timings: dict[str, float] = {}  # state → seconds of its jobs in the last batch that touched it
-        self.vacuumed: dict[Path, float] = {}  # table → when files of its earlier versions were last deleted
+        self.tables = {f"{t.schema}.{t.name}": t for t in tables}
         self.pool = ThreadPoolExecutor(4)
         self.scratch = self.path / f"scratch-{os.getpid()}"  # what a query keeps while it is read
         self.lock = Lock()  # of states.json, where several threads fill states
@@ -97,10 +93,6 @@ class Store:
                 session.conf.set(key, values[light])
         return session
 
-    def _finish_pending(self) -> None:
-        """Finish the batch that a crash left between its phases."""
-        raise NotImplementedError
-
     def close(self) -> None:
         self.healing.closed = True
         self.pool.shutdown(wait=True, cancel_futures=True)
@@ -109,69 +101,37 @@ class Store:
     def stop(self) -> None:
         self.driver.stop()
 
-    def frontier(self) -> int:
-        if not self.read_only:
-            self._finish_pending()
-        return self.published.pin().lsn
-
-    def moved(self) -> float:
-        return self.published.pin().moved
-
-    def last_commit(self) -> LastCommit | None:
-        return self.published.pin().last
-
-    def forget_commit(self) -> None:
-        self.published.forget_commit()
-
     def deployment(self) -> str:
         return durable.read(self.path / "deployment", str, "")
 
     def belong(self, mark: str) -> None:
         durable.write(self.path / "deployment", mark)
 
-    def rows(self, state: str) -> int | None:
-        return None  # Delta tells without reading only where statistics are collected
-
-    def set_frontier(self, lsn: int) -> None:
-        self.published.publish((), lsn)
-
-    @contextmanager
-    def pinned(self) -> Iterator[Pin]:
-        """One frontier, and every table as it is there, for all that is read until the end of the block."""
-        with self.leases.take(self.published.pin) as pin:
-            yield pin
-
-    def frontier_at(self, pin: Pin) -> int:
-        """The LSN below which every commit is in what is read at a pin, and no other."""
-        return pin.lsn
-
     def states(self) -> set[str]:
         return set(durable.read(self.path / "states.json", list[str], []))
 
-    def _note(self, added: Iterable[str] = (), removed: Iterable[str] = ()) -> None:
+    def note(self, added: Iterable[str] = (), removed: Iterable[str] = ()) -> None:
         with self.lock:
             durable.write(self.path / "states.json", sorted((self.states() | set(added)) - set(removed)))
-
-    def know(self, tables: Iterable[Table]) -> None:
-        """Tables that are mirrored here; called when the warehouse is opened."""
-        self.tables = {f"{t.schema}.{t.name}": t for t in tables}
 
     def sql(self, text: str, session: Any = None) -> Any:
         try:
             return (session or self.spark).sql(text)
         except Exception as e:
-            raise self._failure("a statement", e) from e
+            raise self.failed("a statement", e) from e
 
-    def _failure(self, what: str, e: Exception, state: str = "") -> TidemarkError:
+    def failed(self, what: str, e: Exception, state: str = "") -> TidemarkError:
+        """What is raised for what was raised."""
         return e if isinstance(e, TidemarkError) else failure(what, e, state)
 
-    def _views(self, relations: Iterable[Relation], batches: dict[str, str], session: Any) -> None:
+    def views(self, relations: Iterable[Relation], batches: dict[str, str], session: Any) -> None:
         """Temp views for the mirrors that relations read; `batches` gives the stored rows of changed tables."""
         needed = {n.table for r in relations for n in walk(r) if isinstance(n, Scan) and n.at != "delta"}
         for name in needed:
             t = self.tables[name]
-            for kind, body in mirror.views(t, self._mirror(t), batches.get(name)).items():
+            for kind, body in mirror.views(t, self.mirror(t), batches.get(name)).items():
                 session.sql(f"CREATE OR REPLACE TEMP VIEW `{kind}__{t.mirror}` AS {body}")
 
-    def _mirror(self, t: Table) -> Path:
+    def mirror(self, t: Table) -> Path:
+        """The folder of a mirror's Delta table."""
         return self.path / "mirror" / t.mirror

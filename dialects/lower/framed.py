@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from compiler.errors import UnsupportedSql
 from compiler.formats.intervals import parse_interval
+from compiler.functions.aggregates import ORDERED, of_nothing
 from compiler.ir import types
 from compiler.ir.relation import Agg, Aggregate, Join, LeftJoin, Order, Project, Relation, Window, WindowCall
 from compiler.ir.scalar import TRUE, Call, Col, Lit, Scalar, case, cast, columns, conj, is_null, null, same, substitute
@@ -16,7 +17,6 @@ from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, TIMESTAMP
 There = Callable[[Scalar], Scalar]
 Bound = tuple[str, Scalar | None]
 
-ORDERED = frozenset(("array_agg", "string_agg"))
 PICKED = frozenset(("first_value", "last_value", "nth_value", "nth_by", "lag", "lead"))
 
 
@@ -75,7 +75,7 @@ def _aggregate(c: WindowCall, there: There, place: Col) -> Agg:
 
 def _value(c: WindowCall, got: Col, met: Col) -> Scalar:
     """From what the frame's rows gave; where there were none, `met` is NULL."""
-    if c.fn in ("count", "regr_count"):
+    if of_nothing(c.fn) == 0:
         return Call("coalesce", (got, Lit(0, INT8)), c.type)
     if c.fn not in PICKED:
         return got

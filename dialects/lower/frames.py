@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlglot import exp
 
@@ -12,7 +14,6 @@ from compiler.errors import CompilerBug
 from compiler.ir.parts import of_a_round
 from compiler.ir.relation import (
     Filter,
-    Net,
     Project,
     Relation,
     Scan,
@@ -24,20 +25,6 @@ from dialects.lower.trees import all_of, label_of, leaf, ordinal_safe, paren, si
 from dialects.scalars import Scalars
 
 WEIGHT = "_weight"
-ACCUMULATED = {
-    "min_in",
-    "min_out",
-    "max_in",
-    "max_out",
-    "count",
-    "sum0",
-    "min",
-    "max",
-    "bool_and",
-    "bool_or",
-    "any_value",
-}
-SIGNED_SAFE = {"count", "sum0", "min_in", "min_out", "max_in", "max_out"}
 UNNESTED = {"o", "x", "key", "value"}  # columns of what is unnested, which no alias has for a name
 
 
@@ -64,12 +51,13 @@ class Frame:
         )
 
 
-class Frames:
-    """Lowers one statement; what each kind of relation becomes is in the classes below this one."""
+class Lowering:
+    """A statement in the making. `rules` tell what each kind of relation becomes."""
 
-    def __init__(self, dialect: Dialect, rows: bool = False) -> None:
+    def __init__(self, dialect: Dialect, rules: Mapping[type[Relation], Rule], rows: bool = False) -> None:
         """With `rows`, mirrors are read in positive form throughout: the way to fill a state."""
         self.dialect = dialect
+        self.rules = rules
         self.rows = rows
         self.scalars = Scalars(dialect)
         self.ctes: list[tuple[str, exp.Expr, tuple[str, ...] | None]] = []
@@ -237,10 +225,10 @@ class Frames:
         return [*(ordinal_safe(f.cols[n].copy(), i) for i, n in enumerate(r.names)), *forms]
 
     def build(self, r: Relation, positive: bool) -> Frame:
-        method = getattr(self, f"_{type(r).__name__.lower()}", None)
-        if method is None:
+        rule = self.rules.get(type(r))
+        if rule is None:
             raise CompilerBug(f"cannot lower {type(r).__name__}")
-        return method(r, positive)  # type: ignore[no-any-return]
+        return rule(self, r, positive)
 
     def expanded(self, f: Frame, r: Relation) -> Frame:
         """Each row as often as its weight says."""
@@ -250,16 +238,6 @@ class Frames:
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(copies, ident("_copy"))]
         s = self.attach(exp.Select(expressions=items), f)
         return self.step("rows", s, r.names, False)
-
-    def _net(self, r: Net, positive: bool) -> Frame:
-        f = self.frame(r.input, False)
-        total = self.dialect.cast(exp.Sum(this=self.weight(f)), INT8)
-        items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(total, ident(WEIGHT))]
-        s = self.attach(exp.Select(expressions=items), f)
-        if r.names:
-            s.set("group", exp.Group(expressions=self.told_apart(r, f)))
-        s.set("having", exp.Having(this=exp.NEQ(this=exp.Sum(this=self.weight(f)), expression=exp.Literal.number(0))))
-        return self.step("net", s, r.names, True)
 
     def logged(self, r: Relation) -> bool:
         """Whether it is a mirror, perhaps projected and filtered, kept as a log: cut down to keys, that is cheap to
@@ -282,3 +260,6 @@ class Frames:
 
     def plain(self, r: Relation) -> exp.Select:
         return self.select(self.expanded(self.frame(r, True), r), r.names, False)
+
+
+Rule = Callable[[Lowering, Any, bool], Frame]  # the relation is of the type that the rule is listed for

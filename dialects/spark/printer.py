@@ -14,7 +14,7 @@ from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program
 from dialects import maintain
-from dialects.lower import Lower
+from dialects.lower import lowering
 from dialects.merge import taken
 from dialects.printer import Printer
 from dialects.spark import SPARK
@@ -77,7 +77,7 @@ class SparkPrinter(Printer):
         return self.placed(maintain.fill_tree(SPARK, s))
 
     def query(self, r: Relation, weight: bool, small: bool = False, versions: Mapping[str, int] | None = None) -> str:
-        tree = Lower(SPARK).query(r, weight=weight)
+        tree = lowering(SPARK).query(r, weight=weight)
         return self.placed(broadcast(tree) if small else tree, versions)
 
     def merge(self, c: Change, stored: Path) -> str:

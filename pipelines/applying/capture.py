@@ -75,7 +75,7 @@ class Capture:
         self.landed: Callable[[BatchDone], None] = lambda b: None
         self.workers: dict[str, Worker] = {}
         self.open()
-        slower = [e for e in self.engines if e != "duckdb"] if len(self.engines) > 1 else []
+        slower = [e for e in self.engines if warehouse.engine(e).lags] if len(self.engines) > 1 else []
         self.workers = {e: Worker(functools.partial(self._apply_later, e, self.decoders())) for e in slower}
 
     def open(self, leaving: int = 0) -> None:

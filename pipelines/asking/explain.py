@@ -22,20 +22,18 @@ from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from dialects import maintain
 from dialects.dialect import Dialect
-from dialects.duckdb import DUCKDB
-from dialects.spark import SPARK
 from pipelines import deployment as store
+from pipelines import kinds
 from pipelines.asking.reading import reader
 from pipelines.config import load_config
 from pipelines.deployment import Deployment
+from pipelines.kinds import DIST, KINDS, LOCAL, ONE_MACHINE
 from pipelines.project import Compiled, compile_project, read_views, refuse
-
-DIALECTS: dict[str, Dialect] = {"duckdb": DUCKDB, "spark": SPARK}
 
 
 def compiled(project: Path, names: list[str], schema: Path | None, engine: str | None) -> list[Compiled]:
     """The named views (all when none is named), compiled as `deploy` would; raises the errors among them."""
-    strategy, default = AUTO, "duckdb"
+    strategy, default = AUTO, ONE_MACHINE.name
     deployed: Deployment | None = None
     if schema is not None:
         try:
@@ -66,15 +64,15 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
 def _placed(v: Compiled, asked: str | None, deployed: Deployment | None) -> None:
     """Where a view is: as asked, as deployed, or as its text says."""
     there = {d.name: d.engine for d in deployed.views} if deployed is not None else {}
-    v.engine = asked or (there.get(v.name, "duckdb") if v.engine == "auto" else v.engine)
-    if deployed is not None and v.engine == "spark" and "spark" in deployed.tables:
+    v.engine = asked or (there.get(v.name, ONE_MACHINE.name) if v.engine == kinds.AUTO else v.engine)
+    if deployed is not None and KINDS[v.engine].executors and v.engine in deployed.tables:
         assert v.plan is not None
         v.location, v.dist = deployed.location, tuple(t for t in deployed.dist if t in v.plan.tables)
 
 
 def dialect_of(v: Compiled) -> Dialect:
-    """What a view's statements are written in; what is Local is run by the driver's DuckDB."""
-    return DUCKDB if v.location == store.LOCAL else DIALECTS[v.engine]
+    """What a view's statements are written in."""
+    return KINDS[v.engine].written_in(v.location)
 
 
 def batch_of(v: Compiled) -> Program:
@@ -88,7 +86,7 @@ def fetches(v: Compiled) -> int | None:
     """How often a batch that updates all tables of a view reads what is Dist, where its states are Local: for the old
     rows of each table, and for each round of fetches; on a cluster each is a Spark job. None where that is not
     known."""
-    if v.location != store.LOCAL or v.plan is None:
+    if v.location != LOCAL or v.plan is None:
         return None
     mirrors = frozenset(map(mirror_name, v.dist))
     p = fetched(program([v.plan], v.plan.tables), lambda table: mirror_name(table) in mirrors)
@@ -222,7 +220,7 @@ def read_time(top: Relation) -> list[str]:
 
 
 def as_text(e: dict[str, Any]) -> str:
-    where = {store.LOCAL: " (Local: by DuckDB in the driver)", store.DIST: " (Dist: by the executors)"}
+    where = {LOCAL: " (Local: by DuckDB in the driver)", DIST: " (Dist: by the executors)"}
     on = e["engine"] + where.get(e["location"], "")
     lines = [f"view {e['view']}: {e['maintenance']} on {on}, strategy {e['strategy']}"]
     if e["reason"]:

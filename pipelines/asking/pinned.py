@@ -16,7 +16,8 @@ from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
 from connectors.duckdb.session import scratch
 from connectors.engine import Pin
-from pipelines.deployment import LOCAL, DeployedView
+from pipelines.deployment import DeployedView
+from pipelines.kinds import KINDS
 from pipelines.warehouse import Warehouse
 
 
@@ -65,7 +66,7 @@ def pinned(
 def _home(warehouse: Warehouse, used: list[DeployedView]) -> str:
     """The engine whose own connection answers; '' where none has one."""
     engines = {v.engine for v in used} or set(warehouse.used_engines())
-    own = [e for e in warehouse.used_engines() if e == "duckdb" or warehouse.deployment.location == LOCAL]
+    own = [e for e in warehouse.used_engines() if KINDS[e].in_process(warehouse.deployment.location)]
     return next(iter(engines)) if len(engines) == 1 and engines <= set(own) else next(iter(own), "")
 
 

@@ -19,6 +19,7 @@ from pipelines.deploying.resync import again
 from pipelines.deploying.source_objects import drop_former, drop_source_objects, orphans
 from pipelines.deploying.unsuited import check_capture, check_tables
 from pipelines.deployment import Deployment
+from pipelines.kinds import EXECUTORS, LOCAL
 from pipelines.project import Compiled, compile_project, read_views, refuse
 
 
@@ -89,7 +90,7 @@ def _orphans(config: Config) -> list[str]:
 
 def _outgrown(config: Config, views: list[Compiled]) -> list[str]:
     d = store.load(config.warehouse_path)
-    if d is None or d.location != store.LOCAL or "spark" not in d.tables:
+    if d is None or d.location != LOCAL or EXECUTORS.name not in d.tables:
         return []
     with connect(config.source.dsn) as conn:
         return outgrown(conn, views, config, d.dist)

@@ -28,12 +28,12 @@ from pipelines.deploying.building import (
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.location import locate
 from pipelines.deploying.source_objects import drop_source_objects, marked, publish
-from pipelines.engines import DELTA, DUCKDB_FILE
+from pipelines.kinds import EXECUTORS, ONE_MACHINE
 from pipelines.project import Compiled
 from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
 
 BESIDE = "resync"  # the folder in the warehouse in which another one is filled (`resync`)
-DATA = (DUCKDB_FILE, f"{DUCKDB_FILE}.wal", DELTA)
+DATA = (ONE_MACHINE.data, f"{ONE_MACHINE.data}.wal", EXECUTORS.data)
 
 
 def first(
@@ -114,5 +114,5 @@ def remove_warehouse(config: Config) -> None:
     path = config.warehouse_path
     for name in (*DATA[:2], store.FILE, "run.json", UNFINISHED, FRESH_FILE):
         (path / name).unlink(missing_ok=True)
-    for folder in (DELTA, BESIDE):
+    for folder in (EXECUTORS.data, BESIDE):
         shutil.rmtree(path / folder, ignore_errors=True)

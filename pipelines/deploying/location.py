@@ -16,7 +16,8 @@ from compiler.catalog import Catalog, Table
 from compiler.errors import TidemarkError, UnsupportedSql
 from pipelines.asking.explain import statements
 from pipelines.config import Config
-from pipelines.deployment import DIST, LOCAL, Deployment
+from pipelines.deployment import Deployment
+from pipelines.kinds import DIST, EXECUTORS, LOCAL
 from pipelines.project import Compiled
 
 BYTES = (
@@ -38,7 +39,7 @@ class Located:
 
 def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, catalog: Catalog) -> Located:
     """For the views on Spark; the why goes into their notes."""
-    mine = [v for v in views if v.engine == "spark" and v.plan is not None and v.error is None]
+    mine = [v for v in views if v.engine == EXECUTORS.name and v.plan is not None and v.error is None]
     sizes, limit = sizes_of(conn, mine), config.spark.local_bytes
     foreign = sorted(v.name for v in mine if unsayable(v) is not None)
     keyed = {t for t in sizes if _table(catalog, t).key}
@@ -85,17 +86,17 @@ def located(
     conn: psycopg.Connection, views: list[Compiled], catalog: Catalog, config: Config, old: Deployment
 ) -> Located:
     """Where there is a deployment: tables stay where they are, and new ones go where there is room."""
-    if "spark" not in old.tables:
+    if EXECUTORS.name not in old.tables:
         return locate(conn, views, config, catalog)
     for v in views:
-        v.location = old.location if v.engine == "spark" else ""
+        v.location = old.location if v.engine == EXECUTORS.name else ""
     if old.location != LOCAL:
-        _check_partial([v for v in views if v.engine == "spark"])
+        _check_partial([v for v in views if v.engine == EXECUTORS.name])
         return Located(DIST)
     _check(views)
-    sizes = sizes_of(conn, [v for v in views if v.engine == "spark"])
+    sizes = sizes_of(conn, [v for v in views if v.engine == EXECUTORS.name])
     known, new = (
-        {t: n for t, n in sizes.items() if (t in old.tables["spark"]) is there and t not in old.dist}
+        {t: n for t, n in sizes.items() if (t in old.tables[EXECUTORS.name]) is there and t not in old.dist}
         for there in (True, False)
     )
     more = away(new, {t for t in new if _table(catalog, t).key}, config.spark.local_bytes, sum(known.values()))
@@ -117,7 +118,7 @@ def unsayable(v: Compiled) -> TidemarkError | None:
 def _check(views: list[Compiled]) -> None:
     """Give views on Spark an error that a deployment which is Local cannot take."""
     for v in views:
-        if v.engine != "spark" or v.error is not None:
+        if v.engine != EXECUTORS.name or v.error is not None:
             continue
         if (e := unsayable(v)) is not None:
             v.error = UnsupportedSql(
@@ -142,7 +143,7 @@ def _check_partial(views: list[Compiled]) -> None:
 
 def outgrown(conn: psycopg.Connection, views: list[Compiled], config: Config, dist: list[str]) -> list[str]:
     """A warning where what is Local is larger than it may be, as a list of one."""
-    sizes = sizes_of(conn, [v for v in views if v.engine == "spark"])
+    sizes = sizes_of(conn, [v for v in views if v.engine == EXECUTORS.name])
     size = sum(n for t, n in sizes.items() if t not in dist)
     if size <= config.spark.local_bytes:
         return []

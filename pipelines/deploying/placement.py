@@ -11,12 +11,13 @@ import psycopg
 from compiler.errors import TidemarkError
 from pipelines.asking.explain import statements
 from pipelines.config import Config
+from pipelines.kinds import AUTO, EXECUTORS, ONE_MACHINE
 from pipelines.project import Compiled
 
 
 def place(conn: psycopg.Connection, views: list[Compiled], config: Config) -> None:
     """Decide the engine of every view that says auto; the why goes into its notes."""
-    undecided = [v for v in views if v.engine == "auto"]
+    undecided = [v for v in views if v.engine == AUTO]
     if undecided:
         sizes = _sizes(conn, undecided)
         for v in undecided:
@@ -46,11 +47,11 @@ def _by_size(v: Compiled, sizes: dict[str, int], config: Config) -> None:
     limit = config.spark.threshold_rows
     rows, table = max(((sizes[t], t) for t in v.plan.tables), default=(0, "none"))
     big = rows > limit
-    v.engine = "spark" if big and _can_run(v, "spark") else "duckdb"
+    v.engine = (EXECUTORS if big and _can_run(v, EXECUTORS.name) else ONE_MACHINE).name
     v.notes.append(
         f"engine auto: {v.engine}, since its largest table, {table}, has about {rows} rows, "
         f"{'above' if big else 'within'} the threshold of {limit}"
-        + ("; but Spark cannot run it" if big and v.engine == "duckdb" else "")
+        + (f"; but {EXECUTORS.title} cannot run it" if big and v.engine != EXECUTORS.name else "")
     )
 
 

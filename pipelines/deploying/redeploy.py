@@ -36,7 +36,7 @@ from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.location import located
 from pipelines.deploying.source_objects import marked, publish
 from pipelines.deployment import Deployment
-from pipelines.engines import DUCKDB_FILE
+from pipelines.kinds import KINDS
 from pipelines.project import Compiled, refuse
 from pipelines.refused import qualified, reads
 from pipelines.warehouse import UNFINISHED, Warehouse
@@ -57,10 +57,14 @@ def redeploy(
     Tables are copied again of which a view reads a column that is not kept, or that was not there when they were
     copied; and those of `again`, whose changes were lost: the states that read these are filled again, too.
     """
-    if "duckdb" in old.tables and not (config.warehouse_path / DUCKDB_FILE).exists():
-        raise TidemarkError(
-            f"the DuckDB file of the warehouse {config.warehouse_path} is gone", code="warehouse_gone", hint=RESYNC
-        )
+    for kind in (KINDS[e] for e in old.tables):
+        if kind.lost(config.warehouse_path):
+            raise TidemarkError(
+                f"the data on {kind.title} of the warehouse {config.warehouse_path} is gone",
+                detail=f"There is no {kind.data} in it.",
+                code="warehouse_gone",
+                hint=RESYNC,
+            )
     with connect(config.source.dsn) as conn:
         at = located(conn, views, catalog, config, old)
     if not keep_going:

@@ -71,24 +71,14 @@ class Target(Protocol):
     def close(self) -> None: ...
 
 
-class _Timed(DuckDBEngine):
-    """Notes how long each maintenance statement takes."""
-
-    spent: dict[str, float]
-
-    def _run(self, s: Statement) -> None:
-        start = time.perf_counter()
-        super()._run(s)
-        if s.kind in ("fetch", "step", "merge", "append"):
-            self.spent[f"{s.kind} {s.target}"] = time.perf_counter() - start
-
-
 class OnDuckDB(InFile):
     """The DuckDB engine, driven without a source."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(Printer(DUCKDB))
-        self.engine = self.timed = _Timed(folder / "bench.duckdb", self.printer)
+        self.engine = DuckDBEngine(folder / "bench.duckdb", self.printer)
+        self.spent: dict[str, float] = {}
+        self.run, self.engine.statements.run = self.engine.statements.run, self._timed  # type: ignore[method-assign]
         self.side = self.engine.con.cursor()
         self.keys = 1
 
@@ -106,10 +96,17 @@ class OnDuckDB(InFile):
         self.engine.compact([table(t) for t in TABLES], force=True)
         super().deploy(plans)
 
+    def _timed(self, s: Statement) -> None:
+        """Notes how long each maintenance statement takes."""
+        start = time.perf_counter()
+        self.run(s)
+        if s.kind in ("fetch", "step", "merge", "append"):
+            self.spent[f"{s.kind} {s.target}"] = time.perf_counter() - start
+
     def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
-        self.timed.spent = {}
+        self.spent = {}
         self.engine.apply(staged, end, self.programs)
-        return self.timed.spent
+        return self.spent
 
     def compact(self) -> None:
         self.engine.compact([table(t) for t in TABLES])
@@ -144,9 +141,8 @@ class OnSpark(Driven):
         printer = SparkPrinter(folder / "delta")
         super().__init__(printer)
         self.folder = folder
-        self.engine = SparkEngine(folder / "delta", printer, master)
         self.tables = [table(t) for t in TABLES]
-        self.engine.know(self.tables)
+        self.engine = SparkEngine(folder / "delta", printer, master, tables=self.tables)
 
     def load(self, folder: Path) -> None:
         for name in TABLES:
@@ -166,7 +162,6 @@ class OnSpark(Driven):
             self.engine.create_view(p)
         self.plans = plans
         self.prepared.clear()
-        self.engine.plans = {p.view: p for p in plans}
 
     def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
         self.engine.apply(staged, end, self.programs)
@@ -176,8 +171,8 @@ class OnSpark(Driven):
         self.engine.compact(self.tables)
 
     def recompute(self, view: str) -> None:
-        session = self.engine.spark
-        self.engine._views([Scan(f"{t.schema}.{t.name}", (), t.key) for t in self.tables], {}, session)
+        session = self.engine.store.spark
+        self.engine.store.views([Scan(f"{t.schema}.{t.name}", (), t.key) for t in self.tables], {}, session)
         for t in self.tables:
             session.table(f"after_rows__{t.mirror}").createOrReplaceTempView(t.name)
         session.sql(VIEWS[view]).coalesce(1).write.mode("overwrite").parquet(str(self.folder / f"again_{view}"))

@@ -9,7 +9,7 @@ import pytest
 
 from compiler.maintain.program import Fetch, Statement
 from connectors.duckdb import indexes, unchanged
-from connectors.duckdb.engine import DuckDBEngine
+from connectors.duckdb.statements import Statements
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 from tests.rules.test_rules import LOAD, PAGES, SCHEMA, statement
@@ -30,13 +30,13 @@ UPDATES = (
 def run(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The states that statements were run for, from now on."""
     out: list[str] = []
-    one = DuckDBEngine._run
+    one = Statements.run
 
-    def noted(self: DuckDBEngine, s: Statement) -> None:
+    def noted(self: Statements, s: Statement) -> None:
         out.append(s.state)
         one(self, s)
 
-    monkeypatch.setattr(DuckDBEngine, "_run", noted)
+    monkeypatch.setattr(Statements, "run", noted)
     monkeypatch.setattr(unchanged, "OFTEN", 1)
     return out
 

@@ -16,7 +16,7 @@ from compiler.normalize import normalize
 from compiler.parse import parse_query
 from dialects.dialect import Dialect
 from dialects.duckdb import DUCKDB
-from dialects.lower import Lower
+from dialects.lower import lowering
 from tests.memory import warehouse
 
 SCHEMA = "CREATE TABLE w (id int PRIMARY KEY, p int, n int, x numeric(6,2), t timestamp, d date, s text)"
@@ -79,7 +79,7 @@ def bound(sql: str) -> Relation:
 
 
 def rows(c: duckdb.DuckDBPyConnection, d: Dialect, r: Relation) -> Counter[str]:
-    return Counter(repr(row) for row in c.execute(d.sql(Lower(d).query(r, weight=False))).fetchall())
+    return Counter(repr(row) for row in c.execute(d.sql(lowering(d).query(r, weight=False))).fetchall())
 
 
 @pytest.mark.parametrize("over", OVERS)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from connectors.spark import batches, healing, pending
+from connectors.spark.batches import Batches
 from connectors.spark.engine import SparkEngine
 from pipelines import deployment as store
 from pipelines.warehouse import Warehouse
@@ -121,16 +122,16 @@ def test_what_does_not_heal_is_told_with_its_reason(
 
     monkeypatch.setattr(healing, "FIRST", 0.01)
     p = project(database, tmp_path)
-    real, tries = SparkEngine._land, []
+    real, tries = Batches._land, []
 
-    def full(self: SparkEngine, *args: object) -> int:
+    def full(self: Batches, *args: object) -> int:
         tries.append(1)
         raise OSError(28, "No space left on device")
 
     p.source("UPDATE t SET k = 7")
-    monkeypatch.setattr(SparkEngine, "_land", full)
+    monkeypatch.setattr(Batches, "_land", full)
     with pytest.raises(EngineFailure, match="a batch failed on Spark") as raised:
         p.catch_up()
     assert "No space left" in raised.value.detail and len(tries) == healing.TRIES
-    monkeypatch.setattr(SparkEngine, "_land", real)
+    monkeypatch.setattr(Batches, "_land", real)
     p.assert_equal()

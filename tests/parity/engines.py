@@ -62,7 +62,7 @@ class OnSpark:
         for i, chunk in enumerate(rows):
             typed_base(table, chunk, arrived / f"{i}.parquet")
         casts = ", ".join(f"CAST(`{c.name}` AS {SPARK.type_sql(c.type)}) AS `{c.name}`" for c in table.columns)
-        spark = self.engine.spark
+        spark = self.engine.store.spark
         for key, values in CODEGEN.items():
             spark.conf.set(key, values[self.interpreted])
         for time in ("after", "after_rows"):
@@ -73,7 +73,7 @@ class OnSpark:
             spark.sql(_placed(maintain.fill_tree(SPARK, s))).createOrReplaceTempView(f"state__{s.name}")
         frame = spark.sql(_placed(maintain.read_tree(SPARK, plan.top, plan.outputs)))
         try:
-            return self.engine.collect(frame)
+            return self.engine.reading.collect(frame)
         finally:
             shutil.rmtree(arrived)
 

@@ -12,7 +12,7 @@ import pytest
 from compiler.errors import TidemarkError
 from compiler.maintain import naming
 from compiler.maintain.plan import ViewPlan
-from connectors.duckdb.engine import DuckDBEngine
+from connectors.duckdb.states import States
 from pipelines.asking.ask import ask
 from pipelines.deploying.building import build, records
 from pipelines.project import compile_project, read_views
@@ -129,15 +129,15 @@ def test_a_deploy_that_fails_leaves_what_was_there(
     p = created(tmp_path, database, {"v": "SELECT id, a FROM t WHERE b > 5", "w": W})
     p.write({"v": "SELECT id, b FROM t", "x": V, "a": "SELECT id FROM t"})
     (tmp_path / "views" / "w.sql").unlink()
-    real = DuckDBEngine.create_view
+    real = States.create_view
 
-    def broken(self: DuckDBEngine, plan: ViewPlan) -> None:
+    def broken(self: States, plan: ViewPlan) -> None:
         if plan.view == "x":
             raise TidemarkError("not this one")
         real(self, plan)
 
     with monkeypatch.context() as m:
-        m.setattr(DuckDBEngine, "create_view", broken)
+        m.setattr(States, "create_view", broken)
         with pytest.raises(TidemarkError, match="not this one"):
             p.deploy()
     p.source("UPDATE t SET b = b + 3 WHERE id < 12")

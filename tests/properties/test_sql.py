@@ -19,7 +19,7 @@ from compiler.ir.scalar import Call
 from compiler.ir.types import INT4, INT8, numeric
 from compiler.ir.zset import Database, ZSet, add
 from dialects.duckdb import DUCKDB
-from dialects.lower import Lower
+from dialects.lower import lowering
 from tests.memory import warehouse
 from tests.properties.strategies import COLUMNS, TABLES, databases, queries
 
@@ -46,7 +46,7 @@ def fill(c: duckdb.DuckDBPyConnection, db: Database) -> None:
 
 
 def run(c: duckdb.DuckDBPyConnection, r: Relation) -> ZSet:
-    sql = DUCKDB.sql(Lower(DUCKDB).query(r, weight=True))
+    sql = DUCKDB.sql(lowering(DUCKDB).query(r, weight=True))
     note(sql)
     out: ZSet = {}
     for *row, w in c.execute(sql).fetchall():

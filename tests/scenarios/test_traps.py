@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from connectors.duckdb.engine import DuckDBEngine
+from connectors.duckdb.statements import Statements
 from connectors.engine import Statement
 from connectors.postgres.connection import connect
 from pipelines import deployment
@@ -201,11 +201,11 @@ def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_
     project: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run: list[Statement] = []
-    real = DuckDBEngine._run
+    real = Statements.run
 
-    def recorded(engine: DuckDBEngine, s: Statement) -> None:
+    def recorded(statements: Statements, s: Statement) -> None:
         run.append(s)
-        real(engine, s)
+        real(statements, s)
 
     def of_a_small_batch(row: int) -> list[Statement]:
         run.clear()
@@ -213,7 +213,7 @@ def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_
         commit(project, f"INSERT INTO r VALUES ({row}, 1, 'a', 1, 1)")
         return list(run)
 
-    monkeypatch.setattr(DuckDBEngine, "_run", recorded)
+    monkeypatch.setattr(Statements, "run", recorded)
     before = of_a_small_batch(10)
     for i in range(5):
         commit(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from connectors.spark.engine import SparkEngine
+from connectors.spark.batches import Batches
 from tests.project import Project
 from tests.rules.test_rules import LOAD, SCHEMA
 
@@ -54,16 +54,16 @@ def test_crash_in_a_phase_is_finished_by_the_next_run(
     project.source(SCHEMA, LOAD)
     project.deploy()
     project.source(COMMITS[0])
-    real, calls = getattr(SparkEngine, phase), []
+    real, calls = getattr(Batches, phase), []
 
-    def crash(self: SparkEngine, *args: object) -> object:
+    def crash(self: Batches, *args: object) -> object:
         calls.append(args)
         if phase == "_compute" or len(calls) == 2:
             raise KeyboardInterrupt(f"crash in {phase}")
         return real(self, *args)
 
     with monkeypatch.context() as m:
-        m.setattr(SparkEngine, phase, crash)
+        m.setattr(Batches, phase, crash)
         with pytest.raises(KeyboardInterrupt):
             project.catch_up()
     project.source(COMMITS[1])

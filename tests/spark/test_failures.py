@@ -47,21 +47,21 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SparkEngine:
 def test_failures_by_their_kind(engine: SparkEngine, tmp_path: Path, sql: str, state: str, heals: bool) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(Exception) as raised:
-        engine.spark.sql(sql).write.parquet(str(tmp_path / ("file" if heals else "rows") / "x"))
+        engine.store.spark.sql(sql).write.parquet(str(tmp_path / ("file" if heals else "rows") / "x"))
     found = failure("a statement", raised.value, "s")
     assert (found.state, found.heals, "SQLSTATE" in found.detail or heals) == (state, heals, True), found.detail
 
 
 def test_a_conflicting_commit_is_tried_again(engine: SparkEngine) -> None:
-    target = engine.path / "state" / "a"
-    engine.sql(f"CREATE TABLE delta.`{target}` USING delta AS SELECT 1 AS id, 0 AS n")
+    target = engine.store.path / "state" / "a"
+    engine.store.sql(f"CREATE TABLE delta.`{target}` USING delta AS SELECT 1 AS id, 0 AS n")
     begun, causes = threading.Event(), []
 
     def commit() -> None:
         text = "SELECT 1 AS id" if begun.is_set() else SLOW
         begun.set()
         try:
-            engine._tagged(
+            engine.batches._tagged(
                 f"MERGE INTO delta.`{target}` s USING ({text}) d ON s.id = d.id "
                 "WHEN MATCHED THEN UPDATE SET n = n + 10",
                 "state/a",
@@ -74,32 +74,34 @@ def test_a_conflicting_commit_is_tried_again(engine: SparkEngine) -> None:
     def between() -> None:
         begun.wait()
         time.sleep(2.5)
-        engine.spark.newSession().sql(f"UPDATE delta.`{target}` SET n = 1")
+        engine.store.spark.newSession().sql(f"UPDATE delta.`{target}` SET n = 1")
 
     other = threading.Thread(target=between)
     other.start()
-    engine.healing.run("a batch", commit)
+    engine.store.healing.run("a batch", commit)
     other.join()
     assert causes == [True]
-    assert [tuple(r) for r in engine.sql(f"SELECT id, n FROM delta.`{target}`").collect()] == [(1, 11)]
+    assert [tuple(r) for r in engine.store.sql(f"SELECT id, n FROM delta.`{target}`").collect()] == [(1, 11)]
     version = latest(target)
-    engine.healing.run("a batch", commit)  # Delta has this LSN
+    engine.store.healing.run("a batch", commit)  # Delta has this LSN
     assert latest(target) == version
 
 
 def test_a_lost_java_is_started_again(engine: SparkEngine, caplog: pytest.LogCaptureFixture) -> None:
     from pyspark import SparkContext
 
-    target = engine.path / "state" / "a"
-    engine.sql(f"CREATE TABLE delta.`{target}` USING delta AS SELECT 1 AS id")
-    first = engine.spark
+    target = engine.store.path / "state" / "a"
+    engine.store.sql(f"CREATE TABLE delta.`{target}` USING delta AS SELECT 1 AS id")
+    first = engine.store.spark
     assert alive(first) and SparkContext._gateway is not None
     SparkContext._gateway.proc.kill()
     with caplog.at_level(logging.WARNING, "tidemark"):
-        rows = engine.healing.run("reading", lambda: engine.sql(f"SELECT id FROM delta.`{target}`").collect())
-    assert [r.id for r in rows] == [1] and not alive(first) and alive(engine.spark)
+        rows = engine.store.healing.run(
+            "reading", lambda: engine.store.sql(f"SELECT id FROM delta.`{target}`").collect()
+        )
+    assert [r.id for r in rows] == [1] and not alive(first) and alive(engine.store.spark)
     assert "it is tried again" in caplog.text
-    other = SparkEngine(engine.path, SparkPrinter(engine.path), "local[2]")
+    other = SparkEngine(engine.store.path, SparkPrinter(engine.store.path), "local[2]")
     assert other.spark is not first and alive(other.spark)
 
 
@@ -132,10 +134,10 @@ def test_what_is_made_is_not_for_others(tmp_path: Path) -> None:
     old = os.umask(0o077)
     try:
         engine = SparkEngine(tmp_path / "delta", SparkPrinter(tmp_path / "delta"), "local[2]")
-        engine.sql(f"CREATE TABLE delta.`{engine.path / 'state' / 'a'}` USING delta AS SELECT 1 AS id")
-        engine.spark.sql("SELECT 1 AS x").write.parquet(str(engine.pending.begin(3) / "x"))
-        engine.published.publish(["state/a"], 1)
+        engine.store.sql(f"CREATE TABLE delta.`{engine.store.path / 'state' / 'a'}` USING delta AS SELECT 1 AS id")
+        engine.store.spark.sql("SELECT 1 AS x").write.parquet(str(engine.store.pending.begin(3) / "x"))
+        engine.store.published.publish(["state/a"], 1)
     finally:
         os.umask(old)
-    made = [engine.path, *engine.path.rglob("*")]
+    made = [engine.store.path, *engine.store.path.rglob("*")]
     assert len(made) > 10 and not [f for f in made if f.stat().st_mode & 0o077]

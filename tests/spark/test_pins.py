@@ -86,11 +86,11 @@ def test_a_pin_outlives_batches_rewrites_and_vacuums(
         assert sums(warehouse, at) == [55, 55, 55] and spark.frontier_at(at) == before
     with spark.pinned() as now:
         assert sums(warehouse, now) == sums(warehouse) == [75, 75, 75] and spark.frontier_at(now) > before
-        assert now.versions == {n: latest(spark.path / n) for n in now.versions or {}}
-    files = sum(1 for _ in spark.path.rglob("*.parquet"))
+        assert now.versions == {n: latest(spark.store.path / n) for n in now.versions or {}}
+    files = sum(1 for _ in spark.store.path.rglob("*.parquet"))
     project.source("UPDATE t SET v = v + 1 WHERE id = 1")
     project.catch_up()
-    assert sum(1 for _ in spark.path.rglob("*.parquet")) < files, "what nobody reads any more goes"
+    assert sum(1 for _ in spark.store.path.rglob("*.parquet")) < files, "what nobody reads any more goes"
     project.assert_equal()
 
 
@@ -107,7 +107,7 @@ def test_what_is_committed_and_not_published_is_not_seen(
         with pytest.raises(KeyboardInterrupt):
             project.catch_up()
     spark = engine(warehouse)
-    ahead = [n for n, v in (spark.published.pin().versions or {}).items() if latest(spark.path / n) != v]
+    ahead = [n for n, v in (spark.store.published.pin().versions or {}).items() if latest(spark.store.path / n) != v]
     assert len(ahead) >= 3, ahead
     assert answer(warehouse, QUESTION).rows.to_pylist() == [{"a": 55, "b": 55, "c": 55}]
     project.catch_up()
@@ -116,11 +116,11 @@ def test_what_is_committed_and_not_published_is_not_seen(
 
 def test_a_warehouse_of_an_older_program_opens(project: Project, warehouse: Warehouse) -> None:
     spark = engine(warehouse)
-    (spark.path / "frontier.json").write_text(json.dumps({"lsn": spark.published.pin().lsn, "moved": 1.0}))
+    (spark.store.path / "frontier.json").write_text(json.dumps({"lsn": spark.store.published.pin().lsn, "moved": 1.0}))
     assert sums(warehouse) == [55, 55, 55]
     project.source("UPDATE t SET v = v + 1")
     project.catch_up()
-    assert spark.published.pin().versions and sums(warehouse) == [65, 65, 65]
+    assert spark.store.published.pin().versions and sums(warehouse) == [65, 65, 65]
     project.assert_equal()
 
 

@@ -90,7 +90,7 @@ def test_half_a_file_is_told_of(tmp_path: Path, name: str, text: str) -> None:
     if (name, text) == ("states.json", "[]"):
         return
     e = engine(tmp_path)
-    e.pending.begin(9).joinpath("DONE").touch()
+    e.store.pending.begin(9).joinpath("DONE").touch()
     (tmp_path / "pending" / "9" / "manifest.json").write_text('{"lsn": 9}')
     (tmp_path / name).write_text(text)
     with pytest.raises(TidemarkError) as raised:
@@ -115,7 +115,7 @@ def test_a_batch_begins_where_the_engine_stands(tmp_path: Path) -> None:
     assert "0/14" in raised.value.detail and "0/A" in raised.value.detail and e.frontier() == 10
     assert e.apply([], 30, None, start=10) == 0 and e.frontier() == 30  # type: ignore[arg-type]
     assert e.apply([], 30, None) == 0 and e.frontier() == 30  # type: ignore[arg-type]
-    e.pending.decide(e.pending.begin(50), Manifest(50, 40))
+    e.store.pending.decide(e.store.pending.begin(50), Manifest(50, 40))
     with pytest.raises(FrontierMoved):
         e.frontier()
 
@@ -129,7 +129,7 @@ def test_what_was_decided_is_finished_in_order_and_the_rest_goes(tmp_path: Path)
     pending.decide(pending.begin(20), Manifest(20, 10))
     (tmp_path / "pending" / "5" / "manifest.json").unlink()  # half removed, and of no use any more
     assert [f.name for f, _ in pending.decided(10)] == ["20"]
-    assert e.pending.manifest(tmp_path / "pending" / "20") == Manifest(20, 10)
+    assert e.store.pending.manifest(tmp_path / "pending" / "20") == Manifest(20, 10)
     assert [f.name for f in (tmp_path / "pending").iterdir()] == ["20"]
 
 
@@ -139,9 +139,9 @@ def test_a_failpoint_is_no_failure_of_spark(tmp_path: Path, monkeypatch: pytest.
     def stop() -> None:
         raise FailpointReached("spark.commit")
 
-    monkeypatch.setattr(e.driver, "beside", stop)
+    monkeypatch.setattr(e.store.driver, "beside", stop)
     with pytest.raises(FailpointReached):
-        e.healing.run("a batch", lambda: e._tagged("", "state/a", 1))
+        e.store.healing.run("a batch", lambda: e.batches._tagged("", "state/a", 1))
 
 
 def test_a_pin_is_held_while_it_is_read_and_goes_with_its_process(tmp_path: Path) -> None:
@@ -193,12 +193,12 @@ def test_files_of_a_version_that_is_read_stay(tmp_path: Path, monkeypatch: pytes
     e, ran = engine(tmp_path), []
     monkeypatch.setattr(e, "sql", ran.append)
     table(tmp_path, "state/a", 1)
-    e.published.publish(["state/a"], 5)
+    e.store.published.publish(["state/a"], 5)
     with e.pinned():
         table(tmp_path, "state/a", 2)
         long_ago = time.time() - upkeep.KEPT
         os.utime(commit(tmp_path / "state" / "a", 2), (long_ago, long_ago))
-        e._vacuum("state/a")
+        e.upkeep.vacuum("state/a")
         assert not ran
-    e._vacuum("state/a")
+    e.upkeep.vacuum("state/a")
     assert len(ran) == 1 and "VACUUM" in ran[0]

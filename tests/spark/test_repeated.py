@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from connectors.spark.engine import repeated
+from connectors.spark.reading import repeated
 
 
 def test_columns_keep_their_names() -> None:

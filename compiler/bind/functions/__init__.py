@@ -1,42 +1,21 @@
 """Functions a view may call: argument coercion and result types, as Postgres' catalog has them.
 
-A function that no family has a rule for is refused by name.
+A function of the catalog is called as its row there says (`plain`), unless its family has a rule of its own for it. One
+that has neither is refused by name.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from compiler.bind.coerce import coerce, unsupported
 from compiler.bind.functions import arrays, jsons, numbers, regexes, texts, times
-from compiler.bind.functions.rules import Rule, variadic
+from compiler.bind.functions.rules import Rule, plain, variadic
 from compiler.bind.operators import compare
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.functions.signatures import found
+from compiler.functions.signatures import found, signatures, volatile
 from compiler.ir.scalar import Call, Scalar, case, cast, equal, null
 from compiler.ir.types import BLANKS, BOOL, INT4, TEXT
-
-VOLATILE = {
-    "random",
-    "clock_timestamp",
-    "timeofday",
-    "nextval",
-    "currval",
-    "lastval",
-    "setval",
-    "gen_random_uuid",
-    "uuid_generate_v4",
-    "uuidv4",
-    "uuidv7",
-    "txid_current",
-    "pg_current_xact_id",
-    "pg_sleep",
-    "setseed",
-    "random_normal",
-    "pg_backend_pid",
-    "inet_client_addr",
-    "current_setting",
-    "set_config",
-    "pg_current_wal_lsn",
-}
 
 SEE_BLANKS = {
     "coalesce",
@@ -86,14 +65,14 @@ def bind_function(name: str, args: list[Scalar]) -> Scalar:
 
     A bpchar is cast to text for most, which takes the blanks at its end; `SEE_BLANKS` take it as it is.
     """
-    if name in VOLATILE:
+    if volatile(name):
         raise UnsupportedSql(
             f"the view calls {name}()",
             code="volatile_function",
             detail="Its value is not a function of the tables, so no two refreshes agree.",
             hint="Store the value in a column of the source.",
         )
-    rule = RULES.get(name)
+    rule = RULES.get(name) or (partial(plain, name) if name in signatures() else None)
     if rule is None:
         raise unsupported(name)
     kinds = [a.type for a in args]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.bind.coerce import coerce, constant_int, without_blanks
-from compiler.bind.functions.rules import Rule, fixed
+from compiler.bind.functions.rules import Rule
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, is_null
@@ -86,8 +86,6 @@ RULES: dict[str, Rule] = {
     "array_upper": _dimension("array_length"),
     "array_lower": _dimension("array_lower"),
     "array_ndims": _ndims,
-    "cardinality": lambda a: Call("cardinality", (a[0],), INT4),
-    "array_to_string": fixed("array_to_string", TEXT, TEXT, TEXT),
     "array_append": _element("array_append"),
     "array_prepend": _element("array_prepend"),
     "array_remove": _element("array_remove"),

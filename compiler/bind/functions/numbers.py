@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.bind.coerce import coerce, constant_int, unify, unsupported
-from compiler.bind.functions.rules import Rule, fixed, same_number
+from compiler.bind.functions.rules import Rule, same_number
 from compiler.bind.operators import binary, compare
 from compiler.errors import InvalidSql
 from compiler.ir import types
@@ -207,7 +207,6 @@ RULES: dict[str, Rule] = {
     "ln": _float_or_numeric("ln"),
     "log": _log,
     "log10": _float_or_numeric("log10"),
-    "pi": lambda a: Call("pi", (), FLOAT8),
     "gcd": _whole("gcd"),
     "lcm": _whole("lcm"),
     **{
@@ -235,5 +234,4 @@ RULES: dict[str, Rule] = {
     "width_bucket": _width_bucket,
     "scale": _scale,
     "to_hex": _to_hex,
-    "chr": fixed("chr", types.TEXT, INT4),
 }

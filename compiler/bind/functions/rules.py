@@ -7,9 +7,11 @@ from collections.abc import Callable
 from compiler.bind.coerce import coerce, unify
 from compiler.bind.operators import label, of, ordinal
 from compiler.errors import UnsupportedSql
+from compiler.functions.signatures import ANY, ARRAYS, resolved
 from compiler.ir.scalar import Call, Scalar
 from compiler.ir.types import FLOAT8, INT4, TEXT, Type
 
+POLYMORPHIC = ANY | ARRAYS
 Rule = Callable[[list[Scalar]], Scalar]
 
 
@@ -20,6 +22,15 @@ def fixed(fn: str, result: Type, *params: Type) -> Rule:
         return Call(fn, tuple(coerce(a, params[min(i, len(params) - 1)]) for i, a in enumerate(args)), result)
 
     return rule
+
+
+def plain(name: str, args: list[Scalar]) -> Scalar:
+    """As the catalog's row says: untyped arguments take its types, and the result has its type."""
+    s = resolved(name, [a.type for a in args])
+    if s is None:
+        raise TypeError(name)
+    wanted = [TEXT if t in POLYMORPHIC else Type(t) for t in s.arguments]
+    return Call(name, tuple(coerce(a, t) for a, t in zip(args, wanted, strict=False)), Type(s.result))
 
 
 def text(fn: str, *params: Type) -> Rule:

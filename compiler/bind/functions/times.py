@@ -11,7 +11,7 @@ from compiler.bind.operators import binary, compare
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj, is_null, negate
-from compiler.ir.types import BOOL, FLOAT8, INT4, INTERVAL, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ
+from compiler.ir.types import BOOL, FLOAT8, INT4, INTERVAL, TEXT, TIMESTAMP, TIMESTAMPTZ
 
 UNITS = {
     "years": "year",
@@ -303,8 +303,6 @@ RULES: dict[str, Rule] = {
     "date_part": _date_part,
     "age": _age,
     "date_bin": _date_bin,
-    "make_date": fixed("make_date", types.DATE, INT4),
-    "make_time": fixed("make_time", TIME, INT4, INT4, FLOAT8),
     "make_timestamp": _make_timestamp,
     "make_timestamptz": _make_timestamptz,
     "make_interval": _make_interval,

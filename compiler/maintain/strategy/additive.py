@@ -1,249 +1,30 @@
 """AVG, VARIANCE, CORR, BOOL_AND … as expressions over counts and exact sums.
 
-After this step an aggregate either holds only `count`, `sum0` (the sum, 0 of nothing), `min` and `max`, which can be
-kept as accumulators, or it holds something that must be recomputed a group at a time (ordered aggregates, sums of
-floating point, whose addition cannot be undone).
+After this step an aggregate either holds only accumulators (`functions.aggregates.ACCUMULATORS`), or it holds something
+that must be computed again a group at a time (ordered aggregates, sums of floating point, whose addition cannot be
+undone).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from compiler.bind.operators import binary
-from compiler.ir import types
+from compiler.functions.aggregates import ACCUMULATORS, Algebra, algebra_of
 from compiler.ir.relation import Agg, Aggregate, Project, Relation, transform
-from compiler.ir.scalar import Call, Col, Lit, Scalar, case, cast, conj, equal, is_null, negate
-from compiler.ir.types import BOOL, FLOAT8, INT8, Type
-from compiler.maintain.strategy import wide
-
-VARIANCES = {"var_pop", "var_samp", "stddev_pop", "stddev_samp"}
-PAIRS = {
-    "covar_pop",
-    "covar_samp",
-    "corr",
-    "regr_count",
-    "regr_avgx",
-    "regr_avgy",
-    "regr_sxx",
-    "regr_syy",
-    "regr_sxy",
-    "regr_slope",
-    "regr_intercept",
-    "regr_r2",
-}
-ACCUMULATED = {"count", "sum0", "min", "max"}  # what can be kept as accumulators
-BITS = {"bit_and", "bit_or", "bit_xor"}
-ZERO = Lit(0, INT8)
+from compiler.ir.scalar import Col
+from compiler.maintain.strategy.accumulators import Accumulators, final
 
 
 def additive_aggregates(r: Relation) -> Relation:
     return transform(r, lambda n: _node(n) if isinstance(n, Aggregate) and n.aggs else n)
 
 
-def is_additive(a: Agg) -> bool:
-    """Whether deletions can be undone from counts and sums (or, for MIN and MAX, from what was inserted)."""
-    if a.distinct:
-        return False
-    if a.fn in BITS:
-        return types.is_integer(a.args[0].type)
-    if a.fn == "count" or a.fn in ("bool_and", "bool_or", "min", "max", "sum0"):
-        return True
-    if a.fn in ("sum", "avg"):
-        return all(types.is_exact(x.type) and types.digits(x.type)[1] <= 12 for x in a.args)
-    if a.fn in VARIANCES or a.fn in PAIRS:  # squares have twice the digits after the point, of 38 in all
-        return all(types.is_exact(x.type) and types.digits(x.type)[1] <= 9 for x in a.args)
-    return False
-
-
-@dataclass
-class _Core:
-    """Accumulators asked for so far, by what they compute."""
-
-    taken: set[str]
-    aggs: dict[Agg, str] = field(default_factory=dict)
-
-    def get(self, name: str, agg: Agg) -> Col:
-        if agg not in self.aggs:
-            base, n = name, 2
-            while name in self.taken:
-                name, n = f"{base}_{n}", n + 1
-            self.taken.add(name)
-            self.aggs[agg] = name
-        return Col(self.aggs[agg], agg.type)
-
-    def count(self, name: str, keep: list[Scalar]) -> Col:
-        return self.get(name, Agg("count", (), INT8, conj(keep) if keep else None))
-
-    def sum(self, name: str, x: Scalar, keep: list[Scalar]) -> Col:
-        scale = types.digits(x.type)[1]
-        return self.get(name, Agg("sum0", (x,), types.numeric(38, scale), conj(keep) if keep else None))
-
-
 def _node(n: Aggregate) -> Relation:
-    if not all(is_additive(a) for _, a in n.aggs) or all(
-        a.fn in ("sum0", "min", "max") or _plain_count(a) for _, a in n.aggs
-    ):
+    if any(algebra_of(a) is Algebra.HOLISTIC for _, a in n.aggs) or all(_kept_as_it_is(a) for _, a in n.aggs):
         return n
-    core = _Core({k for k, _ in n.keys})
-    final = [(name, _final(name, a, core)) for name, a in n.aggs]
+    core = Accumulators({k for k, _ in n.keys})
+    values = [(name, final(name, a, core)) for name, a in n.aggs]
     inner = Aggregate(n.input, n.keys, tuple((name, a) for a, name in core.aggs.items()))
-    return Project(inner, (*((k, Col(k, e.type)) for k, e in n.keys), *final))
+    return Project(inner, (*((k, Col(k, e.type)) for k, e in n.keys), *values))
 
 
-def _plain_count(a: Agg) -> bool:
-    return a.fn == "count" and not a.args
-
-
-def _present(x: Scalar) -> Scalar:
-    return negate(is_null(x))
-
-
-def _final(name: str, a: Agg, core: _Core) -> Scalar:
-    keep = [a.filter] if a.filter is not None else []
-    if a.fn == "count":
-        return core.count(name, keep + [_present(x) for x in a.args if not isinstance(x, Lit)])
-    if a.fn in ("min", "max"):
-        return core.get(name, a)
-    if a.fn in ("bool_and", "bool_or"):
-        n = core.count(f"{name}_known", [*keep, _present(a.args[0])])
-        hit = Call("is_false" if a.fn == "bool_and" else "is_true", (a.args[0],), BOOL)
-        found = core.count(f"{name}_{'false' if a.fn == 'bool_and' else 'true'}", [*keep, hit])
-        value = Call("=" if a.fn == "bool_and" else ">", (found, ZERO), BOOL)
-        return case([(equal(n, ZERO), Lit(None, BOOL))], value, BOOL)
-    if a.fn in BITS:
-        return _bits(name, a, keep, core)
-    if a.fn in PAIRS:
-        return _pair(name, a, keep, core)
-    x = a.args[0]
-    keep = [*keep, _present(x)]
-    n = core.count(f"{name}_known", keep)
-    s = core.sum(f"{name}_sum", x, keep)
-    nothing = [(equal(n, ZERO), Lit(None, a.type))]
-    if a.fn == "sum":
-        return case(nothing, cast(s, a.type), a.type)
-    if a.fn == "avg":
-        return case(nothing, cast(binary("/", s, n), a.type), a.type)
-    if x.type == INT8:
-        high, low = wide.digits(x)
-        sums = [
-            core.sum(f"{name}_{k}", wide.product(p, q), keep)
-            for k, p, q in (("hh", high, high), ("hl", high, low), ("ll", low, low))
-        ]
-        return _variance(
-            a.fn, n, wide.spread(n, s, core.sum(f"{name}_high", high, keep), (sums[0], sums[1], sums[2])), a.type
-        )
-    squares = core.sum(f"{name}_squares", binary("*", cast(x, types.as_numeric(x.type)), x), keep)
-    return _variance(a.fn, n, _spread(n, squares, s, s), a.type)
-
-
-def _bits(name: str, a: Agg, keep: list[Scalar], core: _Core) -> Scalar:
-    """Each bit by how many values have it set: all of them, any of them, or an odd number."""
-    (x,) = a.args
-    n = core.count(f"{name}_known", [*keep, _present(x)])
-    width = types.WIDTHS[x.type.name]
-    out: Scalar | None = None
-    for i in range(width):
-        bit = Call("bit_and", (Call("shift_right", (cast(x, INT8), Lit(i, types.INT4)), INT8), Lit(1, INT8)), INT8)
-        found = core.count(f"{name}_{i}", [*keep, equal(bit, Lit(1, INT8))])
-        held = {
-            "bit_and": equal(found, n),
-            "bit_or": Call(">", (found, ZERO), BOOL),
-            "bit_xor": equal(Call("%", (found, Lit(2, INT8)), INT8), Lit(1, INT8)),
-        }[a.fn]
-        worth = Lit(-(2**i) if i == width - 1 else 2**i, INT8)
-        part = case([(held, worth)], ZERO, INT8)
-        out = part if out is None else Call("bit_or", (out, part), INT8)
-    assert out is not None
-    return case([(equal(n, ZERO), Lit(None, a.type))], cast(out, a.type), a.type)
-
-
-def _float(e: Scalar) -> Scalar:
-    return cast(e, FLOAT8)
-
-
-def _op(op: str, a: Scalar, b: Scalar) -> Scalar:
-    return Call(op, (_float(a), _float(b)), FLOAT8)
-
-
-def _wide(a: Scalar, b: Scalar) -> Scalar:
-    """a · b without loss: exact sums are multiplied before anything is subtracted."""
-    scale = types.digits(a.type)[1] + types.digits(b.type)[1]
-    return Call("*", (a, b), types.numeric(38, scale))
-
-
-def _minus(a: Scalar, b: Scalar) -> Scalar:
-    return Call("-", (a, b), a.type)
-
-
-def _spread(n: Scalar, sxy: Scalar, sx: Scalar, sy: Scalar) -> Scalar:
-    """n times the covariance: Σ(x − mx)(y − my) − rx ry / n.
-
-    The m are the means at the scale of the values, the r what is left of the sums then (Σx − n mx). All but the
-    last, small term is exact: nothing as large as n Σxy is made, and no digits are lost where the values are far
-    from zero.
-    """
-
-    def mean(s: Scalar) -> Scalar:
-        return cast(binary("/", s, n), types.numeric(38, types.digits(s.type)[1]))
-
-    def rest(s: Scalar) -> Scalar:
-        return _minus(s, _wide(n, mean(s)))
-
-    centred = _minus(_minus(sxy, _wide(mean(sx), sy)), _wide(rest(sx), mean(sy)))
-    return _op("-", centred, _op("/", _op("*", rest(sx), rest(sy)), n))
-
-
-def _variance(fn: str, n: Scalar, spread: Scalar, t: Type) -> Scalar:
-    population = fn.endswith("pop")
-    value = _op("/", spread, n if population else _minus(n, Lit(1, INT8)))
-    if fn.startswith("stddev"):
-        value = Call("sqrt", (value,), FLOAT8)
-    few = Call("<", (n, Lit(1 if population else 2, INT8)), BOOL)
-    return case([(few, Lit(None, t))], cast(value, t), t)
-
-
-def _pair(name: str, a: Agg, keep: list[Scalar], core: _Core) -> Scalar:
-    y, x = a.args
-    keep = [*keep, _present(y), _present(x)]
-    n = core.count(f"{name}_known", keep)
-    if a.fn == "regr_count":
-        return n
-    sx, sy = core.sum(f"{name}_sx", x, keep), core.sum(f"{name}_sy", y, keep)
-    empty = equal(n, ZERO)
-    none = Lit(None, FLOAT8)
-    if a.fn in ("regr_avgx", "regr_avgy"):
-        return case([(empty, none)], _op("/", sx if a.fn == "regr_avgx" else sy, n), FLOAT8)
-
-    def product(p: Scalar, q: Scalar, suffix: str) -> Scalar:
-        return core.sum(f"{name}_{suffix}", binary("*", cast(p, types.as_numeric(p.type)), q), keep)
-
-    def dev(p: Scalar, q: Scalar, sp: Scalar, sq: Scalar, suffix: str) -> Scalar:
-        return _spread(n, product(p, q, suffix), sp, sq)
-
-    if a.fn in ("covar_pop", "covar_samp"):
-        xy = dev(x, y, sx, sy, "sxy")
-        if a.fn == "covar_pop":
-            return case([(empty, none)], _op("/", xy, n), FLOAT8)
-        few = Call("<", (n, Lit(2, INT8)), BOOL)
-        return case([(few, none)], _op("/", xy, _minus(n, Lit(1, INT8))), FLOAT8)
-    if a.fn == "regr_sxx":
-        return case([(empty, none)], dev(x, x, sx, sx, "sxx"), FLOAT8)
-    if a.fn == "regr_syy":
-        return case([(empty, none)], dev(y, y, sy, sy, "syy"), FLOAT8)
-    xy = dev(x, y, sx, sy, "sxy")
-    if a.fn == "regr_sxy":
-        return case([(empty, none)], xy, FLOAT8)
-    xx = dev(x, x, sx, sx, "sxx")
-    zero = Lit("0", FLOAT8)
-    if a.fn == "regr_slope":
-        return case([(empty, none), (equal(xx, zero), none)], _op("/", xy, xx), FLOAT8)
-    if a.fn == "regr_intercept":
-        above = _op("-", _op("*", sy, xx), _op("*", sx, xy))
-        return case([(empty, none), (equal(xx, zero), none)], _op("/", above, _op("*", n, xx)), FLOAT8)
-    yy = dev(y, y, sy, sy, "syy")
-    one = Lit("1", FLOAT8)
-    if a.fn == "corr":
-        root = _op("*", Call("sqrt", (xx,), FLOAT8), Call("sqrt", (yy,), FLOAT8))
-        return case([(empty, none), (equal(xx, zero), none), (equal(yy, zero), none)], _op("/", xy, root), FLOAT8)
-    r2 = _op("/", _op("*", xy, xy), _op("*", xx, yy))
-    return case([(empty, none), (equal(xx, zero), none), (equal(yy, zero), one)], r2, FLOAT8)
+def _kept_as_it_is(a: Agg) -> bool:
+    return a.fn in ACCUMULATORS and not (a.fn == "count" and a.args)

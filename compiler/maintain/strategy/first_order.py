@@ -9,6 +9,7 @@ otherwise its groups are computed again.
 from __future__ import annotations
 
 from compiler.delta.recursive import apart
+from compiler.functions.aggregates import ACCUMULATORS, ORDERED, STATISTICS
 from compiler.ir import types
 from compiler.ir.parts import of_a_round
 from compiler.ir.relation import (
@@ -30,14 +31,12 @@ from compiler.ir.types import INT8
 from compiler.maintain.kept import COUNT, Accumulated, Bag, Kept, Recomputed
 from compiler.maintain.naming import state_name, tables_of
 from compiler.maintain.readable import Offer, cut_where_timed, over_rows, peel, under
-from compiler.maintain.strategy.additive import ACCUMULATED, PAIRS, VARIANCES, additive_aggregates
+from compiler.maintain.strategy.additive import additive_aggregates
 from compiler.simplify.filters import push_filters
 from compiler.simplify.products import connect_joins
 from compiler.simplify.projects import fuse_projects
 
 NAME = "first_order"
-ORDERED = {"string_agg", "array_agg"}
-STATISTICS = {*VARIANCES, *PAIRS} - {"regr_count"}
 
 
 def offer(view: str, q: Relation) -> Offer:
@@ -103,7 +102,7 @@ def group_state(n: Aggregate) -> Accumulated | Recomputed:
     rows = (COUNT, Agg("count", (), INT8))
     definition = Aggregate(n.input, n.keys, (rows, *((k, a) for k, a in n.aggs if a != rows[1])))
     words = [*tables_of(n), "by", *(k for k, _ in n.keys)] if n.keys else [*tables_of(n), "total"]
-    kind = Accumulated if all(a.fn in ACCUMULATED and not a.distinct for _, a in n.aggs) else Recomputed
+    kind = Accumulated if all(a.fn in ACCUMULATORS and not a.distinct for _, a in n.aggs) else Recomputed
     return kind(state_name(words, definition), definition)
 
 

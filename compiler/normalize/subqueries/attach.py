@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compiler.functions.aggregates import of_nothing
 from compiler.ir.outers import free
 from compiler.ir.relation import (
     Agg,
@@ -137,7 +138,7 @@ class Attach(Push):
         box[0] = LeftJoin(rel, q, conj(p.on()))
         values: dict[str, Scalar] = {}
         for (name, a), c in zip(agg.aggs, q.schema, strict=False):
-            values[name] = Call("coalesce", (c, ZERO), INT8) if a.fn in ("count", "regr_count") else c
+            values[name] = Call("coalesce", (c, ZERO), INT8) if of_nothing(a.fn) == 0 else c
         keep: list[Scalar] = []
 
         def put(e: Scalar) -> Scalar:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.errors import CompilerBug, UnsupportedSql
+from compiler.functions.aggregates import of_nothing
 from compiler.ir.outers import free
 from compiler.ir.parts import scalars, with_scalars
 from compiler.ir.relation import (
@@ -203,7 +204,7 @@ class Push:
             exprs: list[tuple[str, Scalar]] = []
             for n, a in q.aggs:
                 c = Col(n, a.type)
-                exprs.append((n, Call("coalesce", (c, ZERO), INT8) if a.fn in ("count", "regr_count") else c))
+                exprs.append((n, Call("coalesce", (c, ZERO), INT8) if of_nothing(a.fn) == 0 else c))
             return self.carry(joined, tuple(exprs), dp)
         inner, p = self.ensure(*self.go(q.input, rel), here, rel)
         new = with_scalars(q.rebuild((inner,)), p.bind)

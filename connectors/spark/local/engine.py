@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 
+import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table
@@ -19,6 +20,7 @@ from compiler.maintain.asked import SCHEMA as ASKED
 from compiler.maintain.differentiate import Same
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
+from connectors.duckdb.elsewhere import Nowhere
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.engine import Printer, Programs
 from connectors.postgres.origin import LastCommit
@@ -39,6 +41,7 @@ class LocalEngine:
     name = "spark"
     threads = 1
     folds = True
+    lags = True  # what a batch brought is put into Delta after some of them
     first_batch = 0.0
 
     def __init__(
@@ -65,37 +68,45 @@ class LocalEngine:
         else:
             known = list(self.tables.values())
             rebuild.recover(root, root / FILE, printer, known, list(self.plans.values()), self.away)
-        self.inner = DuckDBEngine(root / FILE, printer, read_only, index_memory, index_rows, self._landed)
-        self.inner.name = self.name
+        assert read_only or reader is not None or not self.away, "who reads what is in Delta is not known"
+        self.inner = DuckDBEngine(
+            root / FILE,
+            printer,
+            read_only,
+            index_memory,
+            index_rows,
+            name=self.name,
+            landed=self._landed,
+            elsewhere=lambda con: Nowhere() if read_only else self._dist(con, reader or NoReader()),
+        )
         self.rounds: Rounds | None = None
         if not read_only:
-            assert reader is not None or not self.away, "who reads what is in Delta is not known"
             try:
-                self._open(reader or NoReader())
+                self.rounds = Rounds(self.inner, self.root, self.dist)
             except BaseException:
                 self.inner.close()
                 raise
-        self.con, self.timings = self.inner.con, self.inner.timings
-        self.frontier, self.moved = self.inner.frontier, self.inner.moved
-        self.last_commit, self.forget_commit = self.inner.last_commit, self.inner.forget_commit
-        self.large, self.compact, self.fold = self.inner.large, self.inner.compact, self.inner.fold
-        self.states, self.rows, self.size = self.inner.states, self.inner.rows, self.inner.size
-        self.create_state, self.drop_state = self.inner.create_state, self.inner.drop_state
-        self.set_aside = self.inner.set_aside
-        self.pinned, self.read, self.count = self.inner.pinned, self.inner.read, self.inner.count
-        self.read_mirror, self.export = self.inner.read_mirror, self.inner.export
-        self.keys, self.look_up, self.asked_for = self.inner.keys, self.inner.look_up, self.inner.asked_for
-        self.weight, self.weights = self.inner.weight, self.inner.weights
-        self.whole, self.read_whole = self.inner.whole, self.inner.read_whole
-        self.counted, self.as_defined = self.inner.counted, self.inner.as_defined
+        inner = self.inner
+        self.con, self.timings = inner.con, inner.timings
+        self.frontier, self.moved = inner.frontier, inner.moved
+        self.last_commit, self.forget_commit = inner.last_commit, inner.forget_commit
+        self.large, self.compact, self.fold = inner.large, inner.compact, inner.fold
+        self.states, self.rows, self.size = inner.states, inner.rows, inner.size
+        self.create_state, self.drop_state, self.set_aside = inner.create_state, inner.drop_state, inner.set_aside
+        self.pinned, self.read, self.count = inner.pinned, inner.read, inner.count
+        self.read_mirror, self.export = inner.read_mirror, inner.export
+        self.keys, self.look_up, self.asked_for = inner.keys, inner.look_up, inner.asked_for
+        self.weight, self.weights = inner.weight, inner.weights
+        self.whole, self.read_whole = inner.whole, inner.read_whole
+        self.counted, self.as_defined = inner.counted, inner.as_defined
 
-    def _open(self, reader: Reader) -> None:
-        """For writing."""
-        self.inner.elsewhere = self.dist = Dist(self.inner.con, self.root, reader)
+    def _dist(self, con: duckdb.DuckDBPyConnection, reader: Reader) -> Dist:
+        """The mirrors that are not in the file."""
+        self.dist = Dist(con, self.root, reader)
         for t in self.tables.values():
             if t.mirror in self.away and self.dist.has(t.mirror):
                 self.dist.know(t)
-        self.rounds = Rounds(self.inner, self.root, self.dist)
+        return self.dist
 
     @property
     def _writing(self) -> Rounds:

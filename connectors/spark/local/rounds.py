@@ -19,7 +19,8 @@ from compiler.catalog import Table
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
 from compiler.temporal import timed
-from connectors.duckdb.engine import OF_A_STATE, DuckDBEngine
+from connectors.duckdb.engine import DuckDBEngine
+from connectors.duckdb.statements import OF_A_STATE
 from connectors.engine import EngineFailure
 from connectors.failpoints import reach
 from connectors.postgres.origin import RESYNC
@@ -191,7 +192,7 @@ class Rounds:
     def _outgrown(self, t: Table) -> bool:
         """Whether the tail of a mirror has become so long that the base is written anew."""
         rows = self.dist.tail_rows(t.mirror)
-        return rows > LOG_ROWS and rows > LOG_SHARE * self.engine.sizes.get(t.mirror, rows)
+        return rows > LOG_ROWS and rows > LOG_SHARE * self.engine.mirrors.estimates.get(t.mirror, rows)
 
     def _long(self, t: Table, noted: int) -> bool:
         """Whether a log has become so long that the mirror is written anew instead."""
@@ -200,7 +201,7 @@ class Rounds:
             return False
         if len(self._folder(mirror_folder(t.mirror)).files()) > LOG_FILES:
             return True
-        return rows > LOG_ROWS and rows > LOG_SHARE * self.engine.sizes.get(t.mirror, 0)
+        return rows > LOG_ROWS and rows > LOG_SHARE * self.engine.mirrors.estimates.get(t.mirror, 0)
 
     def _view(self, name: str, view: str, lsn: int, anew: bool) -> bool:
         """Whether it could be written: one that cannot be read now is withdrawn until it can."""

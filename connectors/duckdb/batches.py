@@ -1,0 +1,172 @@
+"""A batch: landing, maintenance and the frontier in one transaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from compiler.catalog import Table, mirror_name
+from compiler.maintain.program import Prepared, Statement
+from connectors.duckdb import frontier, mirror
+from connectors.duckdb.elsewhere import rounds
+from connectors.duckdb.indexes import Astray
+from connectors.duckdb.mirrors import Mirrors
+from connectors.duckdb.session import pace_checkpoints
+from connectors.duckdb.statements import Statements
+from connectors.duckdb.unchanged import Unchanged
+from connectors.duckdb.ways import Kind, Way, Ways, open_ways
+from connectors.engine import FrontierMoved, Printer, Programs
+from connectors.failpoints import reach
+from connectors.postgres.origin import LastCommit
+from connectors.staging import Staged
+
+LOOK_AGAIN = 64  # batches, until mirrors' sizes are looked at again
+
+
+class Batches:
+    """Applies batches, and folds tails between them.
+
+    `landed` is called in a batch's transaction for each table, once its mirror has the changes. `engine` is the name
+    that failures give. Mirrors of `index_rows` rows are large.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        statements: Statements,
+        mirrors: Mirrors,
+        printer: Printer,
+        index_rows: int,
+        landed: Callable[[Staged], None],
+    ) -> None:
+        self.engine, self.statements, self.mirrors, self.printer = engine, statements, mirrors, printer
+        self.index_rows, self.landed = index_rows, landed
+        self.con, self.indexes, self.elsewhere = statements.con, statements.indexes, mirrors.elsewhere
+        self.batches, self.larger = 0, frozenset[str]()
+        self.ways, self.fetching, self.unchanged = Ways(), True, Unchanged(self.con)
+        self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
+
+    def large(self) -> frozenset[str]:
+        """The mirrors that the batch at hand reads by keys where rules have some: reading others whole costs less than
+        a statement, and where that was faster for batches like this, it has none."""
+        return self.larger if self.fetching else self.elsewhere.mirrors
+
+    def apply(
+        self,
+        staged: list[Staged],
+        end: int,
+        programs: Programs,
+        *,
+        start: int | None = None,
+        last: LastCommit | None = None,
+    ) -> int:
+        """Land the changes, maintain every state, move the frontier to `end`: all of it, or nothing. Gives rows landed.
+
+        Raises FrontierMoved where the frontier is not `start`.
+        """
+        self._look()
+        changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
+        kind = (changed, len(str(sum(s.rows.num_rows for s in staged))))
+        prepared, way = self._way(kind, staged, programs)
+        statements = self.printer.refill(prepared.touched) if way is Way.ANEW else prepared.statements
+        self._prepare_indexes(statements, prepared, staged)
+        begun = time.perf_counter()
+        try:
+            with self.statements.transaction("a batch"):
+                if start is not None and (found := frontier.lsn(self.con)) != start:
+                    raise FrontierMoved(self.engine, start, found)
+                reach("duckdb.begun")
+                counted = self._land(staged, prepared, way)
+                reach("duckdb.landed")
+                rows = sum(n for _, n, _ in counted)
+                if rows and way is not Way.ANEW and (same := self.unchanged.of(counted, prepared.columns)):
+                    less = programs(changed, same)
+                    if all(c <= prepared.columns.get(t, frozenset()) for t, c in less.columns.items()):  # it has landed
+                        statements = less.statements
+                if rows:
+                    self._maintain(statements)
+                reach("duckdb.maintained")
+                frontier.move(self.con, end, last)
+                reach("duckdb.frontier")
+        except Astray as e:
+            self.indexes.drop(e.mirror)
+            raise
+        except BaseException as e:
+            if not isinstance(e, Exception):  # interrupted, perhaps after the commit
+                self.indexes.clear()
+            raise
+        self.indexes.settle()
+        if not self.indexes.awaited:
+            self.ways.took(kind, way, time.perf_counter() - begun)
+        reach("duckdb.committed")
+        self.mirrors.deleted({t.mirror: old for t, _, old in counted})
+        return rows
+
+    def fold(self, prepared: Prepared) -> None:
+        """Let states take what waits in their tails, in a transaction of its own."""
+        with self.statements.transaction("folding"):
+            for statement in prepared.statements:
+                self.statements.run(statement)
+                reach("duckdb.folding")
+        reach("duckdb.folded")
+
+    def _look(self) -> None:
+        """Before a batch: how large mirrors are, now and then."""
+        if self.batches % LOOK_AGAIN == 0:
+            pace_checkpoints(self.con, self.statements.path)
+            self.mirrors.estimate()
+            away = self.elsewhere.mirrors
+            sizes = {name: rows for name, rows in self.mirrors.estimates.items() if name not in away}
+            self.larger = frozenset(name for name, rows in sizes.items() if rows >= self.index_rows) | away
+        self.batches += 1
+
+    def _way(self, kind: Kind, staged: list[Staged], programs: Programs) -> tuple[Prepared, Way]:
+        """How the batch is done, and its program."""
+        self.fetching = True
+        prepared = programs(kind[0])
+        rows = sum(s.rows.num_rows for s in staged)
+        whole = sum(self.mirrors.estimates.get(mirror_name(t), 0) for t in prepared.tables)
+        way = self.ways.choose(kind, open_ways(rows if prepared.touched else 0, whole, bool(self.larger)))
+        if way is Way.READ and self.larger:
+            self.fetching = False
+            prepared = programs(kind[0])
+        return prepared, way
+
+    def _prepare_indexes(self, statements: Iterable[Statement], prepared: Prepared, staged: list[Staged]) -> None:
+        """What the batch looks up is known to the indexes, and those that were missed long enough are made."""
+        self.indexes.awaited = False
+        away = self.elsewhere.mirrors
+        for f in (s.fetch for s in statements if s.fetch is not None and s.fetch.mirror not in away):
+            self.indexes.want(f.mirror, f.columns, f.by)
+        for s in staged:
+            if s.table.key and s.table.mirror in self.larger - away and not s.truncated:
+                self.indexes.landing(s.table, prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset()))
+        self.indexes.make()
+
+    def _land(self, staged: list[Staged], prepared: Prepared, way: Way) -> list[tuple[Table, int, int]]:
+        """Of each table how many rows landed, and how many of them are old ones."""
+        counted = []
+        for s in staged:
+            columns = prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset())
+            self.mirrors.land(s, columns if way is not Way.ANEW else frozenset())
+            self.landed(s)
+            landed = self.con.execute(
+                f"SELECT count(*), count(*) FILTER (WHERE _weight < 0) FROM {mirror.batch(s.table)}"
+            ).fetchone()
+            assert landed is not None
+            counted.append((s.table, *landed))
+            self.mirrors.changed(s.table.mirror, landed[0] - landed[1], landed[1])
+        return counted
+
+    def _maintain(self, statements: Sequence[Statement]) -> None:
+        spent: dict[str, float] = {}
+        for some in rounds(statements, self.elsewhere.mirrors):
+            since = time.perf_counter()
+            if some[0].fetch is not None and some[0].fetch.mirror in self.elsewhere.mirrors:
+                self.elsewhere.fetch(some)
+            else:
+                self.statements.run(some[0])
+            for statement in some:
+                share = (time.perf_counter() - since) / len(some)
+                spent[statement.state] = spent.get(statement.state, 0.0) + share
+        self.timings.update(spent)

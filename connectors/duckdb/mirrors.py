@@ -1,0 +1,141 @@
+"""The mirrors of a warehouse's file: made, filled, and rewritten where deleted rows have become many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from compiler.catalog import Table
+from connectors.duckdb import landing, mirror
+from connectors.duckdb.elsewhere import Elsewhere
+from connectors.duckdb.statements import Statements
+from connectors.duckdb.values import cast_errors
+from connectors.failpoints import reach
+from connectors.staging import Staged
+from connectors.typed import typed
+
+REWRITE_ROWS = 100_000
+REWRITE_SHARE = 0.2
+
+
+class Mirrors:
+    """The tables of the schema `base`, and views of those that are elsewhere."""
+
+    def __init__(self, statements: Statements, elsewhere: Elsewhere) -> None:
+        self.statements, self.elsewhere = statements, elsewhere
+        self.con, self.indexes = statements.con, statements.indexes
+        self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds, where that is known
+        self.estimates: dict[str, int] = {}  # mirror → about how many rows it has
+
+    def estimate(self) -> None:
+        """Find out about how many rows each has."""
+        found = self.con.execute(
+            "SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'base'"
+        ).fetchall()
+        self.estimates = {**dict(found), **self.elsewhere.sizes()}
+
+    def changed(self, name: str, new: int, old: int) -> None:
+        """A batch brought so many new rows, and took old ones away."""
+        self.estimates[name] = self.estimates.get(name, 0) + new - old
+
+    def deleted(self, rows: dict[str, int]) -> None:
+        """A batch that is committed deleted so many."""
+        for name in self.dead.keys() & rows.keys():
+            self.dead[name] += rows[name]
+
+    def create(self, t: Table) -> None:
+        self.indexes.drop(t.mirror)
+        for s in mirror.drop(t.mirror) + mirror.create(t):
+            self.con.execute(s)
+
+    def drop(self, name: str) -> None:
+        self.indexes.forget(name)
+        for s in mirror.drop(name):
+            self.con.execute(s)
+
+    def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
+        """Fill an empty mirror from text columns c0…; gives the number of rows."""
+        n = 0
+        self.indexes.drop(t.mirror)
+        con = self.con.cursor()
+        weight = "" if t.key else ", 1"
+        for staged in batches:
+            con.register("staged", typed(staged, t))
+            cast_errors(
+                t,
+                staged,
+                lambda: con.execute(
+                    f"INSERT INTO base.{mirror.q(t.mirror)} SELECT {landing.values(t)}{weight} FROM staged"
+                ),
+            )
+            con.unregister("staged")
+            n += staged.num_rows
+        if not t.key and n:
+            name, cols = mirror.q(t.mirror), mirror.columns(t)
+            con.execute(
+                f"CREATE OR REPLACE TEMP TABLE folded AS SELECT {cols}, sum(_weight)::BIGINT AS _weight "
+                f"FROM base.{name} GROUP BY {mirror.grouping(t)}"
+            )
+            con.execute(f"DELETE FROM base.{name}")
+            con.execute(f"INSERT INTO base.{name} SELECT * FROM folded")
+            con.execute("DROP TABLE folded")
+        con.close()
+        return n
+
+    def land(self, s: Staged, columns: frozenset[str]) -> None:
+        """The mirror and its index take the changes of a table. Rules read these of its columns."""
+        if s.truncated:
+            self.indexes.drop(s.table.mirror)
+        following = self.indexes.following(s.table)
+        if following is not None:
+            columns |= following.columns
+        self.con.register("staged", typed(s.rows, s.table))
+        if s.table.mirror in self.elsewhere.mirrors:
+            work = self.elsewhere.land(s, "staged", columns)
+        else:
+            how = landing.land(s, "staged", columns, following)
+            work = [*how.deltas, *how.taking]
+        cast_errors(s.table, s.rows, lambda: self._each(work))
+        self.con.unregister("staged")
+        if following is not None:
+            following.follow()
+
+    def _each(self, work: list[landing.Work]) -> None:
+        for w in work:
+            if isinstance(w, str):
+                self.con.execute(w)
+            else:
+                w()
+
+    def compact(self, tables: list[Table], force: bool = False) -> list[str]:
+        """Rewrite mirrors in which deleted rows have become many; gives the tables that were."""
+        done = []
+        for t in (t for t in tables if t.mirror not in self.elsewhere.mirrors):
+            if t.mirror not in self.dead:
+                self.dead[t.mirror] = self._count(
+                    f"SELECT coalesce(max(rowid) + 1, 0) - count(*) FROM base.{mirror.q(t.mirror)}"
+                )
+            dead = self.dead[t.mirror]
+            if not dead or (not force and dead < REWRITE_ROWS):
+                continue
+            if force or dead > REWRITE_SHARE * self._count(f"SELECT count(*) FROM base.{mirror.q(t.mirror)}"):
+                self._rewrite(t)
+                done.append(t.mirror)
+        return done
+
+    def _count(self, query: str) -> int:
+        row = self.con.execute(query).fetchone()
+        return int(row[0]) if row else 0
+
+    def _rewrite(self, t: Table) -> None:
+        self.con.execute("SET preserve_insertion_order = true")  # rows that arrived together are found together
+        try:
+            with self.statements.transaction(f'rewriting the mirror of "{t.schema}.{t.name}"'):
+                for s in mirror.rewrite(t):
+                    self.con.execute(s)
+                reach("duckdb.rewrite")
+        finally:
+            self.con.execute("SET preserve_insertion_order = false")
+        reach("duckdb.rewritten")
+        self.dead[t.mirror] = 0

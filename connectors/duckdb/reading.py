@@ -1,0 +1,111 @@
+"""What is read of a warehouse's file, on connections of its own: at a pin, or as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from compiler.catalog import Table
+from compiler.maintain.asked import Asked
+from compiler.maintain.plan import ViewPlan
+from connectors.duckdb import definition, export, frontier, keys, mirror
+from connectors.duckdb.states import viewed
+from connectors.engine import EngineFailure, Pin, Printer
+
+
+@dataclass(frozen=True)
+class DuckDBPin:
+    """A connection in a transaction that only reads, and the frontier that it sees."""
+
+    con: duckdb.DuckDBPyConnection
+    lsn: int
+
+
+class Reading:
+    """Cursors of `con` read beside what it writes, and see what was committed last."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, printer: Printer) -> None:
+        self.con, self.printer = con, printer
+
+    @contextmanager
+    def pinned(self) -> Iterator[DuckDBPin]:
+        """One frontier, whatever is applied meanwhile."""
+        con = self.con.cursor()
+        con.execute("SET TimeZone = 'UTC'")
+        con.execute("BEGIN TRANSACTION READ ONLY")
+        try:
+            yield DuckDBPin(con, frontier.lsn(con))
+        finally:
+            with suppress(duckdb.Error):
+                con.execute("ROLLBACK")
+            con.close()
+
+    def _at(self, at: Pin | None) -> duckdb.DuckDBPyConnection:
+        return at.con if isinstance(at, DuckDBPin) else self.con.cursor()
+
+    def _query(self, view: str, query: str, now: str | None = None, at: Pin | None = None) -> duckdb.DuckDBPyConnection:
+        con = self._at(at)
+        con.execute("SET TimeZone = 'UTC'")
+        if now is not None:
+            con.execute("SET VARIABLE tidemark_now = ?::TIMESTAMPTZ", [now])
+        try:
+            return con.execute(query)
+        except duckdb.Error as e:
+            raise EngineFailure(f'reading view "{view}" failed', detail=str(e).split("\n")[0]) from e
+
+    def read(self, plan: ViewPlan, now: str | None = None, at: Pin | None = None) -> pa.Table:
+        return self._query(plan.view, f"SELECT * FROM {viewed(plan.view)}", now, at).to_arrow_table()
+
+    def count(self, view: str) -> int:
+        row = self._query(view, f"SELECT count(*) FROM {viewed(view)}").fetchone()
+        return int(row[0]) if row else 0
+
+    def export(self, plan: ViewPlan, path: Path, fmt: str) -> None:
+        every = self.whole(plan) if plan.asked is not None else ""
+        export.write(lambda query: self._query(plan.view, query), plan, path, fmt, every)
+
+    def read_mirror(self, t: Table, at: Pin | None = None) -> pa.Table:
+        cols, name = mirror.columns(t), mirror.q(t.mirror)
+        times = "" if t.key else ", unnest(range(_weight))"
+        try:
+            return self._at(at).execute(f"SELECT {cols} FROM (SELECT {cols}{times} FROM base.{name})").to_arrow_table()
+        except duckdb.Error as e:
+            raise EngineFailure(
+                f'reading the mirror of "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0]
+            ) from e
+
+    def counted(self, plan: ViewPlan, at: Any) -> bool | None:
+        return definition.counted(at.con, self.printer, plan)
+
+    def as_defined(self, plan: ViewPlan, at: Any) -> bool | None:
+        return definition.as_defined(at.con, self.printer, plan)
+
+    # -- views of which the keys are kept that were asked for
+
+    def keys(self) -> set[str]:
+        return keys.tables(self.con)
+
+    def look_up(self, asked: Asked, wanted: pa.Table, at: Pin | None = None) -> pa.Table:
+        return keys.looked_up(self._at(at), asked, wanted)
+
+    def asked_for(self, asked: Asked, at: Pin | None = None) -> pa.Table:
+        return keys.held(self._at(at), asked)
+
+    def weight(self, plan: ViewPlan) -> tuple[int, int]:
+        return keys.weight(self.con.cursor(), plan)
+
+    def weights(self, plan: ViewPlan) -> pa.Table:
+        return keys.weights(self.con.cursor(), self.printer, plan)
+
+    def whole(self, plan: ViewPlan) -> str:
+        assert plan.whole is not None
+        return self.printer.view(replace(plan, states=[], top=plan.whole))
+
+    def read_whole(self, plan: ViewPlan, at: Pin | None = None) -> pa.Table:
+        return self._query(plan.view, self.whole(plan), None, at).to_arrow_table()

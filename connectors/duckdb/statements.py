@@ -1,0 +1,65 @@
+"""What runs on the connection that writes: statements of a program, and transactions around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import duckdb
+
+from compiler.maintain.program import Statement
+from connectors.duckdb.indexes import Indexes
+from connectors.engine import EngineFailure
+
+OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
+
+
+class Statements:
+    """The connection that writes to the file at `path`, and the indexes that follow what it does."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, path: Path, indexes: Indexes) -> None:
+        self.con, self.path, self.indexes = con, path, indexes
+
+    def run(self, s: Statement) -> None:
+        """One statement; a fetch by an index where there is one. Raises EngineFailure."""
+        try:
+            if s.fetch is None or not self.indexes.fetch(s.target, s.fetch):
+                self.con.execute(s.sql)
+        except duckdb.Error as e:
+            blamed = s.state if isinstance(e, OF_A_STATE) else ""
+            raise EngineFailure(
+                f'{s.kind} of "{s.target}" failed',
+                detail=str(e).split("\n")[0],
+                code="engine",
+                hint="tidemark explain shows the statement; scripts/inspect prints all of them.",
+                state=blamed,
+            ) from e
+
+    @contextmanager
+    def transaction(self, what: str) -> Iterator[None]:
+        """All of the block, or nothing. What DuckDB refuses of it is an EngineFailure about `what`."""
+        self.con.execute("BEGIN")
+        try:
+            yield
+            self.con.execute("COMMIT")
+        except duckdb.Error as e:
+            self._undo()
+            raise self._failed(what, e) from e
+        except BaseException:
+            self._undo()
+            raise
+
+    def _undo(self) -> None:
+        """Roll back, where there still is a transaction: a commit that failed has ended it."""
+        self.indexes.undo()
+        with suppress(duckdb.Error):
+            self.con.execute("ROLLBACK")
+
+    def _failed(self, what: str, e: duckdb.Error) -> EngineFailure:
+        return EngineFailure(
+            f"{what} failed in {self.path.name}",
+            detail=str(e).split("\n")[0],
+            code="engine",
+            hint="Nothing of it was stored; what was captured is read again. Is the disk full?",
+        )

@@ -1,0 +1,76 @@
+"""The states of a warehouse's file, and its views, which are queries over them."""
+
+from __future__ import annotations
+
+import duckdb
+
+from compiler.maintain.kept import Kept, Log
+from compiler.maintain.plan import ViewPlan
+from compiler.spelling import ident
+from connectors.duckdb import keys
+from connectors.duckdb.statements import Statements
+from connectors.engine import Printer
+
+
+def stored(name: str) -> str:
+    """A state's table, as SQL has it."""
+    return f"state.{ident(name).sql('duckdb')}"
+
+
+def viewed(name: str) -> str:
+    return f"main.{ident(name).sql('duckdb')}"
+
+
+def create(con: duckdb.DuckDBPyConnection) -> None:
+    """What a new file needs to know its states."""
+    con.execute("CREATE TABLE meta.states (name VARCHAR)")
+
+
+class States:
+    """A state is listed in `meta.states` once it is filled."""
+
+    def __init__(self, statements: Statements, printer: Printer) -> None:
+        self.statements, self.con, self.printer = statements, statements.con, printer
+
+    def names(self) -> set[str]:
+        return {r[0] for r in self.con.execute("SELECT name FROM meta.states").fetchall()}
+
+    def create(self, s: Kept) -> None:
+        """Filled from the mirrors as they are; durable on return."""
+        with self.statements.transaction(f'filling "{s.name}"'):
+            self.con.execute(f"DROP TABLE IF EXISTS {stored(s.name)}")
+            if not isinstance(s, Log) and s.held is not None:
+                keys.create(self.con, s.held.asked)
+            self.con.execute(self.printer.create_state(s))
+            self.statements.run(self.printer.fill_state(s))
+            self.con.execute("INSERT INTO meta.states VALUES (?)", [s.name])
+
+    def drop(self, name: str) -> None:
+        self.con.execute(f"DROP TABLE IF EXISTS {stored(name)}")
+        self.con.execute("DELETE FROM meta.states WHERE name = ?", [name])
+
+    def set_aside(self, states: set[str]) -> None:
+        """Give up states that can no longer be maintained."""
+        for name in states:
+            self.drop(name)
+
+    def size(self, state: str) -> tuple[int, int]:
+        """Its rows, and the bytes of its blocks."""
+        blocks = (
+            self.con.cursor()
+            .execute(
+                "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info(?) WHERE persistent", [stored(state)]
+            )
+            .fetchone()
+        )
+        return self.rows(state), (int(blocks[0]) if blocks else 0)
+
+    def rows(self, state: str) -> int:
+        row = self.con.cursor().execute(f"SELECT count(*) FROM {stored(state)}").fetchone()
+        return int(row[0]) if row else 0
+
+    def create_view(self, plan: ViewPlan) -> None:
+        self.con.execute(f"CREATE OR REPLACE VIEW {viewed(plan.view)} AS\n{self.printer.view(plan)}")
+
+    def drop_view(self, name: str) -> None:
+        self.con.execute(f"DROP VIEW IF EXISTS {viewed(name)}")

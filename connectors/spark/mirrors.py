@@ -1,0 +1,54 @@
+"""The mirrors of a Spark warehouse: made and filled."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from compiler.catalog import Table
+from compiler.spelling.spark import type_name
+from connectors.spark import mirror
+from connectors.spark.landing import typed_base
+from connectors.spark.store import Store
+
+
+class Mirrors:
+    """One Delta table a source table."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def create(self, t: Table) -> None:
+        self.store.tables[f"{t.schema}.{t.name}"] = t
+        self.drop(t.mirror)
+        self.store.sql(mirror.create(t, self.store.mirror(t)))
+        self.store.published.publish([f"mirror/{t.mirror}"])
+
+    def drop(self, name: str) -> None:
+        self.store.published.withdraw([f"mirror/{name}"])
+        shutil.rmtree(self.store.path / "mirror" / name, ignore_errors=True)
+
+    def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
+        """Rows are cast by an in-memory DuckDB, stored as Parquet beside the warehouse, and read from there by
+        Spark."""
+        folder = self.store.path / "loading" / t.mirror
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        n = 0
+        for i, rows in enumerate(batches):
+            typed_base(t, rows, folder / f"{i}.parquet")
+            n += rows.num_rows
+        if n:
+            cols = mirror.columns(t)
+            casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)})" for c in t.columns)
+            total = (
+                f"SELECT {casts}, 1, 0, FALSE FROM parquet.`{folder}`"
+                if t.key
+                else (f"SELECT {casts}, COUNT(*), 0, FALSE FROM parquet.`{folder}` GROUP BY {cols}")
+            )
+            self.store.sql(f"INSERT INTO {mirror.path_name(self.store.mirror(t))} {total}")
+            self.store.published.publish([f"mirror/{t.mirror}"])
+        shutil.rmtree(folder)
+        return n
