@@ -14,8 +14,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from compiler.catalog import Table
+from compiler.maintain.facts import Facts
 from compiler.maintain.plan import ViewPlan
-from compiler.simplify.prune import columns_read
 from connectors.changed import TableChanged
 from connectors.typed import ValueOutOfRange
 from pipelines.deployment import Deployment
@@ -48,7 +48,7 @@ def reads(plan: ViewPlan, table: str, column: str) -> bool:
     """Whether a view reads a column of a table; of ALL, whether it reads the table."""
     if column == ALL:
         return table in plan.tables
-    return any(column in columns_read(r).get(table, ()) for r in (*(s.definition for s in plan.states), plan.top))
+    return any(column in Facts(r).columns_used.get(table, ()) for r in (*(s.definition for s in plan.states), plan.top))
 
 
 def kept(tables: Iterable[Table], refused: Refused) -> list[Table]:

@@ -6,11 +6,12 @@ import difflib
 
 from compiler.delta.restrict import equalities
 from compiler.errors import InvalidSql
-from compiler.functions.aggregates import EXTREMA
+from compiler.functions.aggregates import Algebra
 from compiler.ir.relation import Aggregate, Fixpoint, Join, LeftJoin, Relation, Scan, Semi, TopK, Window, walk
 from compiler.ir.scalar import Col, columns
 from compiler.maintain.asked import Asked
 from compiler.maintain.differentiate import rules_of
+from compiler.maintain.facts import Facts
 from compiler.maintain.kept import Recomputed
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import STRATEGIES, first_order, partial, recompute
@@ -25,7 +26,7 @@ def choose(
     """The plan of a normalized query by the strategy that was asked for, or by the one that suits it. `key`: the
     columns of the view by which one that is partial is asked for."""
     name = first_order.NAME if asked == AUTO else asked
-    tables = frozenset(n.table for n in walk(q) if isinstance(n, Scan))
+    tables = Facts(q).tables
     if name == partial.NAME:
         keys, columns = _asked(view, outputs, key)
         got = partial.offer(view, q, keys, columns)
@@ -110,7 +111,7 @@ def reason_of(plan: ViewPlan, kind: str) -> dict[str, str] | None:
                 )
             )
     for n in nodes:
-        if isinstance(n, Aggregate) and any(a.fn in EXTREMA for _, a in n.aggs):
+        if isinstance(n, Aggregate) and Facts(n).algebra is Algebra.SEMILATTICE:
             return _said(
                 "extremum",
                 "MIN and MAX take inserts as they come; a group that loses its extremum is computed again.",
@@ -151,13 +152,15 @@ def _whole(n: Relation) -> dict[str, str] | None:
             "number of derived rows with it.",
             "Its inputs and what reads it are maintained by deltas.",
         )
-    if isinstance(n, Window) and not n.partition:
+    if Facts(n).linearity != "whole":
+        return None
+    if isinstance(n, Window):
         return _said(
             "window_without_partition",
             "A window without PARTITION BY ranges over all rows, below another operator that needs its result.",
             "Add PARTITION BY, or move the window to the top of the view.",
         )
-    if isinstance(n, TopK) and not n.partition:
+    if isinstance(n, TopK):
         return _said(
             "limit_inside",
             "ORDER BY … LIMIT inside the query ranges over all rows.",

@@ -35,11 +35,11 @@ from compiler.ir.types import BOOL
 from compiler.maintain.asked import SCHEMA as ASKED
 from compiler.maintain.asked import arrived, left
 from compiler.maintain.change import Add, AddRows, Append, Clear, Replace, mapped
+from compiler.maintain.facts import Facts
 from compiler.maintain.groups import ZERO, as_kept, nonzero, recomputed, summed, with_extrema
 from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Held, Kept, Lagging, Log, Recomputed
 from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Program, Step
-from compiler.maintain.reading import columns_read
 from compiler.simplify.prune import prune
 
 Same = frozenset[tuple[str, frozenset[str]]]  # tables, and columns of them
@@ -137,7 +137,7 @@ class _Differentiation:
         """The tables that the batch changes in a column which the state reads."""
         if not self.same:
             return self.changed
-        read = columns_read(s)
+        read = Facts(s.definition).columns_used
         return frozenset(t for t in self.changed if t not in self.same or not read.get(t, set()) <= self.same[t])
 
     # -- reading states that change in this batch

@@ -13,10 +13,10 @@ from compiler.ir.relation import Aggregate, Relation, TopK, Window, walk
 from compiler.maintain import change, kept
 from compiler.maintain.choose import AUTO
 from compiler.maintain.differentiate import program, rules_of
+from compiler.maintain.facts import Facts
 from compiler.maintain.fetch import fetched
 from compiler.maintain.kept import Bag, Kept, lagging
 from compiler.maintain.program import Program, Statement
-from compiler.maintain.reading import columns_read
 from connectors.duckdb.elsewhere import rounds
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
@@ -198,7 +198,7 @@ def columns_of(states: list[Kept]) -> dict[str, list[str]]:
     """Of each table, the columns that some state reads: an UPDATE of others costs the view nothing."""
     out: dict[str, set[str]] = {}
     for s in states:
-        for t, columns in columns_read(s).items():
+        for t, columns in Facts(s.definition).columns_used.items():
             out.setdefault(t, set()).update(columns)
     return {t: sorted(out[t]) for t in sorted(out)}
 

@@ -6,10 +6,13 @@ import psycopg
 import pytest
 
 from compiler import compile_view
+from compiler.bind.functions import RULES
 from compiler.catalog import read_schema
 from compiler.errors import InvalidSql
-from compiler.functions.signatures import implicit, signatures
+from compiler.functions.signatures import implicit, signatures, volatile
 from compiler.parse import parse_view
+from dialects.duckdb import DUCKDB
+from dialects.spark import SPARK
 
 SCHEMA = (
     "CREATE TABLE t (id int PRIMARY KEY, k int, v text, c char(4), n numeric(8,2), "
@@ -103,6 +106,18 @@ def test_a_call_of_no_function_is_refused(call: str, database: str) -> None:
 def test_a_call_of_a_function_is_taken(call: str, database: str) -> None:
     assert exists(database, call)
     compiled(call)
+
+
+def test_what_is_called_as_its_row_says_is_spelled_in_every_dialect() -> None:
+    plain = [
+        name
+        for name, rows in signatures().items()
+        if any(s.kind == "function" for s in rows) and name not in RULES and not volatile(name)
+    ]
+    assert "upper" in plain and "left" in plain
+    elsewhere = {"json_to_record", "jsonb_to_record"}  # items of FROM
+    assert {name for name in plain if name not in DUCKDB.functions} == elsewhere
+    assert {name for name in plain if name not in SPARK.functions} == elsewhere | {"make_time"}  # it has no times of day
 
 
 def test_every_row_is_the_servers_own(database: str) -> None:

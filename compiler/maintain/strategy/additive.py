@@ -7,9 +7,10 @@ undone).
 
 from __future__ import annotations
 
-from compiler.functions.aggregates import ACCUMULATORS, Algebra, algebra_of
+from compiler.functions.aggregates import ACCUMULATORS, Algebra
 from compiler.ir.relation import Agg, Aggregate, Project, Relation, transform
 from compiler.ir.scalar import Col
+from compiler.maintain.facts import Facts
 from compiler.maintain.strategy.accumulators import Accumulators, final
 
 
@@ -18,7 +19,7 @@ def additive_aggregates(r: Relation) -> Relation:
 
 
 def _node(n: Aggregate) -> Relation:
-    if any(algebra_of(a) is Algebra.HOLISTIC for _, a in n.aggs) or all(_kept_as_it_is(a) for _, a in n.aggs):
+    if Facts(n).algebra is Algebra.HOLISTIC or all(_kept_as_it_is(a) for _, a in n.aggs):
         return n
     core = Accumulators({k for k, _ in n.keys})
     values = [(name, final(name, a, core)) for name, a in n.aggs]

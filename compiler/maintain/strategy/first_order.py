@@ -9,8 +9,6 @@ otherwise its groups are computed again.
 from __future__ import annotations
 
 from compiler.delta.recursive import apart
-from compiler.functions.aggregates import ACCUMULATORS, ORDERED, STATISTICS
-from compiler.ir import types
 from compiler.ir.parts import of_a_round
 from compiler.ir.relation import (
     Agg,
@@ -22,12 +20,12 @@ from compiler.ir.relation import (
     State,
     TopK,
     Window,
-    WindowCall,
     transform,
     walk,
 )
 from compiler.ir.scalar import Col
 from compiler.ir.types import INT8
+from compiler.maintain.facts import Facts
 from compiler.maintain.kept import COUNT, Accumulated, Bag, Kept, Recomputed
 from compiler.maintain.naming import state_name, tables_of
 from compiler.maintain.readable import Offer, cut_where_timed, over_rows, peel, under
@@ -72,7 +70,7 @@ class FirstOrder:
             match n:
                 case Aggregate():
                     return self.groups(Aggregate(transform(n.input, self.ordered), n.keys, n.aggs), n.schema)
-                case Window() if inexact(n):
+                case Window() if not Facts(n).repeatable:
                     return self.rows(transform(n, self.ordered), state_name([*tables_of(n), "windows"], n))
                 case Fixpoint():
                     q = apart(n, lambda x: self.rows(transform(x, self.ordered), state_name([self.view], x, "beside")))
@@ -102,32 +100,5 @@ def group_state(n: Aggregate) -> Accumulated | Recomputed:
     rows = (COUNT, Agg("count", (), INT8))
     definition = Aggregate(n.input, n.keys, (rows, *((k, a) for k, a in n.aggs if a != rows[1])))
     words = [*tables_of(n), "by", *(k for k, _ in n.keys)] if n.keys else [*tables_of(n), "total"]
-    kind = Accumulated if all(a.fn in ACCUMULATORS and not a.distinct for _, a in n.aggs) else Recomputed
+    kind = Accumulated if Facts(n).accumulated else Recomputed
     return kind(state_name(words, definition), definition)
-
-
-def inexact(n: Window) -> bool:
-    """Whether computing the window twice over the same rows may give other values: sums of floating point depend on
-    the order they are made in, and lists are in that order. Such a window's rows are kept, so that the very ones
-    kept are taken back."""
-    return any(
-        c.fn in ORDERED
-        or c.fn in STATISTICS
-        or _tied(c)
-        or c.fn in ("sum", "avg")
-        and any(types.is_float(a.type) for a in c.args)
-        for _, c in n.calls
-    )
-
-
-def _tied(c: WindowCall) -> bool:
-    """Whether rows are counted off among equals, for which the order has no say (what can be settled is, in
-    `normalize/ties`)."""
-    if c.frame is None:
-        return False
-    unit, (start, _), (end, _), exclude = c.frame
-    return (
-        unit == "rows"
-        and exclude in ("ties", "group")
-        and not (start.startswith("unbounded") and end.startswith("unbounded"))
-    )
