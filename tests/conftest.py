@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -68,6 +69,12 @@ _numbers = itertools.count(1)
 @pytest.fixture
 def database(server: str) -> Iterator[str]:
     """The DSN of a database of the test's own; its slots and itself are dropped afterwards."""
+    with new_database(server) as dsn:
+        yield dsn
+
+
+@contextmanager
+def new_database(server: str) -> Iterator[str]:
     name = f"test_{os.getpid()}_{next(_numbers)}"
     with psycopg.connect(server, autocommit=True) as c:
         c.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))

@@ -85,6 +85,19 @@ class Project:
             self.play(batch)
             self.assert_equal()
 
+    def compared(self, batches: Path) -> dict[str, list[str]]:
+        """Of every view and mirror, how it differs from the source's own answer now and after each file of the
+        folder."""
+        out: dict[str, list[str]] = {}
+        for batch in (None, *sorted(batches.glob("*.sql"))):
+            if batch is not None:
+                self.play(batch)
+            for r in self.verify():
+                lines = out.setdefault(r.view, [])
+                if not r.equal:
+                    lines.append(f"{batch.name if batch is not None else 'deployed'}: {r.line()}")
+        return out
+
     def command(self, *args: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "pipelines.cli", *args], cwd=self.home, capture_output=True, text=True

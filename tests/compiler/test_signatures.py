@@ -117,7 +117,9 @@ def test_what_is_called_as_its_row_says_is_spelled_in_every_dialect() -> None:
     assert "upper" in plain and "left" in plain
     elsewhere = {"json_to_record", "jsonb_to_record"}  # items of FROM
     assert {name for name in plain if name not in DUCKDB.functions} == elsewhere
-    assert {name for name in plain if name not in SPARK.functions} == elsewhere | {"make_time"}  # it has no times of day
+    assert {name for name in plain if name not in SPARK.functions} == elsewhere | {
+        "make_time"
+    }  # it has no times of day
 
 
 def test_every_row_is_the_servers_own(database: str) -> None:
