@@ -4,75 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import sys
-import traceback
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
-import duckdb
-import psycopg
 
 from compiler.errors import TidemarkError
 from pipelines.examples import show_examples
 from pipelines.interrupts import keep_interrupts
 from pipelines.kinds import KINDS
 from pipelines.private import keep_private
-
-SECRET = re.compile(r"(://[^:/@\s]*:)[^@\s]*@|(\bpassword\s*=\s*)('[^']*'|\S+)", re.I)
-
-
-def redacted(text: str) -> str:
-    """Without the passwords of URIs and connection strings."""
-    return SECRET.sub(lambda m: f"{m[1]}***@" if m[1] else f"{m[2]}***", text)
+from pipelines.reporting import Reporting
 
 
-class Cli(click.Group):
-    """Turns errors a user can cause into message, detail and hint, and an exit code."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except TidemarkError as e:
-            if ctx.params.get("debug"):
-                click.echo(redacted(traceback.format_exc()), err=True)
-            click.echo(e.report(), err=True)
-            ctx.exit(e.exit_code)
-        except KeyboardInterrupt:
-            ctx.exit(130)
-        except BrokenPipeError:
-            raise  # whoever read the output has gone; click ends quietly
-        except duckdb.Error as e:
-            if ctx.params.get("debug"):
-                click.echo(redacted(traceback.format_exc()), err=True)
-            click.echo(
-                f"error: the warehouse's DuckDB refused\ndetail: {str(e).strip().splitlines()[0]}\nhint: Is the disk "
-                f"full? "
-                "Nothing that is not whole is kept: run the command again when it is mended.",
-                err=True,
-            )
-            ctx.exit(1)
-        except (OSError, UnicodeError, psycopg.Error) as e:
-            if ctx.params.get("debug"):
-                click.echo(redacted(traceback.format_exc()), err=True)
-            where = f" {e.filename}" if isinstance(e, OSError) and e.filename else ""
-            what = (
-                "a file cannot be used"
-                if isinstance(e, OSError)
-                else "a file is not text in UTF-8"
-                if isinstance(e, UnicodeError)
-                else ("the source refused a statement")
-            )
-            click.echo(
-                f"error: {what}{where}\ndetail: {str(e).strip().splitlines()[0]}\nhint: tidemark --debug shows where.",
-                err=True,
-            )
-            ctx.exit(1)
-
-
-@click.group(cls=Cli, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Reporting, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
 @click.option(
     "--project", type=click.Path(file_okay=False, path_type=Path), default=Path("."), help="Folder of tidemark.toml."
@@ -319,36 +266,13 @@ def verify(project: Path, views: tuple[str, ...], repair: bool) -> None:
 @click.pass_obj
 def teardown(project: Path, yes: bool) -> None:
     """Drop slot, publication and warehouse."""
-    from connectors.postgres.connection import connect
-    from pipelines import deployment
     from pipelines.config import load_config
-    from pipelines.deploying.first import leftovers, remove_warehouse
-    from pipelines.deploying.source_objects import drop_source_objects, orphans
+    from pipelines.deploying.teardown import teardown as drop
 
     config = load_config(project)
     if not yes:
         raise click.UsageError("teardown drops the slot, the publication and the warehouse; say --yes")
-    try:
-        found = deployment.load(config.warehouse_path)
-    except TidemarkError as e:
-        if e.code != "deployment_unreadable":
-            raise
-        found = None
-        click.echo(f"warning: {e.message}: which slot it used is not known", err=True)
-    if found is None and not leftovers(config) and not (config.warehouse_path / deployment.FILE).exists():
-        click.echo("nothing is deployed")
-        return
-    with deployment.locked(config.warehouse_path):
-        if found is not None:
-            drop_source_objects(config.source.dsn, found)
-        else:
-            with connect(config.source.dsn) as conn:
-                for statement in orphans(conn, None):
-                    click.echo(
-                        f"left in the source, perhaps by this warehouse; if nothing uses it: {statement}", err=True
-                    )
-        remove_warehouse(config)
-    click.echo("dropped slot, publication and warehouse" if found is not None else "removed the warehouse")
+    click.echo(drop(config, lambda line: click.echo(line, err=True)))
 
 
 show_examples(main)
