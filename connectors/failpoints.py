@@ -1,8 +1,9 @@
 """Named places at which a test stops the program, to see that nothing is lost there.
 
 `TIDEMARK_FAILPOINTS="duckdb.landed=kill:3,deploy.copied=raise"` kills the process (SIGKILL) the third time it reaches
-`duckdb.landed`, and raises FailpointReached the first time it reaches `deploy.copied`. Without the variable a failpoint
-costs one look into an empty table. A name that is not listed here is an error, in the variable and in the code.
+`duckdb.landed`, and raises FailpointReached the first time it reaches `deploy.copied`; `wait` stays there for a minute.
+Without the variable a failpoint costs one look into an empty table. A name that is not listed here is an error, in the
+variable and in the code.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Mapping
 
 VARIABLE = "TIDEMARK_FAILPOINTS"
+KINDS = ("kill", "raise", "wait")
 NAMES = frozenset(
     {
         "capture.received",
@@ -78,8 +81,8 @@ def parse(text: str) -> dict[str, tuple[str, int]]:
     for item in filter(None, map(str.strip, text.split(","))):
         name, _, action = item.partition("=")
         kind, _, at = action.partition(":")
-        if name not in NAMES or kind not in ("kill", "raise"):
-            raise ValueError(f"{VARIABLE}: {item!r} is not one of the failpoints, or neither kill nor raise")
+        if name not in NAMES or kind not in KINDS:
+            raise ValueError(f"{VARIABLE}: {item!r} is not one of the failpoints, or neither kill, raise nor wait")
         out[name] = (kind, int(at or 1))
     return out
 
@@ -104,6 +107,9 @@ class Failpoints:
                 return
         if kind == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
+        if kind == "wait":
+            time.sleep(60)
+            return
         raise FailpointReached(name)
 
 
