@@ -1,7 +1,7 @@
 """Δ: what a batch adds to and takes from a relation, rule by rule.
 
 A rule is a function of an operator and the Δ of each of its inputs. It satisfies evaluate(Δq) = evaluate(q⁺) −
-evaluate(q⁻): tests/properties checks it on random queries. Linear rules are in `linear`, the bilinear one in
+evaluate(q⁻): tests/compiler/delta checks it on random queries. Linear rules are in `linear`, the bilinear one in
 `bilinear`, and those that recompute affected keys in `keyed`.
 """
 

@@ -20,7 +20,7 @@ from compiler.maintain.kept import Log
 from compiler.maintain.meaning import filled, run
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import partial
-from tests.properties.strategies import MORE, TABLES, batches, databases, queries
+from tests.compiler.maintain.strategies import MORE, TABLES, batches, databases, queries
 
 SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 KEYS = st.sampled_from([-2, -1, 0, 1, 2, 3])

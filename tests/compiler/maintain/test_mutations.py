@@ -18,8 +18,8 @@ from compiler.ir.zset import Database
 from compiler.maintain import differentiate, groups
 from compiler.maintain.differentiate import _Differentiation
 from compiler.maintain.strategy import first_order
-from tests.properties.proof import follows
-from tests.properties.strategies import MORE, databases, queries
+from tests.compiler.maintain.proof import follows
+from tests.compiler.maintain.strategies import MORE, databases, queries
 
 MANY = settings(
     max_examples=4000, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)

@@ -20,8 +20,8 @@ from compiler.ir.types import INT4, INT8, numeric
 from compiler.ir.zset import Database, ZSet, add
 from dialects.duckdb import DUCKDB
 from dialects.lower import lowering
+from tests.compiler.maintain.strategies import COLUMNS, TABLES, databases, queries
 from tests.memory import warehouse
-from tests.properties.strategies import COLUMNS, TABLES, databases, queries
 
 FEW = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -14,9 +14,9 @@ from compiler.maintain import choose, strategy
 from compiler.maintain.kept import Bag
 from compiler.maintain.naming import state_name
 from compiler.maintain.readable import Offer, cut_where_timed, over_rows
+from tests.compiler.maintain.proof import follows
+from tests.compiler.maintain.strategies import MORE, databases, queries
 from tests.project import Project
-from tests.properties.proof import follows
-from tests.properties.strategies import MORE, databases, queries
 
 
 def offer(view: str, q: Relation) -> Offer:

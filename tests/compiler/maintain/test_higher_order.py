@@ -19,8 +19,8 @@ from compiler.ir.types import BOOL, INT8
 from compiler.ir.zset import Database
 from compiler.maintain.kept import Accumulated
 from compiler.maintain.strategy import factors, higher_order, parts
-from tests.properties.proof import follows
-from tests.properties.strategies import TABLES, Names, conditions, databases, predicates, queries, scan
+from tests.compiler.maintain.proof import follows
+from tests.compiler.maintain.strategies import TABLES, Names, conditions, databases, predicates, queries, scan
 
 SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 MANY = settings(SOME, max_examples=3000, database=None, phases=[Phase.generate])

@@ -10,7 +10,7 @@ from compiler.catalog import parse_type
 from compiler.errors import InvalidSql
 from compiler.formats.input import read
 from compiler.formats.input.numerics import check_field
-from tests.compiler.literals import LITERALS
+from tests.compiler.formats.literals import LITERALS
 from tests.connectors.fresh import fresh_database
 
 LABELS = ("new", "shipped", "o'k", "two words")

@@ -11,8 +11,8 @@ from compiler.ir.zset import Database
 from compiler.maintain.late import lagged
 from compiler.maintain.readable import Offer
 from compiler.maintain.strategy import STRATEGIES, first_order
-from tests.properties.proof import follows
-from tests.properties.strategies import MORE, databases, queries
+from tests.compiler.maintain.proof import follows
+from tests.compiler.maintain.strategies import MORE, databases, queries
 
 SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -14,7 +14,7 @@ from compiler.simplify.filters import push_filters
 from compiler.simplify.products import connect_joins
 from compiler.simplify.projects import fuse_projects
 from compiler.simplify.prune import prune
-from tests.properties.strategies import TABLES, databases, queries
+from tests.compiler.maintain.strategies import TABLES, databases, queries
 
 SLOW = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -16,7 +16,7 @@ from compiler.maintain.kept import lagging
 from compiler.maintain.meaning import filled, present, run
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import Strategy
-from tests.properties.strategies import COLUMNS, TABLES, batches
+from tests.compiler.maintain.strategies import COLUMNS, TABLES, batches
 
 
 def same(db: Database, changed: frozenset[str]) -> Same:
