@@ -14,7 +14,8 @@ from compiler.bind.clause import Clause, begins
 from compiler.bind.coerce import coerce, number, number_of_field, unify, untyped_number
 from compiler.bind.functions import bind_function
 from compiler.bind.functions.regexes import first_group
-from compiler.bind.functions.times import at_zone, extract
+from compiler.bind.functions.times import extract
+from compiler.bind.functions.zones import at_zone
 from compiler.bind.json_casts import as_jsonb
 from compiler.bind.operators import binary, compare, concat
 from compiler.bind.predicates import Predicates
