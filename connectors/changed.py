@@ -14,13 +14,13 @@ class TableChanged(TidemarkError):
     """The source's table is no longer the one that was deployed.
 
     `table` is the one that is concerned, and `columns` those of its columns that are: none where all of it is.
-    Without a table nothing can go on. `told` are the table's columns as the stream had them, where it was the stream
-    that told.
+    Without a table nothing can go on. `received` are the table's columns as the stream had them, where it was the
+    stream that showed the change.
     """
 
     table: Table | None = None
     columns: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    received: tuple[str, ...] = ()
 
 
 def changed(t: Table, message: str, detail: str, hint: str = AGAIN, columns: tuple[str, ...] = ()) -> TableChanged:
@@ -48,18 +48,18 @@ def check_columns(table: Table, r: Relation, but: frozenset[str] = frozenset()) 
     columns = [c for c in table.columns if c.name not in but]
     missing = tuple(c.name for c in columns if c.name not in r.columns)
     if missing:
-        raise _told(gone(table, missing), r)
+        raise _with_received(gone(table, missing), r)
     order = [r.columns.index(c.name) for c in columns]
     for c, i in zip(columns, order, strict=True):
         if r.types and not same_type(c, *r.types[i]):
-            raise _told(retyped(table, c), r)
+            raise _with_received(retyped(table, c), r)
     if order != sorted(order):
         crossed = tuple(
             c.name
             for i, c in enumerate(columns)
             if any(order[j] > order[i] for j in range(i)) or any(order[j] < order[i] for j in range(i, len(order)))
         )
-        raise _told(
+        raise _with_received(
             changed(
                 table,
                 f'columns of table "{table.schema}.{table.name}" were renamed',
@@ -70,8 +70,8 @@ def check_columns(table: Table, r: Relation, but: frozenset[str] = frozenset()) 
         )
 
 
-def _told(e: TableChanged, r: Relation) -> TableChanged:
-    e.told = r.columns
+def _with_received(e: TableChanged, r: Relation) -> TableChanged:
+    e.received = r.columns
     return e
 
 

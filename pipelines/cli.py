@@ -193,7 +193,7 @@ def deploy(project: Path, keep_going: bool, resync: bool, as_json: bool) -> None
     with deploying(quiet=as_json) as (progress, say):
         done = run.deploy(load_config(project), keep_going, progress, say, resync)
     if as_json:
-        click.echo(json.dumps({"views": [v.told() for v in done.views]}, indent=1))
+        click.echo(json.dumps({"views": [v.to_json() for v in done.views]}, indent=1))
     else:
         for v in done.views:
             if v.error is None:

@@ -36,7 +36,7 @@ class Compiled:
     notes: list[str] = field(default_factory=list)
     file: str = ""
 
-    def told(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """The record `deploy --json` prints."""
         if self.error is not None:
             e = self.error

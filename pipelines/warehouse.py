@@ -20,7 +20,7 @@ from connectors.changed import TableChanged
 from connectors.engine import Engine, EngineFailure, Programs
 from connectors.postgres.connection import format_lsn
 from connectors.typed import ValueOutOfRange
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.engines import opened, printer
@@ -239,7 +239,7 @@ class Warehouse:
         for v in self.deployment.views:
             if v.name in hit:
                 v.error = why
-        store.save(self.path, self.deployment)
+        deployments.save(self.path, self.deployment)
         for e, names in gone.items():
             if names:
                 self.engine(e).set_aside(names - {s.name for p in self.plans(e) for s in p.states})

@@ -61,7 +61,7 @@ class _Select(Grouping):
         exprs = [s for _, s in items]
         orders = [o.expr for o in order]
         every = [*exprs, *orders, *on, *([keep] if keep is not None else [])]
-        every = [self.averages_told(x) for x in every]
+        every = [self.averages_as_quotients(x) for x in every]
         group = e.args.get("group")
         if group is not None or self.aggs or keep is not None:
             rel, every = self.aggregate(rel, group, items, every)
@@ -91,11 +91,15 @@ class _Select(Grouping):
         by = [Order(x, o.desc, o.nulls_first) for x, o in zip(orders, order, strict=True)]
         return self.finish(rel, items, exprs, by + ([Order(Col(place, INT8), False, False)] if place else []), on)
 
-    def averages_told(self, x: Scalar) -> Scalar:
+    def averages_as_quotients(self, x: Scalar) -> Scalar:
         """The text of an average is that of the sum over the count, whose digits tell how many Postgres shows."""
-        averages = {col: agg for agg, col in self.aggs.items() if agg.fn == "avg" and types.is_told(agg.args[0].type)}
+        averages = {
+            col: agg for agg, col in self.aggs.items() if agg.fn == "avg" and types.has_fixed_scale(agg.args[0].type)
+        }
         over = {
-            col: key for key, col in self.windows.items() if key[1].fn == "avg" and types.is_told(key[1].args[0].type)
+            col: key
+            for key, col in self.windows.items()
+            if key[1].fn == "avg" and types.has_fixed_scale(key[1].args[0].type)
         }
 
         def parts(col: Scalar) -> list[Col]:
@@ -111,7 +115,7 @@ class _Select(Grouping):
                     out.append(self.windows.setdefault((partition, replace(call, fn=fn, type=t)), new))
             return out
 
-        def told(n: Scalar) -> Scalar | None:
+        def as_quotient(n: Scalar) -> Scalar | None:
             if (
                 isinstance(n, Call)
                 and n.fn == "cast"
@@ -121,7 +125,7 @@ class _Select(Grouping):
                 return cast(Call("average_text", tuple(parts(n.args[0])), TEXT), n.type)
             return None
 
-        return transform(x, told) if averages or over else x
+        return transform(x, as_quotient) if averages or over else x
 
     # -- SELECT list
 

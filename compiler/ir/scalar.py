@@ -94,7 +94,7 @@ def cast(e: Scalar, t: Type) -> Scalar:
     if (
         types.is_string(t)
         and isinstance(e, Call)
-        and (types.is_varying(e.type) or e.fn in ("case", "coalesce") and _untold(e.type))
+        and (types.is_varying(e.type) or e.fn in ("case", "coalesce") and _of_varying_scale(e.type))
     ):
         return _text_of_branches(e, t)
     return Call("cast", (e,), t)
@@ -103,12 +103,15 @@ def cast(e: Scalar, t: Type) -> Scalar:
 def is_quotient(e: Scalar) -> TypeGuard[Call]:
     """Whether the digits of a division can be told, as Postgres chooses them by its operands."""
     return (
-        isinstance(e, Call) and e.fn == "/" and types.is_numeric(e.type) and all(types.is_told(a.type) for a in e.args)
+        isinstance(e, Call)
+        and e.fn == "/"
+        and types.is_numeric(e.type)
+        and all(types.has_fixed_scale(a.type) for a in e.args)
     )
 
 
-def _untold(t: Type) -> bool:
-    return types.is_numeric(t) and not types.is_told(t)
+def _of_varying_scale(t: Type) -> bool:
+    return types.is_numeric(t) and not types.has_fixed_scale(t)
 
 
 def _text_of_branches(e: Call, t: Type) -> Scalar:

@@ -91,7 +91,7 @@ def is_varying(t: Type) -> bool:
     return t.name == "numeric" and bool(t.labels)
 
 
-def is_told(t: Type) -> bool:
+def has_fixed_scale(t: Type) -> bool:
     """Whether each value of an exact type is shown with the digits after the point that the type says."""
     if is_integer(t):
         return True

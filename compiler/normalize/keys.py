@@ -72,25 +72,25 @@ def _joined(r: Join | LeftJoin) -> tuple[Col, ...] | None:
 
 def total(r: Relation, partition: Iterable[Scalar], order: Iterable[Order]) -> bool:
     """Whether no two rows of one partition are equal in the order, as far as keys tell."""
-    return unique(r, {c.name for c in _told(partition, order) if isinstance(c, Col)})
+    return unique(r, {c.name for c in _determined(partition, order) if isinstance(c, Col)})
 
 
 def settles(partition: Iterable[Scalar], order: Iterable[Order], args: Iterable[Scalar]) -> bool:
     """Whether rows that are equal in the order have the same values of `args`."""
-    told = _told(partition, order)
-    names = {c.name for c in told if isinstance(c, Col)}
-    return all(x in told or isinstance(x, Lit) or columns(x) <= names for x in args)
+    determined = _determined(partition, order)
+    names = {c.name for c in determined if isinstance(c, Col)}
+    return all(x in determined or isinstance(x, Lit) or columns(x) <= names for x in args)
 
 
-def _told(partition: Iterable[Scalar], order: Iterable[Order]) -> set[Scalar]:
+def _determined(partition: Iterable[Scalar], order: Iterable[Order]) -> set[Scalar]:
     """The expressions that are the same where an order finds rows equal: not of types with equal values of several
     forms."""
-    told = [
+    determined = [
         e
         for e in (*partition, *(o.expr for o in order))
         if not types.is_float(e.type) and e.type.name not in ("interval", "bpchar", "blanks")
     ]
-    return {x for e in told for x in (e, _inner(e))}
+    return {x for e in determined for x in (e, _inner(e))}
 
 
 def _inner(e: Scalar) -> Scalar:

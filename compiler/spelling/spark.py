@@ -33,7 +33,7 @@ def shortest_real(x: str) -> str:
     infinities by name. As Postgres has it, what lies halfway between two floats tells neither, and of two ends as
     near the even one is taken."""
 
-    def told(t: str) -> str:
+    def exact(t: str) -> str:
         beyond = f"2 * CAST({t} AS DOUBLE) - d"
         return (
             f"CAST({t} AS FLOAT) = CAST(d AS FLOAT) AND (CAST({t} AS DOUBLE) = d OR CAST(CAST({beyond} AS FLOAT) AS "
@@ -42,11 +42,11 @@ def shortest_real(x: str) -> str:
 
     six, seven, eight, nine = (f"FORMAT_STRING('%.{n}E', d)" for n in (5, 6, 7, 8))
     cut = f"REPLACE({nine}, '5E', 'E')"
-    even = f"{nine} RLIKE '[02468]5E' AND CAST({nine} AS DOUBLE) = d AND {told(cut)}"
+    even = f"{nine} RLIKE '[02468]5E' AND CAST({nine} AS DOUBLE) = d AND {exact(cut)}"
     digits = (
         f"CASE WHEN d IS NULL OR ISNAN(d) OR ABS(d) = DOUBLE('Infinity') OR ABS(d) < 1.1754E-38 THEN CAST(CAST(d AS "
         f"FLOAT) AS STRING) "
-        f"WHEN {told(six)} THEN {six} WHEN {told(seven)} THEN {seven} WHEN {even} THEN {cut} WHEN {told(eight)} THEN "
-        f"{eight} ELSE {nine} END"
+        f"WHEN {exact(six)} THEN {six} WHEN {exact(seven)} THEN {seven} WHEN {even} THEN {cut} WHEN {exact(eight)} "
+        f"THEN {eight} ELSE {nine} END"
     )
     return f"GET(TRANSFORM(ARRAY(CAST({x} AS DOUBLE)), d -> {digits}), 0)"

@@ -50,7 +50,7 @@ class Unchanged:
 
     def _same(self, t: Table, gone: int, columns: frozenset[str]) -> frozenset[str]:
         """The columns that each pair of an old and a new row with one key has the same, where all rows are in one."""
-        looked = [c for c in t.columns if c.name in columns and _told(c)]
+        looked = [c for c in t.columns if c.name in columns and _of_one_form(c)]
         if not t.key or t.deferrable or not looked:
             return frozenset()
         changed = ", ".join(f"count(*) FILTER (WHERE o.{q(c.name)} IS DISTINCT FROM n.{q(c.name)})" for c in looked)
@@ -63,6 +63,6 @@ class Unchanged:
         return frozenset(c.name for c, n in zip(looked, row[1:], strict=True) if not n)
 
 
-def _told(c: Column) -> bool:
+def _of_one_form(c: Column) -> bool:
     """Whether equal values of it are the same value."""
     return not of_several_forms(c.type) and not types.is_float(c.type.element or c.type)

@@ -212,11 +212,11 @@ class Lowering:
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(self.dialect.cast(total, INT8), ident(WEIGHT))]
         s = self.attach(exp.Select(expressions=items), f)
         if r.names:
-            s.set("group", exp.Group(expressions=self.told_apart(r, f)))
+            s.set("group", exp.Group(expressions=self.group_columns(r, f)))
         s.set("having", exp.Having(this=exp.GT(this=total.copy(), expression=exp.Literal.number(0))))
         return self.step("net", s, r.names, True)
 
-    def told_apart(self, r: Relation, f: Frame) -> list[exp.Expr]:
+    def group_columns(self, r: Relation, f: Frame) -> list[exp.Expr]:
         """What rows are added up by: all columns, and what tells values apart that are equal for the engine, as 1
         day and 24 hours."""
         forms = [

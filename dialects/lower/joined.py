@@ -26,16 +26,16 @@ def placed(joins: list[exp.Expr], on: list[exp.Expr], seen: set[str]) -> tuple[l
     for j in joins:
         seen = seen | tables_of(j)
         inner = isinstance(j, exp.Join) and isinstance(j.this, exp.Table) and not j.side and j.kind in ("", "CROSS")
-        told = [c for c in on if _told(c, seen)] if inner else []
-        if told:
-            on = [c for c in on if not any(c is x for x in told)]
+        in_scope = [c for c in on if _in_scope(c, seen)] if inner else []
+        if in_scope:
+            on = [c for c in on if not any(c is x for x in in_scope)]
             old = [j.args["on"]] if j.args.get("on") is not None else []
-            j = exp.Join(this=j.this, on=all_of([*old, *told]))
+            j = exp.Join(this=j.this, on=all_of([*old, *in_scope]))
         out.append(j)
     return out, on
 
 
-def _told(condition: exp.Expr, seen: set[str]) -> bool:
+def _in_scope(condition: exp.Expr, seen: set[str]) -> bool:
     columns = list(condition.find_all(exp.Column))
     return bool(columns) and not condition.find(exp.Query) and all(c.table in seen for c in columns)
 

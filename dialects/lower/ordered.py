@@ -69,13 +69,15 @@ def in_full(
     """The order lengthened by all columns, so that rows that still tie are equal; and what tells apart values of
     several forms."""
     known = {o.expr for o in order}
-    forms = [t for c in rows.schema if lowering.dialect.sort_key(c.type) is not None for t in told_by(lowering, c, f)]
+    forms = [
+        t for c in rows.schema if lowering.dialect.sort_key(c.type) is not None for t in distinguishing(lowering, c, f)
+    ]
     return (*order, *(Order(c) for c in rows.schema if c not in known)), [
         exp.Ordered(this=t, nulls_first=False) for t in forms
     ]
 
 
-def told_by(lowering: Lowering, c: Col, f: Frame) -> list[exp.Expr]:
+def distinguishing(lowering: Lowering, c: Col, f: Frame) -> list[exp.Expr]:
     """What differs between values of a column that are ordered as equals."""
     forms = lowering.dialect.forms_of(c.type)
     return [lowering.dialect.template(t, [f.cols[c.name].copy()]) for t in forms] if forms else [f.cols[c.name].copy()]

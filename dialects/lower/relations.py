@@ -226,7 +226,7 @@ def lower_net(lowering: Lowering, r: Net, positive: bool) -> Frame:
     items = [lowering.item(f.cols[n], n) for n in r.names] + [exp.alias_(total, ident(WEIGHT))]
     s = lowering.attach(exp.Select(expressions=items), f)
     if r.names:
-        s.set("group", exp.Group(expressions=lowering.told_apart(r, f)))
+        s.set("group", exp.Group(expressions=lowering.group_columns(r, f)))
     s.set("having", exp.Having(this=exp.NEQ(this=exp.Sum(this=lowering.weight(f)), expression=exp.Literal.number(0))))
     return lowering.step("net", s, r.names, True)
 

@@ -17,7 +17,7 @@ from dialects.lower.trees import all_of, label_of
 
 
 def lower_unnest(lowering: Lowering, r: Unnest, positive: bool) -> Frame:
-    f, forms = told_to(lowering, r, lowering.frame(r.input, positive))
+    f, forms = with_forms(lowering, r, lowering.frame(r.input, positive))
     inner = lowering.dialect.template(lowering.dialect.unnest[r.fn], [lowering.scalars.emit(a, f.cols) for a in r.args])
     if forms:
         assert isinstance(inner, exp.Select)
@@ -38,7 +38,7 @@ def lower_unnest(lowering: Lowering, r: Unnest, positive: bool) -> Frame:
     return Frame(f.source, cols, f.weights, [*f.joins, join], f.where)
 
 
-def told_to(lowering: Lowering, r: Unnest, f: Frame) -> tuple[Frame, list[exp.Expr]]:
+def with_forms(lowering: Lowering, r: Unnest, f: Frame) -> tuple[Frame, list[exp.Expr]]:
     """The rows that a function is called for, and columns that tell values apart which are equal for the engine:
     it makes one call for rows whose columns are equal. A filter on rows that are kept without items is a step of
     its own."""
@@ -54,9 +54,9 @@ def told_to(lowering: Lowering, r: Unnest, f: Frame) -> tuple[Frame, list[exp.Ex
         return f, []
     rows = lowering.select(f, r.input.names, bool(f.weights))
     rows.set("expressions", [*rows.expressions, *forms])
-    told = [i.alias for i in forms]
-    out = lowering.step(label_of(r.input), rows, (*r.input.names, *told), bool(f.weights))
-    return out, [out.cols.pop(n) for n in told]
+    names = [i.alias for i in forms]
+    out = lowering.step(label_of(r.input), rows, (*r.input.names, *names), bool(f.weights))
+    return out, [out.cols.pop(n) for n in names]
 
 
 def lower_fixpoint(lowering: Lowering, r: Fixpoint, positive: bool) -> Frame:

@@ -16,7 +16,7 @@ from connectors.postgres.origin import Continuity, LastCommit, check_server, che
 from connectors.postgres.pgoutput import Decoded, Decoder, Relation
 from connectors.postgres.replication import open_replication
 from connectors.postgres.stream import Admit, Limits, Received, Stream, Transaction
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.applying.unaltered import check_deployed
 from pipelines.refused import watched
 from pipelines.warehouse import Warehouse
@@ -78,7 +78,7 @@ def open_changes(
         check.finish()
     if d.origin.timeline and timeline != d.origin.timeline:
         d.origin = replace(d.origin, timeline=timeline)
-        store.save(warehouse.path, d)
+        deployments.save(warehouse.path, d)
     if leaving:
         with connect(source.dsn) as conn:
             conn.execute(LEAVE, (d.slot, leaving))

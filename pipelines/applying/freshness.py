@@ -16,7 +16,7 @@ class Freshness:
 
     def __init__(self, known: Mapping[str, float]) -> None:
         self.at = dict(known)
-        self.told: deque[tuple[float, int]] = (
+        self.answers: deque[tuple[float, int]] = (
             deque()
         )  # (moment, LSN of the server then), as not every engine is there yet
         self.source_lsn = 0
@@ -27,18 +27,18 @@ class Freshness:
         """The server was at `lsn` when it was asked, not before `at`."""
         with self.lock:
             self.source_lsn, self.source_at = lsn, at
-            self.told.append((at, lsn))
-            if len(self.told) > KEPT:
-                self.told = deque(list(self.told)[::2])
+            self.answers.append((at, lsn))
+            if len(self.answers) > KEPT:
+                self.answers = deque(list(self.answers)[::2])
 
     def holds(self, reached: Mapping[str, int]) -> None:
         """Each engine holds everything below its LSN."""
         with self.lock:
             for e, lsn in reached.items():
-                for at, position in self.told:
+                for at, position in self.answers:
                     if position > lsn:
                         break
                     self.at[e] = max(self.at.get(e, 0.0), at)
             last = min(reached.values(), default=0)
-            while self.told and self.told[0][1] <= last:
-                self.told.popleft()
+            while self.answers and self.answers[0][1] <= last:
+                self.answers.popleft()

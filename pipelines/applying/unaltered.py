@@ -43,25 +43,25 @@ def check_deployed(conn: psycopg.Connection, d: Deployment) -> list[TableChanged
     return found
 
 
-def explained(dsn: str, told: TableChanged) -> list[TableChanged]:
+def explained(dsn: str, change: TableChanged) -> list[TableChanged]:
     """What the catalog says of a table that the stream had in another form than it was deployed in.
 
     The stream tells columns by their names alone. Which of these are the columns that were deployed is the catalog's
     to say: a column that by now has another name than the stream shows in its place is not certain, and is refused.
     """
-    table = told.table
+    table = change.table
     if table is None:
-        raise told
+        raise change
     with connect(dsn) as conn:
         found = alterations(conn, [table])
         now = sent_columns(conn, table.oid)
-    if told.told:
-        told.columns = (*told.columns, *_uncertain(table, told.told, now))
-    return [*found, told]
+    if change.received:
+        change.columns = (*change.columns, *_uncertain(table, change.received, now))
+    return [*found, change]
 
 
-def _uncertain(table: Table, told: tuple[str, ...], now: dict[int, str]) -> list[str]:
+def _uncertain(table: Table, received: tuple[str, ...], now: dict[int, str]) -> list[str]:
     """The columns of which the catalog does not say the same as the stream; dropped ones may still have been there."""
-    dropped = {c.place: c.name for c in table.columns if c.place not in now and c.name in told}
-    here = dict(zip(told, (name for _, name in sorted({**now, **dropped}.items())), strict=False))
-    return [c.name for c in table.columns if c.name in told and here.get(c.name) != c.name]
+    dropped = {c.place: c.name for c in table.columns if c.place not in now and c.name in received}
+    here = dict(zip(received, (name for _, name in sorted({**now, **dropped}.items())), strict=False))
+    return [c.name for c in table.columns if c.name in received and here.get(c.name) != c.name]

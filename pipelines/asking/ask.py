@@ -13,7 +13,7 @@ import pyarrow as pa
 from compiler.errors import TidemarkError
 from compiler.formats.intervals import interval_text
 from connectors.duckdb.session import scratch
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.applying.capture import current_lsn
 from pipelines.applying.catching_up import catch_up
 from pipelines.asking.client import connect_running
@@ -27,7 +27,7 @@ from pipelines.warehouse import Warehouse
 
 def ask(config: Config, sql: str, wait: bool, internal: bool = False, every_key: bool = False) -> pa.Table:
     """The answer; with `wait`, after everything committed before the call is in the views."""
-    d = store.require(config.warehouse_path)
+    d = deployments.require(config.warehouse_path)
     running = connect_running(config.warehouse_path)
     if running is not None:
         with running:
@@ -42,7 +42,7 @@ def ask(config: Config, sql: str, wait: bool, internal: bool = False, every_key:
             pass
         finally:
             warehouse.close()
-    with store.locked(config.warehouse_path):
+    with deployments.locked(config.warehouse_path):
         warehouse = Warehouse(config, d)
         try:
             if wait:

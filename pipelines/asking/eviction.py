@@ -29,7 +29,7 @@ class Eviction:
         self.warehouse, self.uses, self.rest = warehouse, uses, rest
         self.next = 0.0
         self.evicted: Counter[str] = Counter()
-        self.told: dict[str, tuple[int, int]] = {}  # view → keys and bytes, when it was looked at last
+        self.sizes: dict[str, tuple[int, int]] = {}  # view → keys and bytes, when it was looked at last
 
     def turn(self) -> int:
         """How many keys left."""
@@ -60,7 +60,7 @@ class Eviction:
                 "misses": self.uses.misses[v],
                 "evicted": self.evicted[v],
             }
-            for v, (keys, size) in self.told.items()
+            for v, (keys, size) in self.sizes.items()
         }
 
     def _asked(self, view: str) -> bool:
@@ -69,7 +69,7 @@ class Eviction:
     def _view(self, view: str) -> int:
         limit = memory_of(self.warehouse.compiled[view])
         v, plan = self.warehouse.view(view)
-        _, used = self.told[view] = self.warehouse.engine(v.engine).weight(plan)
+        _, used = self.sizes[view] = self.warehouse.engine(v.engine).weight(plan)
         if used <= limit:
             return 0
         weights = self.warehouse.engine(v.engine).weights(plan)

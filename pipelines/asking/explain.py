@@ -22,7 +22,7 @@ from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from dialects import maintain
 from dialects.dialect import Dialect
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines import kinds
 from pipelines.asking.reading import reader
 from pipelines.config import load_config
@@ -46,7 +46,7 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
         with connect(config.source.dsn) as conn:
             catalog = load_catalog(conn)
         views, strategy, default = read_views(config.views_path), config.defaults.strategy, config.defaults.engine
-        deployed = store.load(config.warehouse_path)
+        deployed = deployments.load(config.warehouse_path)
     compile_project(views, catalog, default, strategy)
     by_name = {v.name: v for v in views}
     for n in names:
@@ -141,7 +141,7 @@ def _where(v: Compiled) -> str:
 def sizes(project: Path, view: str) -> dict[str, tuple[int, int]]:
     """Rows and bytes of a deployed view's states; nothing for one that is not deployed."""
     config = load_config(project)
-    deployed = store.load(config.warehouse_path)
+    deployed = deployments.load(config.warehouse_path)
     if deployed is None or view not in {v.name for v in deployed.views}:
         return {}
     with reader(config, deployed) as r:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from compiler.errors import TidemarkError
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.asking.reading import reader
 from pipelines.config import Config
 
@@ -21,7 +21,7 @@ def export(config: Config, views: list[str], target: Path, fmt: str, every_key: 
         except TidemarkError as e:
             failed[name] = e
 
-    d = store.require(config.warehouse_path)
+    d = deployments.require(config.warehouse_path)
     target.mkdir(parents=True, exist_ok=True)
     with reader(config, d) as r:
         by_threads: dict[int, list[str]] = {}

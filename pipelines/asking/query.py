@@ -86,7 +86,7 @@ def answer(
                 asker.missing(view, k)
     finally:
         for view, k in waited:
-            asker.uses.told(view, keys_in(k))
+            asker.uses.released(view, keys_in(k))
     raise TidemarkError(
         "the keys of the query could not be brought together",
         code="partial_busy",

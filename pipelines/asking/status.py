@@ -13,7 +13,7 @@ from typing import Any
 from compiler.errors import TidemarkError
 from connectors.postgres.connection import connect, format_lsn, parse_lsn
 from connectors.postgres.origin import SourceReplaced, check_slot
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.asking.client import connect_running
 from pipelines.asking.reading import reader
 from pipelines.config import Config
@@ -62,7 +62,7 @@ class Status:
 
 def status(config: Config) -> Status:
     """Reads the warehouse, and the source if it answers; raises TidemarkError when the warehouse cannot be read."""
-    d = store.require(config.warehouse_path)
+    d = deployments.require(config.warehouse_path)
     running = connect_running(config.warehouse_path)
     pipeline = None
     if running is not None:

@@ -47,11 +47,11 @@ class Uses:
                 counts[k] /= worth
 
     def wait(self, view: str, keys: Iterable[Key]) -> None:
-        """Keys that are not to leave until `told`."""
+        """Keys that are not to leave until `released`."""
         with self.lock:
             self.waiting.update((view, k) for k in keys)
 
-    def told(self, view: str, keys: Iterable[Key]) -> None:
+    def released(self, view: str, keys: Iterable[Key]) -> None:
         with self.lock:
             self.waiting.subtract((view, k) for k in keys)
             self.waiting += Counter()  # without those that nobody waits for

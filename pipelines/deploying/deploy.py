@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from compiler.catalog import Catalog
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deploying.first import check_leftovers, first, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
@@ -55,8 +55,8 @@ def deploy(
         refuse(views)
     good = [v for v in views if v.error is None]
     warnings: list[str] = []
-    with store.locked(config.warehouse_path):
-        found = store.load(config.warehouse_path)
+    with deployments.locked(config.warehouse_path):
+        found = deployments.load(config.warehouse_path)
         if found is None:
             check_leftovers(config)
         if found is not None and found.status == "snapshot":
@@ -68,7 +68,7 @@ def deploy(
             drop_former(config.source.dsn, config.warehouse_path, found)
             again(config, found, good, catalog, progress, say, keep_going)
         else:
-            store.require(config.warehouse_path)
+            deployments.require(config.warehouse_path)
             drop_former(config.source.dsn, config.warehouse_path, found)
             redeploy(config, found, good, catalog, progress, say, keep_going)
         warnings = _orphans(config) + _outgrown(config, good)
@@ -77,7 +77,7 @@ def deploy(
 
 def _orphans(config: Config) -> list[str]:
     with connect(config.source.dsn) as conn:
-        found = orphans(conn, store.load(config.warehouse_path))
+        found = orphans(conn, deployments.load(config.warehouse_path))
     return (
         [
             f"the source has slots or publications of another deployment; if nothing uses them any more: "
@@ -89,7 +89,7 @@ def _orphans(config: Config) -> list[str]:
 
 
 def _outgrown(config: Config, views: list[Compiled]) -> list[str]:
-    d = store.load(config.warehouse_path)
+    d = deployments.load(config.warehouse_path)
     if d is None or d.location != LOCAL or EXECUTORS.name not in d.tables:
         return []
     with connect(config.source.dsn) as conn:

@@ -13,7 +13,7 @@ from compiler.errors import TidemarkError
 from connectors.failpoints import reach
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import ExportedSnapshot
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deploying.building import (
     build,
@@ -45,7 +45,7 @@ def first(
     keep_going: bool,
 ) -> None:
     """Fill the warehouse that `config` names, where nothing is yet."""
-    d = store.new_deployment()
+    d = deployments.new_deployment()
     d.tables = needed(views)
     names = {t for ts in d.tables.values() for t in ts}
     d.catalog = catalog_tables(names, catalog)
@@ -53,7 +53,7 @@ def first(
     with connect(config.source.dsn) as conn:
         at = locate(conn, views, config, catalog)
     d.location, d.dist = at.where, list(at.dist)
-    store.save(config.warehouse_path, d)
+    deployments.save(config.warehouse_path, d)
     reach("deploy.saved")
     began = time.time()
     publish(config.source.dsn, d.publication, d.catalog)
@@ -66,7 +66,7 @@ def first(
                 d.origin = replace(d.origin, system=snapshot.system, timeline=snapshot.timeline)
                 with connect(config.source.dsn) as conn:
                     d.origin = marked(conn, d)
-                store.save(config.warehouse_path, d)
+                deployments.save(config.warehouse_path, d)
                 for e, ts in d.tables.items():
                     tables = [d.table(t) for t in ts]
                     refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
@@ -90,7 +90,7 @@ def first(
         remove_warehouse(config)
         raise
     d.status = "live"
-    store.save(config.warehouse_path, d)
+    deployments.save(config.warehouse_path, d)
     reach("deploy.live")
 
 
@@ -112,7 +112,7 @@ def check_leftovers(config: Config) -> None:
 
 def remove_warehouse(config: Config) -> None:
     path = config.warehouse_path
-    for name in (*DATA[:2], store.FILE, "run.json", UNFINISHED, FRESH_FILE):
+    for name in (*DATA[:2], deployments.FILE, "run.json", UNFINISHED, FRESH_FILE):
         (path / name).unlink(missing_ok=True)
     for folder in (EXECUTORS.data, BESIDE):
         shutil.rmtree(path / folder, ignore_errors=True)

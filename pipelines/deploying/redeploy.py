@@ -17,7 +17,7 @@ from connectors.failpoints import reach
 from connectors.postgres.connection import connect
 from connectors.postgres.origin import RESYNC
 from connectors.postgres.snapshot import ExportedSnapshot
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture, current_lsn
 from pipelines.applying.catching_up import catch_up, limits
 from pipelines.applying.unaltered import check_source
@@ -132,7 +132,7 @@ def redeploy(
             raise
         warehouse.settle()
         reach("redeploy.built")
-        store.save(config.warehouse_path, d)
+        deployments.save(config.warehouse_path, d)
         reach("redeploy.saved")
         unfinished.unlink(missing_ok=True)
         for name, engine in previous.items():
@@ -238,7 +238,9 @@ def _add_tables(
             d.catalog = every
             kept = {t for ts in new.values() for t in ts} & {t for ts in lost.old.tables.values() for t in ts}
             if kept:
-                store.save(config.warehouse_path, replace(d, status=store.RESYNC))  # until they are copied whole
+                deployments.save(
+                    config.warehouse_path, replace(d, status=deployments.RESYNC)
+                )  # until they are copied whole
             for e, ts in new.items():
                 engine, tables = warehouse.engine(e), [d.table(t) for t in ts]
                 refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
@@ -259,7 +261,7 @@ def _add_tables(
             warehouse.close()
     finally:
         snapshot.close()
-    store.save(config.warehouse_path, replace(d, status=store.RESYNC) if lost.tables else d)
+    deployments.save(config.warehouse_path, replace(d, status=deployments.RESYNC) if lost.tables else d)
 
 
 def _frontier(config: Config, d: Deployment) -> int | None:

@@ -20,7 +20,7 @@ from connectors.postgres.altered import altered_between
 from connectors.postgres.connection import ANSWER, connect
 from connectors.postgres.origin import SourceReplaced, check_server, check_slot
 from connectors.postgres.replication import open_replication
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deploying.first import BESIDE, DATA, first, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
@@ -96,10 +96,10 @@ def _all(
     say("copying all tables again, beside what is there")
     reach("resync.marked")
     first(beside, views, catalog, progress, say, keep_going)
-    new = store.load(folder)
+    new = deployments.load(folder)
     assert new is not None
     reach("resync.filled")
-    store.save(path, replace(old, status=store.RESYNC))  # from here on what is there is no whole
+    deployments.save(path, replace(old, status=deployments.RESYNC))  # from here on what is there is no whole
     for name in (*DATA, UNFINISHED, FRESH_FILE):
         target = path / name
         if target.is_dir():
@@ -110,8 +110,8 @@ def _all(
             os.replace(folder / name, target)
     reach("resync.copied")
     new.former = [*old.former, old.slot]
-    store.save(path, new)
-    (folder / store.FILE).unlink()
+    deployments.save(path, new)
+    (folder / deployments.FILE).unlink()
     shutil.rmtree(folder)
     reach("resync.saved")
     drop_former(config.source.dsn, path, new)
@@ -120,7 +120,7 @@ def _all(
 def _forget_unfinished(beside: Config) -> None:
     """What a resync that was killed has left: its slot and its folder."""
     with suppress(TidemarkError):
-        unfinished = store.load(beside.warehouse_path)
+        unfinished = deployments.load(beside.warehouse_path)
         if unfinished is not None:
             drop_source_objects(beside.source.dsn, unfinished)
     remove_warehouse(beside)

@@ -14,7 +14,7 @@ from compiler.errors import TidemarkError
 from connectors.postgres.altered import marks
 from connectors.postgres.connection import connect
 from connectors.postgres.origin import Origin
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.deployment import Deployment
 
 SLOTS = (
@@ -85,7 +85,7 @@ def drop_former(dsn: str, path: Path, d: Deployment) -> None:
         for name in d.former:
             _drop(dsn, name, name)
         d.former = []
-        store.save(path, d)
+        deployments.save(path, d)
 
 
 def drop_source_objects(dsn: str, d: Deployment) -> None:

@@ -124,7 +124,7 @@ class RunState:
             if engine:
                 self._engines.setdefault(engine, _Engine()).error = reason
 
-    def told(self, source_lsn: int, retained_bytes: int | None = None, at: float | None = None) -> None:
+    def source(self, source_lsn: int, retained_bytes: int | None = None, at: float | None = None) -> None:
         """Where the source's WAL is, and how much of it the slot keeps (where asked)."""
         with self._lock:
             s = self._source

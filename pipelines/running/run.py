@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import tenacity
 
 from compiler.errors import TidemarkError
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.applying.capture import BatchDone, Capture
 from pipelines.applying.catching_up import HEALS, catch_up, limits
 from pipelines.applying.source_watch import SourceWatch
@@ -34,8 +34,8 @@ def run(
 ) -> None:
     """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand, a
     second signal in it."""
-    with store.locked(config.warehouse_path):
-        warehouse = Warehouse(config, store.require(config.warehouse_path))
+    with deployments.locked(config.warehouse_path):
+        warehouse = Warehouse(config, deployments.require(config.warehouse_path))
         try:
             if not warehouse.used_engines():
                 return
@@ -172,7 +172,7 @@ class Run:
             if at:
                 state.fresh(e, at)
         if fresh.source_at:
-            state.told(fresh.source_lsn, self.watch.retained, fresh.source_at)
+            state.source(fresh.source_lsn, self.watch.retained, fresh.source_at)
         self.observer.turn()
         self.show(self.observer)
         if time.monotonic() - self.remembered > REMEMBER:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.live import Live
 
 from connectors.postgres.connection import current_lsn
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.applying.capture import BatchDone, Capture
 from pipelines.applying.catching_up import limits
 from pipelines.config import Config, load_config
@@ -48,7 +48,7 @@ def demo(seconds: int, spark: bool, keep: bool) -> int:
             out.print(f"  {v.name}: {v.maintenance} on {v.engine}")
         out.print(f"deployed in {time.monotonic() - started:.1f} s; the workload starts")
         equal = _live(config, dsn, seconds, out)
-        d = store.require(config.warehouse_path)
+        d = deployments.require(config.warehouse_path)
         sql = home / "sql"
         _write_sql(config, sql)
         drop_source_objects(dsn, d)
@@ -87,7 +87,7 @@ def _write_sql(config: Config, folder: Path) -> None:
 
 
 def _live(config: Config, dsn: str, seconds: int, out: Console) -> bool:
-    warehouse = Warehouse(config, store.require(config.warehouse_path))
+    warehouse = Warehouse(config, deployments.require(config.warehouse_path))
     capture = Capture(warehouse, limits(config))
     state = RunState()
     state.started(warehouse.deployment.slot, views_of(warehouse.deployment), capture.frontiers)
@@ -141,7 +141,7 @@ def _look(state: RunState, warehouse: Warehouse, capture: Capture, dsn: str) -> 
     """What is asked for only when it is shown: where the source is, and what the last batch spent on each view."""
     at, lsn = time.time(), current_lsn(dsn)
     capture.freshness.said(at, lsn)
-    state.told(lsn, None, at)
+    state.source(lsn, None, at)
     state.refreshed(refresh_seconds(warehouse))
     for v in warehouse.deployment.views:
         if v.error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from connectors.postgres.snapshot import SharedSnapshot
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture
 from pipelines.config import Config
 from pipelines.deploying.filling import fill
@@ -28,8 +28,8 @@ def repair(config: Config, warehouse: Warehouse, capture: Capture, differ: list[
     snapshot = SharedSnapshot(config.source.dsn, [t.quoted for t in d.catalog if qualified(t) in tables])
     try:
         capture.align(snapshot)
-        d.status = store.RESYNC
-        store.save(warehouse.path, d)
+        d.status = deployments.RESYNC
+        deployments.save(warehouse.path, d)
         for engine in {e for e, _ in copied}:
             chosen = [d.table(t) for e, t in sorted(copied) if e == engine]
             copy_tables(config, warehouse, engine, chosen, snapshot.snapshot)
@@ -38,7 +38,7 @@ def repair(config: Config, warehouse: Warehouse, capture: Capture, differ: list[
     _fill_again(warehouse, views)
     warehouse.settle()
     d.status = "live"
-    store.save(warehouse.path, d)
+    deployments.save(warehouse.path, d)
 
 
 def _fill_again(warehouse: Warehouse, views: set[str]) -> None:

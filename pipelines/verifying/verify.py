@@ -21,7 +21,7 @@ from compiler.maintain.plan import ViewPlan
 from connectors.engine import EngineFailure, Pin
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import SharedSnapshot, copy_query, in_snapshot, table_query
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture
 from pipelines.applying.catching_up import limits, persist
 from pipelines.applying.unaltered import check_deployed, check_source
@@ -46,8 +46,8 @@ def verify(config: Config, views: list[str], repair: bool = False) -> list[Verif
     if running is not None:
         with running:
             return [Verified(**r) for r in running.verify(views, repair)]
-    with store.locked(config.warehouse_path):
-        warehouse = Warehouse(config, store.require(config.warehouse_path))
+    with deployments.locked(config.warehouse_path):
+        warehouse = Warehouse(config, deployments.require(config.warehouse_path))
         try:
             warehouse.follow(check_source(config.source.dsn, warehouse.deployment))
             warehouse.finish_deploy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from connectors.duckdb import engine as module
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 
@@ -26,7 +26,7 @@ def test_rewriting_changes_no_answer(database: str, tmp_path: Path) -> None:
     )
     p.deploy()
     p.catch_up()
-    d = store.require(p.config.warehouse_path)
+    d = deployments.require(p.config.warehouse_path)
     warehouse = Warehouse(p.config, d)
     try:
         engine = warehouse.engine("duckdb")

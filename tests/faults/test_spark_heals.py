@@ -12,7 +12,7 @@ import pytest
 from connectors.spark import batches, healing, pending
 from connectors.spark.batches import Batches
 from connectors.spark.engine import SparkEngine
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 
@@ -94,7 +94,7 @@ def test_java_lost_between_batches_and_under_readers(
 ) -> None:
     monkeypatch.setattr(healing, "FIRST", 0.1)
     p = project(database, tmp_path)
-    warehouse = Warehouse(p.config, store.require(p.config.warehouse_path))
+    warehouse = Warehouse(p.config, deployments.require(p.config.warehouse_path))
     engine = warehouse.engine("spark")
     assert isinstance(engine, SparkEngine)
     assert engine.count("totals") == 3

@@ -328,7 +328,7 @@ def test_the_keys_that_are_asked_for_least_leave() -> None:
     weights = pa.table({"c0": ["a", "b", "c", "d"], "bytes": [10, 10, 10, 10]})
     uses.wait("v", [("d",)])
     assert uses.rarest("v", weights, 15)["c0"].to_pylist() == ["c", "b"]
-    uses.told("v", [("d",)])
+    uses.released("v", [("d",)])
     assert uses.rarest("v", weights, 5)["c0"].to_pylist() in (["c"], ["d"], ["b"])
     assert "a" not in uses.rarest("v", weights, 25)["c0"].to_pylist()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler.errors import TidemarkError
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.asking.ask import ask
 from pipelines.asking.export import export
 from pipelines.asking.status import plain, status
@@ -31,7 +31,7 @@ def project(database: str, tmp_path: Path) -> Project:
 
 
 def failed(p: Project) -> set[str]:
-    return {v.name for v in store.require(p.config.warehouse_path).views if v.error}
+    return {v.name for v in deployments.require(p.config.warehouse_path).views if v.error}
 
 
 def test_the_other_views_go_on(project: Project, caplog: pytest.LogCaptureFixture) -> None:

@@ -13,7 +13,7 @@ from connectors.spark import upkeep
 from connectors.spark.engine import SparkEngine
 from connectors.spark.pins import Pin
 from connectors.spark.published import Published, latest
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.asking.query import answer
 from pipelines.warehouse import Warehouse
 from tests.project import Project
@@ -45,7 +45,7 @@ def project(database: str, tmp_path: Path) -> Project:
 
 @pytest.fixture
 def warehouse(project: Project) -> Iterator[Warehouse]:
-    w = Warehouse(project.config, store.require(project.config.warehouse_path), read_only=True)
+    w = Warehouse(project.config, deployments.require(project.config.warehouse_path), read_only=True)
     yield w
     w.close()
 

@@ -39,11 +39,11 @@ DESIGNATED = re.compile(rf"P(?=.)(?:{PART}[YMWD])*(?:T(?:{PART}[HMS])*)?")
 def read(text: str) -> str:
     """The text, in other words where `parse_interval` does not read it; raises InvalidSql for what is no interval."""
     try:
-        return _told(text, _Interval(split(text)).read())
+        return _as_written(text, _Interval(split(text)).read())
     except Bad as e:
         if e.what == "format":
             if DESIGNATED.fullmatch(text):
-                return _told(text, _designated(text))
+                return _as_written(text, _designated(text))
             if ALTERNATIVE.fullmatch(text) and re.fullmatch(r"P[0-9TYMWDHS.:+\-]+", text):
                 raise Undecided from e
             raise invalid("interval", text, hint="Write it as 1 year 2 months 3 days 04:05:06.") from e
@@ -52,7 +52,7 @@ def read(text: str) -> str:
         raise InvalidSql(f'interval field value out of range: "{text}"', code="datetime_overflow") from e
 
 
-def _told(text: str, plain: str) -> str:
+def _as_written(text: str, plain: str) -> str:
     """The text where it is read as what it says, in plain words."""
     try:
         return text if parse_interval(text) == parse_interval(plain) else plain

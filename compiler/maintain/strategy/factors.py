@@ -137,7 +137,7 @@ def _widens(a: Type, b: Type) -> bool:
     """Whether every value of one type has its equal in the other."""
     if types.is_integer(a) and types.is_integer(b):
         return types.WIDTHS[a.name] <= types.WIDTHS[b.name]
-    if types.is_exact(a) and types.is_numeric(b) and types.is_told(a) and b.precision is not None:
+    if types.is_exact(a) and types.is_numeric(b) and types.has_fixed_scale(a) and b.precision is not None:
         (p, s), (q, r) = types.digits(a), types.digits(b)
         return s <= r and p - s <= q - r
     return a.name in ("text", "varchar") and b.name == "text"

@@ -62,7 +62,7 @@ class HigherOrder:
         parts = parts_of(q, join, i)
         rows = [at(join.atoms[j], "before" if j < i else "after") for j in parts.rows if j != i]
         met = joined([Term.hole(join.atoms[i]), *rows, *map(self.read, parts.groups)], parts.conditions)
-        keys = ((k, parts.told(e)) for k, e in q.keys)
+        keys = ((k, parts.over_groups(e)) for k, e in q.keys)
         values = ((n, parts.value(a)) for n, a in q.aggs)
         return Term(join.atoms[i], fuse_projects(Project(met, (*keys, *values))))
 

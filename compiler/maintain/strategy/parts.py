@@ -71,16 +71,16 @@ class Parts:
     conditions: list[Scalar]  # between the parts, over what is read
     shares: dict[Agg, list[Share]]
 
-    def told(self, e: Scalar) -> Scalar:
+    def over_groups(self, e: Scalar) -> Scalar:
         """An expression over the relations, in terms of what is read."""
-        return _told(e, self.groups)
+        return _over_groups(e, self.groups)
 
     def value(self, a: Agg) -> Scalar:
         """What one row of the term adds to an accumulator."""
         mine, *others = self.shares[a]
         factors: list[Scalar] = [g.sum_of(s) for g, s in zip(self.groups, others, strict=True)]
         if mine.value is not None:
-            factors.insert(0, self.told(mine.value))
+            factors.insert(0, self.over_groups(mine.value))
         value = product(factors) if factors else Lit(1, INT8)
         return cast(value, INT8 if a.fn == "count" else a.type)
 
@@ -105,7 +105,7 @@ def parts_of(q: Aggregate, join: Flat, changed: int) -> Parts:
         rows += [i for p in plain for i in p.atoms]
     taken = [n for a in join.atoms for n in a.names]
     groups = [_groups(p, join, {s[i] for s in split.values()}, taken) for i, p in enumerate(parts, 1)]
-    return Parts(rows, groups, [_told(c, groups) for c in outer], split)
+    return Parts(rows, groups, [_over_groups(c, groups) for c in outer], split)
 
 
 def _apart(join: Flat, side: list[int], time: str) -> list[Part]:
@@ -178,7 +178,7 @@ def _new(name: str, taken: list[str]) -> str:
     return out
 
 
-def _told(e: Scalar, groups: Sequence[Groups]) -> Scalar:
+def _over_groups(e: Scalar, groups: Sequence[Groups]) -> Scalar:
     known: dict[Scalar, Col] = {k: c for g in groups for k, c in g.keys.items()}
     return transform(e, _lookup(known))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture
 from pipelines.applying.catching_up import limits
 from pipelines.observe.observer import views_of
@@ -27,7 +27,7 @@ def test_a_batch_a_failure_and_the_source_are_shown(database: str, tmp_path: Pat
     p = Project.create(tmp_path, database, VIEWS)
     p.source("CREATE TABLE t (id int PRIMARY KEY, word text)", "INSERT INTO t VALUES (1, '10')")
     p.deploy()
-    warehouse = Warehouse(p.config, store.require(p.config.warehouse_path))
+    warehouse = Warehouse(p.config, deployments.require(p.config.warehouse_path))
     capture = Capture(warehouse, limits(p.config))
     state = RunState()
     state.started(warehouse.deployment.slot, views_of(warehouse.deployment), capture.frontiers)

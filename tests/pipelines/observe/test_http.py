@@ -75,7 +75,7 @@ def test_metrics(server: http.Server, state: RunState, clock: Clock) -> None:
     start(state, clock)
     state.batch(5, 6, 0.03, {"duckdb": 120}, transactions=2, received_bytes=700)
     state.batch(1, 1, 999.0, {"duckdb": 130})
-    state.told(200, 4096)
+    state.source(200, 4096)
     state.refreshed({"totals": 0.25})
     state.set_aside("sizes", "conversion error")
     state.failed("no space", "spark")

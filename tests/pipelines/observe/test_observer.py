@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import deployment as store
+from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture
 from pipelines.applying.catching_up import limits
 from pipelines.observe.log import configure
@@ -101,7 +101,7 @@ def test_memory_is_that_of_this_process() -> None:
 def test_views_of_a_deployment_hold_no_value(project: Project) -> None:
     project.source("INSERT INTO t VALUES (3, 'hunter2')")
     run(project.config, once=True)
-    d = store.require(project.config.warehouse_path)
+    d = deployments.require(project.config.warehouse_path)
     assert "hunter2" in " ".join(v.error for v in d.views)
     views = {v.view: v for v in views_of(d)}
     assert views["numbers"].set_aside.endswith("conversion error") and "hunter2" not in str(views)
@@ -109,7 +109,7 @@ def test_views_of_a_deployment_hold_no_value(project: Project) -> None:
 
 
 def test_a_batch_is_timed_for_each_view(project: Project) -> None:
-    warehouse = Warehouse(project.config, store.require(project.config.warehouse_path))
+    warehouse = Warehouse(project.config, deployments.require(project.config.warehouse_path))
     capture = Capture(warehouse, limits(project.config))
     try:
         assert refresh_seconds(warehouse) == {}

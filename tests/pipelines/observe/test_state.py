@@ -89,9 +89,9 @@ def test_a_clock_that_was_set_back_gives_no_negative_age(state: RunState, clock:
 
 def test_stale_bytes_are_those_to_where_the_source_was_last_told_to_be(state: RunState, clock: Clock) -> None:
     assert state.snapshot()["engines"]["duckdb"]["stale_bytes"] is None
-    state.told(150, 4096)
+    state.source(150, 4096)
     clock.tick(3)
-    state.told(180)
+    state.source(180)
     s = state.snapshot()
     assert (s["engines"]["duckdb"]["stale_bytes"], s["engines"]["spark"]["stale_bytes"]) == (80, 90)
     assert (s["source"]["lsn"], s["source"]["retained_bytes"], s["source"]["told_at"]) == (180, 4096, 1003.0)
@@ -121,7 +121,7 @@ def test_the_heartbeat_is_the_loops(state: RunState, clock: Clock) -> None:
     clock.tick(5)
     state.fresh("spark", clock.now)
     state.landed("spark", 1, 100)
-    state.told(200)
+    state.source(200)
     assert state.snapshot()["heartbeat_seconds"] == 5.0
     state.beat()
     assert state.snapshot()["heartbeat_seconds"] == 0.0

@@ -30,7 +30,7 @@ def state(clock: Clock) -> RunState:
     s = RunState(clock, clock)
     s.started("slot", VIEWS, {"duckdb": 0xAB_1A2B3C4D, "spark": 0xAB_1A000000})
     s.batch(5000, 5000, 0.2, {})
-    s.told(0xAB_1A2B4000, 1 << 20)
+    s.source(0xAB_1A2B4000, 1 << 20)
     s.fresh("duckdb", clock.now - 0.3)
     s.refreshed({"city_totals": 0.0123, "category_by_status": 12.3})
     return s
@@ -74,7 +74,7 @@ def test_80_columns_hold_large_numbers_and_long_names(clock: Clock, rows: int | 
     state = RunState(clock, clock)
     name = "a_view_with_a_name_of_sixty_three_letters_as_postgres_allows_it"
     state.started("s", [ViewInfo(name, "duckdb", "recompute")], {"duckdb": 1 << 60})
-    state.told((1 << 60) + 999_999_999_999)
+    state.source((1 << 60) + 999_999_999_999)
     state.refreshed({name: 0.1234})
     s = state.snapshot()
     s["views"][0]["rows"] = rows
