@@ -102,7 +102,7 @@ def test_a_lost_java_is_started_again(engine: SparkEngine, caplog: pytest.LogCap
     assert [r.id for r in rows] == [1] and not alive(first) and alive(engine.store.spark)
     assert "it is tried again" in caplog.text
     other = SparkEngine(engine.store.path, SparkPrinter(engine.store.path), "local[2]")
-    assert other.spark is not first and alive(other.spark)
+    assert other.store.spark is not first and alive(other.store.spark)
 
 
 def test_tries_are_bounded_and_only_for_what_may_pass(monkeypatch: pytest.MonkeyPatch) -> None:
