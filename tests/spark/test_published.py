@@ -191,7 +191,7 @@ def test_a_state_that_is_read_is_removed_later(tmp_path: Path) -> None:
 def test_files_of_a_version_that_is_read_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "OLD_FILES", 1)
     e, ran = engine(tmp_path), []
-    monkeypatch.setattr(e, "sql", ran.append)
+    monkeypatch.setattr(e.store, "sql", ran.append)
     table(tmp_path, "state/a", 1)
     e.store.published.publish(["state/a"], 5)
     with e.pinned():
