@@ -90,7 +90,7 @@ def _rows(r: Relation, db: Database, found: dict[str, ZSet]) -> Weighted:
         case Union():
             return [x for p in r.parts for x in go(p)]
         case Weigh():
-            return [(t, w * k) for t, w in go(r.input) if (k := value(r.by, _dict(r.input, t)))]
+            return [(t, w * int(k)) for t, w in go(r.input) if (k := value(r.by, _dict(r.input, t)))]
         case Net():
             return list(net(r.input).items())
         case Keys():
