@@ -11,8 +11,10 @@ from compiler.catalog import mirror_name
 from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine
+from dialects.dialect import Dialect
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
+from dialects.spark import SPARK
 from dialects.spark.printer import SparkPrinter
 from pipelines.config import Config
 from pipelines.deployment import Deployment
@@ -20,6 +22,11 @@ from pipelines.kinds import EXECUTORS, KINDS, ONE_MACHINE
 
 if TYPE_CHECKING:
     from connectors.spark.local.dist import Reader
+
+
+def dialect(name: str, location: str) -> Dialect:
+    """What an engine's statements are written in; those of what is Local are the driver's DuckDB's."""
+    return DUCKDB if KINDS[name].in_process(location) else SPARK
 
 
 def printer(name: str, path: Path, d: Deployment) -> Printer:
@@ -74,9 +81,9 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
             index_rows=config.duckdb.index_rows,
         )
     from connectors.spark.engine import SparkEngine
+    from connectors.spark.store import Store
 
     assert isinstance(prints, SparkPrinter)
     spark = config.spark
-    return SparkEngine(
-        path / EXECUTORS.data, prints, spark.master, spark.jars, spark.settings, read_only, tables, plans
-    )
+    folder = path / EXECUTORS.data
+    return SparkEngine(Store(folder, prints, spark.master, spark.jars, spark.settings, read_only, tables), plans)

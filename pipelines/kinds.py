@@ -5,10 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dialects.dialect import Dialect
-from dialects.duckdb import DUCKDB
-from dialects.spark import SPARK
-
 AUTO = "auto"  # in the place of an engine's name: by the sizes of tables
 LOCAL, DIST = "local", "dist"  # in a DuckDB file of this process, or in Delta tables by the executors
 
@@ -20,7 +16,6 @@ class Kind:
 
     name: str
     title: str
-    dialect: Dialect
     data: str
     executors: bool
 
@@ -29,15 +24,11 @@ class Kind:
         reads it."""
         return not self.executors or location == LOCAL
 
-    def written_in(self, location: str) -> Dialect:
-        """The dialect of its statements."""
-        return DUCKDB if self.in_process(location) else self.dialect
-
     def lost(self, warehouse: Path) -> bool:
         """Whether data that a deployment had is gone."""
         return not (warehouse / self.data).exists()
 
 
-ONE_MACHINE = Kind("duckdb", "DuckDB", DUCKDB, "tidemark.duckdb", executors=False)
-EXECUTORS = Kind("spark", "Spark", SPARK, "delta", executors=True)
+ONE_MACHINE = Kind("duckdb", "DuckDB", "tidemark.duckdb", executors=False)
+EXECUTORS = Kind("spark", "Spark", "delta", executors=True)
 KINDS = {k.name: k for k in (ONE_MACHINE, EXECUTORS)}  # in the order in which they are listed

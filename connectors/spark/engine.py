@@ -9,10 +9,8 @@ phase two is finished when the warehouse is opened next.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-from compiler.catalog import Table
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
 from connectors.postgres.origin import LastCommit
@@ -20,11 +18,10 @@ from connectors.spark.batches import Batches
 from connectors.spark.exporting import Exporting
 from connectors.spark.mirrors import Mirrors
 from connectors.spark.no_keys import NoKeys
-from connectors.spark.pins import Pin
 from connectors.spark.reading import Reading
 from connectors.spark.recursion import Recursion
 from connectors.spark.states import States
-from connectors.spark.store import Printer, Store
+from connectors.spark.store import Store
 from connectors.spark.upkeep import Upkeep
 
 
@@ -38,19 +35,9 @@ class SparkEngine:
     lags = True
     first_batch = 10.0
 
-    def __init__(
-        self,
-        path: Path,
-        printer: Printer,
-        master: str = "local[*]",
-        jars: str = "",
-        settings: dict[str, str] | None = None,
-        read_only: bool = False,
-        tables: Iterable[Table] = (),
-        plans: Iterable[ViewPlan] = (),
-    ) -> None:
-        """`tables` and `plans` are those of the deployment."""
-        self.store = Store(path, printer, master, jars, settings, read_only, tables)
+    def __init__(self, store: Store, plans: Iterable[ViewPlan] = ()) -> None:
+        """`plans` are those of the deployment."""
+        self.store = store
         recursion = Recursion(self.store)
         self.mirrors = Mirrors(self.store)
         self.kept_states = States(self.store, recursion)
@@ -78,10 +65,6 @@ class SparkEngine:
     def stop(self) -> None:
         """End the session, for this process."""
         self.store.driver.stop()
-
-    def frontier_at(self, pin: Pin) -> int:
-        """The LSN below which every commit is in what is read at a pin, and no other."""
-        return pin.lsn
 
     def kept(self) -> int:
         return self.store.published.pin().lsn

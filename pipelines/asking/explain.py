@@ -27,6 +27,7 @@ from pipelines import kinds
 from pipelines.asking.reading import reader
 from pipelines.config import load_config
 from pipelines.deployment import Deployment
+from pipelines.engines import dialect
 from pipelines.kinds import DIST, KINDS, LOCAL, ONE_MACHINE
 from pipelines.project import Compiled, compile_project, read_views, refuse
 
@@ -72,7 +73,7 @@ def _placed(v: Compiled, asked: str | None, deployed: Deployment | None) -> None
 
 def dialect_of(v: Compiled) -> Dialect:
     """What a view's statements are written in."""
-    return KINDS[v.engine].written_in(v.location)
+    return dialect(v.engine, v.location)
 
 
 def batch_of(v: Compiled) -> Program:

@@ -136,13 +136,14 @@ class OnSpark(Driven):
 
     def __init__(self, folder: Path, master: str = "local[*]") -> None:
         from connectors.spark.engine import SparkEngine
+        from connectors.spark.store import Store
         from dialects.spark.printer import SparkPrinter
 
         printer = SparkPrinter(folder / "delta")
         super().__init__(printer)
         self.folder = folder
         self.tables = [table(t) for t in TABLES]
-        self.engine = SparkEngine(folder / "delta", printer, master, tables=self.tables)
+        self.engine = SparkEngine(Store(folder / "delta", printer, master, tables=self.tables))
 
     def load(self, folder: Path) -> None:
         for name in TABLES:

@@ -101,7 +101,7 @@ def test_java_lost_between_batches_and_under_readers(
     with engine.pinned() as at:
         kill()
         assert engine.read(warehouse.view("totals")[1], at=at).num_rows == 3
-        assert engine.frontier_at(at) == engine.frontier()
+        assert at.lsn == engine.frontier()
     kill()
     states = engine.states()
     for s in warehouse.view("extremes")[1].states:  # as a repair does

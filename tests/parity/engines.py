@@ -14,7 +14,7 @@ from compiler.maintain.plan import ViewPlan
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.spark.engine import SparkEngine
 from connectors.spark.landing import typed_base
-from connectors.spark.store import CODEGEN
+from connectors.spark.store import CODEGEN, Store
 from dialects import maintain
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
@@ -52,7 +52,7 @@ class OnSpark:
 
     def __init__(self, folder: Path, interpreted: bool = False) -> None:
         self.folder, self.interpreted = folder, interpreted
-        self.engine = SparkEngine(folder / "spark", SparkPrinter(folder / "spark"), "local[2]")
+        self.engine = SparkEngine(Store(folder / "spark", SparkPrinter(folder / "spark"), "local[2]"))
         self.seen = 0
 
     def evaluate(self, table: Table, rows: list[pa.Table], plan: ViewPlan) -> pa.Table:

@@ -18,6 +18,7 @@ from connectors.spark.engine import SparkEngine
 from connectors.spark.failures import SparkFailure, conflicts, failure
 from connectors.spark.healing import TRIES, Healing
 from connectors.spark.published import latest
+from connectors.spark.store import Store
 from dialects.spark.printer import SparkPrinter
 
 SOCKETS = "ignore::pytest.PytestUnraisableExceptionWarning"  # those of a Java that was killed
@@ -28,7 +29,7 @@ SLOW = "SELECT CASE WHEN java_method('java.lang.Thread', 'sleep', 5000L) IS NULL
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SparkEngine:
     monkeypatch.setattr(healing, "FIRST", 0.01)
-    return SparkEngine(tmp_path / "delta", SparkPrinter(tmp_path / "delta"), "local[2]")
+    return SparkEngine(Store(tmp_path / "delta", SparkPrinter(tmp_path / "delta"), "local[2]"))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_a_lost_java_is_started_again(engine: SparkEngine, caplog: pytest.LogCap
         )
     assert [r.id for r in rows] == [1] and not alive(first) and alive(engine.store.spark)
     assert "it is tried again" in caplog.text
-    other = SparkEngine(engine.store.path, SparkPrinter(engine.store.path), "local[2]")
+    other = SparkEngine(Store(engine.store.path, SparkPrinter(engine.store.path), "local[2]"))
     assert other.store.spark is not first and alive(other.store.spark)
 
 
@@ -133,7 +134,7 @@ def test_tries_are_bounded_and_only_for_what_may_pass(monkeypatch: pytest.Monkey
 def test_what_is_made_is_not_for_others(tmp_path: Path) -> None:
     old = os.umask(0o077)
     try:
-        engine = SparkEngine(tmp_path / "delta", SparkPrinter(tmp_path / "delta"), "local[2]")
+        engine = SparkEngine(Store(tmp_path / "delta", SparkPrinter(tmp_path / "delta"), "local[2]"))
         engine.store.sql(f"CREATE TABLE delta.`{engine.store.path / 'state' / 'a'}` USING delta AS SELECT 1 AS id")
         engine.store.spark.sql("SELECT 1 AS x").write.parquet(str(engine.store.pending.begin(3) / "x"))
         engine.store.published.publish(["state/a"], 1)

@@ -72,7 +72,7 @@ def test_a_pin_outlives_batches_rewrites_and_vacuums(
     monkeypatch.setattr(upkeep, "COMPACT_FILES", 1)
     spark = engine(warehouse)
     with spark.pinned() as at:
-        before = spark.frontier_at(at)
+        before = at.lsn
         for _ in range(2):
             project.source("UPDATE t SET v = v + 1")
             project.catch_up()
@@ -83,9 +83,9 @@ def test_a_pin_outlives_batches_rewrites_and_vacuums(
         for s in warehouse.view("totals")[1].states:
             spark.drop_state(s.name)
             spark.create_state(s)
-        assert sums(warehouse, at) == [55, 55, 55] and spark.frontier_at(at) == before
+        assert sums(warehouse, at) == [55, 55, 55] and at.lsn == before
     with spark.pinned() as now:
-        assert sums(warehouse, now) == sums(warehouse) == [75, 75, 75] and spark.frontier_at(now) > before
+        assert sums(warehouse, now) == sums(warehouse) == [75, 75, 75] and now.lsn > before
         assert now.versions == {n: latest(spark.store.path / n) for n in now.versions or {}}
     files = sum(1 for _ in spark.store.path.rglob("*.parquet"))
     project.source("UPDATE t SET v = v + 1 WHERE id = 1")

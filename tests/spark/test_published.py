@@ -20,6 +20,7 @@ from connectors.spark.engine import SparkEngine
 from connectors.spark.pending import Manifest, Pending
 from connectors.spark.pins import Leases, Pin
 from connectors.spark.published import Published, commit, latest
+from connectors.spark.store import Store
 from dialects.spark.printer import SparkPrinter
 
 
@@ -32,7 +33,7 @@ def table(root: Path, name: str, version: int) -> None:
 
 
 def engine(root: Path, read_only: bool = False) -> SparkEngine:
-    return SparkEngine(root, SparkPrinter(root), read_only=read_only)
+    return SparkEngine(Store(root, SparkPrinter(root), read_only=read_only))
 
 
 def test_the_last_version_is_found_without_spark(tmp_path: Path) -> None:

@@ -186,12 +186,11 @@ def _timezone(args: list[Scalar]) -> Scalar:
     return at_zone(args[1], args[0])
 
 
-# an abbreviation is an offset all the year, also where a zone that has summer time is called by it
 def overlaps(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> Scalar:
     """(a, b) OVERLAPS (c, d): each half open, the earlier end first; an end that is an interval is added to the
     start. An end that is not known is the later one: the answer is known where it does not matter."""
-    told = next((x.type for x in (a, b, c, d) if x.type.name not in ("unknown", "interval")), TIMESTAMPTZ)
-    a, b, c, d = (coerce(x, TIMESTAMPTZ if told.name == "date" else told) for x in (a, b, c, d))
+    kind = next((x.type for x in (a, b, c, d) if x.type.name not in ("unknown", "interval")), TIMESTAMPTZ)
+    a, b, c, d = (coerce(x, TIMESTAMPTZ if kind.name == "date" else kind) for x in (a, b, c, d))
     (low1, high1), (low2, high2) = (
         _ends(x, binary("+", x, y) if y.type.name == "interval" else y) for x, y in ((a, b), (c, d))
     )

@@ -8,6 +8,7 @@ from compiler.bind.coerce import coerce
 from compiler.ir.scalar import Call, Lit, Scalar, cast
 from compiler.ir.types import INTERVAL, TEXT, TIMESTAMP, TIMESTAMPTZ
 
+# an abbreviation is an offset all the year, also where a zone that has summer time is called by it
 ABBREVIATIONS = {
     "CET": 1,
     "CEST": 2,
