@@ -27,8 +27,8 @@ REFUSED = {  # by Spark, each with its reason
 }
 
 
-def views(case: str) -> dict[str, str]:
-    parts = re.split(r"^-- view: (\w+).*\n", (CASES[case] / "views.sql").read_text(), flags=re.M)[1:]
+def views(case: Path) -> dict[str, str]:
+    parts = re.split(r"^-- view: (\w+).*\n", (case / "views.sql").read_text(), flags=re.M)[1:]
     return {name: text.strip().rstrip(";") for name, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
@@ -45,7 +45,7 @@ def played(server: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[s
     @functools.cache
     def play(case: str, engine: str, strategy: str) -> Played:
         with new_database(server) as dsn:
-            p = Project.create(tmp_path_factory.mktemp(case), dsn, views(case), engine, strategy=strategy)
+            p = Project.create(tmp_path_factory.mktemp(case), dsn, views(CASES[case]), engine, strategy=strategy)
             p.play(CASES[case] / "schema.sql")
             p.play(CASES[case] / "load.sql")
             told = p.deploy(keep_going=engine == "spark").views
@@ -55,7 +55,7 @@ def played(server: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[s
     return play
 
 
-VIEWS = [(case, view) for case in CASES for view in views(case)]
+VIEWS = [(case, view) for case, folder in CASES.items() for view in views(folder)]
 
 
 @pytest.mark.parametrize(("engine", "strategy"), WAYS)
