@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from compiler.bind.operators import of
+from compiler.bind.operators import innermost
 from compiler.ir import types
 from compiler.ir.parts import scalars
 from compiler.ir.relation import Aggregate, Filter, Relation, Window
@@ -103,7 +103,7 @@ def differences(bound: Relation) -> list[str]:
 
 def _by_interval(r: Aggregate) -> bool:
     shown = [e.type for _, e in r.keys] + [a.type for _, a in r.aggs if a.fn in ("min", "max")]
-    return any(of(t).name == "interval" for t in shown)
+    return any(innermost(t).name == "interval" for t in shown)
 
 
 def _sign_of_zero(e: Call) -> bool:

@@ -30,7 +30,7 @@ def _fail(what: str, e: sqlglot.errors.SqlglotError) -> TidemarkError:
     line, column = first[0].get("line"), first[0].get("col")
     where = f"line {line}, column {column}: " if line else ""
     text = f"{where}{first[0].get('description') or str(e).split(chr(10))[0]}"
-    if syntax.known():
+    if syntax.available():
         return UnsupportedSql(f"{what} uses syntax that is not supported", detail=text, code="unsupported_syntax")
     return InvalidSql(
         f"{what} does not parse",

@@ -10,7 +10,7 @@ except ImportError:  # no wheel for this platform: sqlglot alone reads the text
     pgparse = None  # type: ignore[assignment,unused-ignore]
 
 
-def known() -> bool:
+def available() -> bool:
     """Whether Postgres' parser can be asked."""
     return pgparse is not None
 

@@ -25,19 +25,19 @@ def is_json(t: Type) -> bool:
     return t.name in ("json", "jsonb")
 
 
-def known(t: Type) -> pa.DataType | None:
+def declared(t: Type) -> pa.DataType | None:
     """What a JSON column becomes where its elements' type is known at compile time."""
     return None if t.element is None or is_json(t.element) else pa.list_(_element(t.element))
 
 
-def fits(known: pa.DataType | None, found: pa.DataType | None) -> bool:
+def fits(declared: pa.DataType | None, found: pa.DataType | None) -> bool:
     """Whether values of the type found can be written as the type known when the view was compiled."""
-    if known is None or found is None or not (found == NOTHING or pa.types.is_list(found)):
+    if declared is None or found is None or not (found == NOTHING or pa.types.is_list(found)):
         return False
     inner = NOTHING if found == NOTHING else found.value_type
-    if inner in (NOTHING, known.value_type):
+    if inner in (NOTHING, declared.value_type):
         return True
-    if pa.types.is_decimal(known.value_type) or pa.types.is_floating(known.value_type):
+    if pa.types.is_decimal(declared.value_type) or pa.types.is_floating(declared.value_type):
         return inner in (pa.int64(), pa.float64())
     return False
 

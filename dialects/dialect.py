@@ -14,7 +14,7 @@ from compiler.ir.types import Type
 from compiler.spelling import ident
 from dialects.expand import Macros, expand, parse
 
-__all__ = ["Dialect", "Emit", "extreme", "fill", "ident", "tree", "typed", "wrap"]
+__all__ = ["Dialect", "Emit", "extreme", "fill", "ident", "tree", "cast_to_type", "wrap"]
 
 Emit = Callable[["Dialect", Call, list[exp.Expr]], exp.Expr]
 
@@ -97,7 +97,7 @@ def tree(d: Dialect, text: str, *args: exp.Expr) -> exp.Expr:
     return d.template(text, list(args))
 
 
-def typed(text: str) -> Emit:
+def cast_to_type(text: str) -> Emit:
     """A template whose result is cast to the call's type; in an aggregate of it, DISTINCT goes to the argument."""
 
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:

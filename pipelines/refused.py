@@ -17,7 +17,7 @@ from compiler.catalog import Table
 from compiler.maintain.facts import Facts
 from compiler.maintain.plan import ViewPlan
 from connectors.changed import TableChanged
-from connectors.typed import ValueOutOfRange
+from connectors.literal_rows import ValueOutOfRange
 from pipelines.deployment import Deployment
 
 ALL = ""  # in place of a column: the whole table

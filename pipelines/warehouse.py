@@ -18,8 +18,8 @@ from compiler.maintain.program import Prepared
 from compiler.parse import parse_view
 from connectors.changed import TableChanged
 from connectors.engine import Engine, EngineFailure, Programs
+from connectors.literal_rows import ValueOutOfRange
 from connectors.postgres.connection import format_lsn
-from connectors.typed import ValueOutOfRange
 from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment

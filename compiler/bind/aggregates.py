@@ -12,7 +12,7 @@ from compiler.bind import json_values
 from compiler.bind.coerce import coerce, guarded, joined, normal, padded, without_blanks
 from compiler.bind.functions import check_call
 from compiler.bind.functions.texts import nullable
-from compiler.bind.operators import label, of, ordinal
+from compiler.bind.operators import innermost, label, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.functions.aggregates import AGGREGATES, CORES, STATISTICS
 from compiler.ir import types
@@ -109,7 +109,7 @@ def _row_text(e: exp.Tuple, bind: Bind) -> Scalar:
     parts: list[Scalar] = []
     for x in e.expressions:
         a = normal(coerce(bind(x), TEXT))
-        if of(a.type).name in ("interval", "float4", "float8"):
+        if innermost(a.type).name in ("interval", "float4", "float8"):
             raise UnsupportedSql(
                 f"DISTINCT of rows with {a.type} is not supported",
                 code="unsupported_function",
@@ -238,7 +238,7 @@ def _padded(x: Scalar) -> bool:
 
 def _single(name: str, e: Scalar) -> Scalar:
     """What values are ordered by; of an array of enums, there is no way back."""
-    if e.type.name == "array" and of(e.type).name == "enum":
+    if e.type.name == "array" and innermost(e.type).name == "enum":
         raise UnsupportedSql(f"{name} of {e.type} is not supported", code="unsupported_function")
     return ordinal(e)
 

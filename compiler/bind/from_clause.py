@@ -18,7 +18,7 @@ from compiler.bind.join_tree import (
     is_comma,
     is_function,
     is_lateral,
-    known,
+    no_unknown,
     product,
     renamed,
 )
@@ -58,7 +58,7 @@ class _From:
             whole,
             listed,
         )
-        self.known = 0  # sources outside the join being read, which an alias of its own keeps apart
+        self.around = 0  # sources outside the join being read, which an alias of its own keeps apart
 
     def add(
         self,
@@ -68,7 +68,7 @@ class _From:
         table: Table | None = None,
         scalar: bool = False,
     ) -> Tree:
-        if alias and any(s.alias == alias for s in self.scope.sources[self.known :]):
+        if alias and any(s.alias == alias for s in self.scope.sources[self.around :]):
             raise InvalidSql(f'table name "{alias}" specified more than once', code="duplicate_alias")
         source = Source(alias, columns, table, scalar=scalar)
         self.scope.sources.append(source)
@@ -129,11 +129,11 @@ class _From:
 
     def nested(self, t: exp.Subquery) -> Tree:
         """A parenthesized join: (a JOIN b ON …)."""
-        alias, around, outside = t.args.get("alias"), self.known, len(self.scope.sources)
+        alias, around, outside = t.args.get("alias"), self.around, len(self.scope.sources)
         if alias is not None and alias.this is not None:
-            self.known = outside
+            self.around = outside
         tree = self.items(t.this, [*(t.this.args.get("joins") or []), *(t.args.get("joins") or [])])
-        self.known = around
+        self.around = around
         if alias is None or alias.this is None:
             return tree
         del self.scope.sources[outside:]  # the alias hides the names within
@@ -186,7 +186,7 @@ class _From:
                 code="invalid_column_reference",
             )
         cols = [
-            (columns[i] if i < len(columns) else n, Col(self.binder.fresh(n), known(c).type))
+            (columns[i] if i < len(columns) else n, Col(self.binder.fresh(n), no_unknown(c).type))
             for i, (n, c) in enumerate(bound.outputs)
         ]
         return self.placed(name, cols, bound)

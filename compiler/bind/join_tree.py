@@ -83,7 +83,7 @@ def is_lateral(t: exp.Expr) -> bool:
     return isinstance(t, exp.Lateral) or is_function(t)
 
 
-def known(c: Scalar) -> Scalar:
+def no_unknown(c: Scalar) -> Scalar:
     """A literal of no type is text."""
     return cast(c, TEXT) if c.type.name == "unknown" else c
 
@@ -97,4 +97,4 @@ def renamed(bound: Bound, cols: list[Col], fresh: Callable[[str], str]) -> tuple
         new[x] = Col(fresh(x.name), x.type)
         pairs.append((x, new[x]))
     moved = tuple(replace(o, expr=transform(o.expr, lambda x: new[x] if isinstance(x, Col) else None)) for o in order)
-    return Project(rel, tuple((c.name, known(o)) for o, c in pairs)), moved
+    return Project(rel, tuple((c.name, no_unknown(o)) for o, c in pairs)), moved

@@ -29,7 +29,7 @@ def text(*parts: Scalar | str) -> Scalar:
     return out
 
 
-def made(shown: Scalar, kind: Type) -> Scalar:
+def from_shown(shown: Scalar, kind: Type) -> Scalar:
     """A text that is in Postgres' form as JSON: unlike a user's cast, nothing to warn of."""
     return Call("json_made", (shown,), kind) if kind.name == "jsonb" else cast(shown, kind)
 
@@ -90,14 +90,14 @@ def value(e: Scalar, kind: Type) -> Scalar:
 
 def to_json(kind: Type, args: list[Scalar]) -> Scalar:
     (x,) = args
-    return made(value(x, kind), kind)
+    return from_shown(value(x, kind), kind)
 
 
 def build_array(kind: Type, args: list[Scalar]) -> Scalar:
     parts: list[Scalar | str] = ["["]
     for i, a in enumerate(args):
         parts += [", "] * (i > 0) + [element(a, kind)]
-    return made(text(*parts, "]"), Type(kind.name, element=_common(args)))
+    return from_shown(text(*parts, "]"), Type(kind.name, element=_common(args)))
 
 
 def build_object(kind: Type, args: list[Scalar]) -> Scalar:
@@ -117,14 +117,14 @@ def build_object(kind: Type, args: list[Scalar]) -> Scalar:
     parts: list[Scalar | str] = ["{"]
     for i, (key, v) in enumerate(pairs):
         parts += [(", " if i else "") + _quoted(key) + between, element(v, kind)]
-    return made(text(*parts, "}"), kind)
+    return from_shown(text(*parts, "}"), kind)
 
 
 def _of_computed_keys(kind: Type, args: list[Scalar]) -> Scalar:
     members = [member(cast(padded(k), TEXT), v, kind) for k, v in zip(args[::2], args[1::2], strict=True)]
     if kind == JSON:
         return cast(text("{", *[x for m in members for x in (", ", m)][1:], "}"), kind)
-    objects: list[Scalar] = [made(text("{", m, "}"), kind) for m in members]
+    objects: list[Scalar] = [from_shown(text("{", m, "}"), kind) for m in members]
     whole = objects[0]
     for o in objects[1:]:
         whole = Call("json_concat", (whole, o), JSONB)
@@ -154,12 +154,12 @@ def row(kind: Type, columns: list[tuple[str, Scalar]]) -> Scalar:
 
 def array_of(kind: Type, items: Scalar, of: Type) -> Scalar:
     """The array whose elements' texts are joined in `items`; NULL when that is."""
-    return made(text("[", items, "]"), Type(kind.name, element=of))
+    return from_shown(text("[", items, "]"), Type(kind.name, element=of))
 
 
 def array_of_values(kind: Type, items: Scalar) -> Scalar:
     """The JSON array of an SQL array's elements."""
-    return made(value(items, JSONB), Type(kind.name, element=items.type.element))
+    return from_shown(value(items, JSONB), Type(kind.name, element=items.type.element))
 
 
 def _common(args: list[Scalar]) -> Type | None:

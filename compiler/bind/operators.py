@@ -58,17 +58,17 @@ def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
             Type("bpchar") if {x.name, y.name} == {"bpchar", "varchar"} else TEXT
         )  # blanks at the end of a varchar count no more
         a, b = (v if v.type.name == t.name else cast(v, t) for v in (a, b))
-    if x.name == "array" and "jsonb" in (of(x).name, of(y).name):
+    if x.name == "array" and "jsonb" in (innermost(x).name, innermost(y).name):
         raise UnsupportedSql(
             f"{op} of jsonb[] is not supported", code="unsupported_operator", hint="Compare its elements: x[1]."
         )
     if op not in ("=", "<>"):
-        kind = x if of(x).name == "enum" else y
+        kind = x if innermost(x).name == "enum" else y
         a, b = ordinal(a, kind), ordinal(b, kind)
     return Call(op, (a, b), BOOL)
 
 
-def of(t: Type) -> Type:
+def innermost(t: Type) -> Type:
     """The type itself, or that of an array's elements."""
     return t.element if t.name == "array" and t.element is not None else t
 
@@ -76,11 +76,11 @@ def of(t: Type) -> Type:
 def ordinal(e: Scalar, kind: Type | None = None) -> Scalar:
     """An enum's place in its declared order, or those of an array's enums; other types order by themselves."""
     t = kind or e.type
-    if t.name == "array" and of(t).name in ("jsonb", "interval"):
+    if t.name == "array" and innermost(t).name in ("jsonb", "interval"):
         raise UnsupportedSql(f"the order of {t} is not supported", code="unsupported_operator")
-    if of(t).name != "enum":
+    if innermost(t).name != "enum":
         return e
-    labels = tuple(Lit(x, TEXT) for x in of(t).labels)
+    labels = tuple(Lit(x, TEXT) for x in innermost(t).labels)
     if e.type.name == "array":
         return Call("enum_ordinals", (e, *labels), types.array(INT4))
     return Call("enum_ordinal", (e, *labels), INT4)

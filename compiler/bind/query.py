@@ -10,9 +10,9 @@ from sqlglot import exp
 from compiler.bind.clause import Clause, begins
 from compiler.bind.coerce import unify, without_blanks
 from compiler.bind.expressions import Expressions
-from compiler.bind.join_tree import ident, known
+from compiler.bind.join_tree import ident, no_unknown
 from compiler.bind.names import Names
-from compiler.bind.operators import of
+from compiler.bind.operators import innermost
 from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.scope import Bound, Env, Scope, Source
 from compiler.bind.select import bind_select
@@ -47,11 +47,11 @@ class Binder(Names):
 
     def __post_init__(self) -> None:
         self.enums = {
-            n: of(c.type).labels
+            n: innermost(c.type).labels
             for tb in self.catalog.tables.values()
             for c in tb.columns
-            if of(c.type).name == "enum"
-            for n in (c.source_type.removesuffix("[]"), of(c.type).title.strip('"'))
+            if innermost(c.type).name == "enum"
+            for n in (c.source_type.removesuffix("[]"), innermost(c.type).title.strip('"'))
         }
 
     def view(self, query: exp.Expr) -> Bound:
@@ -135,7 +135,8 @@ class Binder(Names):
         outputs = _renamed(base.outputs, columns, name)
         distinct = bool(e.args.get("distinct"))  # equal rows are found as the engine finds them
         start = Project(
-            base.rel, tuple((self.fresh(n), without_blanks(known(c)) if distinct else known(c)) for n, c in outputs)
+            base.rel,
+            tuple((self.fresh(n), without_blanks(no_unknown(c)) if distinct else no_unknown(c)) for n, c in outputs),
         )
         label = self.fresh(name)
 
@@ -247,7 +248,7 @@ class Binder(Names):
     def subquery(self, e: exp.Expr, env: Env, scope: Scope) -> Relation:
         """A subquery's relation, projected to its outputs under fresh names."""
         bound = self.query(e, env, scope)
-        return Project(bound.rel, tuple((self.fresh(n), known(c)) for n, c in bound.outputs))
+        return Project(bound.rel, tuple((self.fresh(n), no_unknown(c)) for n, c in bound.outputs))
 
 
 def _refers(e: exp.Expr, name: str) -> bool:

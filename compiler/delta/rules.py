@@ -42,7 +42,7 @@ class Deltas:
     used: set[str] = field(default_factory=set)  # rules applied: linear, bilinear, keyed, whole
     memo: dict[Relation, Relation] = field(default_factory=dict)
 
-    def of(self, r: Relation) -> Relation:
+    def delta(self, r: Relation) -> Relation:
         """Δr, the empty relation where nothing it reads has changed."""
         if r not in self.memo:
             self.memo[r] = self._of(r) if self.moves(r) else empty(r)
@@ -61,17 +61,17 @@ class Deltas:
             case Scan() | State():
                 return replace(r, at="delta")
             case Project() | Filter() | Weigh() | Unnest() | Net():
-                return linear.unary(r, self.of(r.input))
+                return linear.unary(r, self.delta(r.input))
             case Union():
-                return linear.union(r, *map(self.of, r.parts))
+                return linear.union(r, *map(self.delta, r.parts))
             case Join():
-                return bilinear.join(r, self.of(r.left), self.of(r.right))
+                return bilinear.join(r, self.delta(r.left), self.delta(r.right))
             case LeftJoin() | Semi():
-                return keyed.outer(r, self.of(r.left), self.of(r.right))
+                return keyed.outer(r, self.delta(r.left), self.delta(r.right))
             case Aggregate():
-                return keyed.aggregate(r, self.of(r.input))
+                return keyed.aggregate(r, self.delta(r.input))
             case Window() | TopK():
-                return keyed.partitioned(r, self.of(r.input))
+                return keyed.partitioned(r, self.delta(r.input))
             case Fixpoint():
                 return keyed.whole(r)
             case Values() | Recur() | Temp():

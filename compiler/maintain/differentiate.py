@@ -78,7 +78,7 @@ def differentiated(
     """The program of states, those that others read first, before it is simplified."""
     read = {n.name for s in states for n in walk(s.definition) if isinstance(n, State)}
     read |= {n.name for s in states for n in _in_terms(s) if isinstance(n, State) and n.at != "before"}
-    return _Differentiation(changed, read, folded, dict(same), leaving).of(states)
+    return _Differentiation(changed, read, folded, dict(same), leaving).program(states)
 
 
 def _in_terms(s: Kept) -> Iterator[Relation]:
@@ -108,7 +108,7 @@ class _Differentiation:
     states: dict[str, Kept] = field(default_factory=dict)
     out: Program = field(default_factory=Program)
 
-    def of(self, states: Iterable[Kept]) -> Program:
+    def program(self, states: Iterable[Kept]) -> Program:
         for s in states:
             self.states[s.name] = s
             deltas = Deltas(self.moved(s) | set(self.temps))
@@ -215,7 +215,7 @@ class _Differentiation:
         if s.terms:
             self.by_terms(s, deltas)
             return
-        change = self.resolve(deltas.of(s.definition.input))
+        change = self.resolve(deltas.delta(s.definition.input))
         if is_empty(change):
             return
         deltas.used.add("additive")
@@ -228,7 +228,7 @@ class _Differentiation:
 
     def by_terms(self, s: Accumulated, deltas: Deltas) -> None:
         """The sum of what a change of each of the relations adds."""
-        found = [(t, deltas.of(t.changed)) for t in s.terms]
+        found = [(t, deltas.delta(t.changed)) for t in s.terms]
         terms = [self.resolve(t.over(d)) for t, d in found if not is_empty(d)]
         if not terms:
             return
@@ -262,7 +262,7 @@ class _Differentiation:
 
     def recomputed(self, s: Recomputed, deltas: Deltas) -> None:
         deltas.used.add("keyed")
-        change = self.resolve(deltas.of(s.definition.input))
+        change = self.resolve(deltas.delta(s.definition.input))
         if not is_empty(change):
             new = recomputed(s.definition, change, self.resolve)
             self.replaced_groups(s, new, "Δγ(R) = γ(R⁺⋉K) − γ(R⁻⋉K), K = δ(π_K |ΔR|)")
@@ -300,19 +300,19 @@ class _Differentiation:
     def bag_delta(self, s: Bag, q: Relation, deltas: Deltas) -> tuple[Relation, str]:
         if isinstance(q, Fixpoint) and monotone(q):
             deltas.used.add("keyed")
-            return fixpoint(q, s.read("before"), deltas.of), (
+            return fixpoint(q, s.read("before"), deltas.delta), (
                 "semi-naive: ΔF = fix(ΔB + ΔS(F⁻) + S⁺); where rows leave, fix(B⁺ + S⁺) − F⁻"
             )
         if isinstance(q, Window):
             return self.partitions(s, q, deltas), (
                 "Δq = q(R⁺⋉K) − rows⋉K, K = δ(π_K |ΔR|): the kept rows leave, not rows computed again"
             )
-        return deltas.of(q), "rows + Δq"
+        return deltas.delta(q), "rows + Δq"
 
     def partitions(self, s: Bag, q: Window, deltas: Deltas) -> Relation:
         """The rows of touched partitions computed, and those that are kept for them taken back."""
         deltas.used.add("keyed")
-        d = deltas.of(q.input)
+        d = deltas.delta(q.input)
         if is_empty(d):
             return d
         exprs = list(q.partition)

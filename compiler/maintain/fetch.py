@@ -71,7 +71,7 @@ class _Fetching:
             return r
         self.trials, self.state = count(), state
         before = dict(self.stored)
-        new = self.of(r)
+        new = self.with_fetches(r)
         made = {k: t for k, t in self.stored.items() if k not in before}
         return prune(added_up_once(_replaced(new, made), self.netted))
 
@@ -79,7 +79,7 @@ class _Fetching:
         """Whether a large mirror is read below."""
         return any(isinstance(n, Scan) and n.at != "delta" and self.large(n.table) for n in walk(r))
 
-    def of(self, r: Relation) -> Relation:
+    def with_fetches(self, r: Relation) -> Relation:
         memo: dict[Relation, Relation] = {}
 
         def one(n: Relation) -> Relation:
@@ -112,7 +112,7 @@ class _Fetching:
         trial = replace(
             self, steps=list(self.steps), lookups=dict(self.lookups), stored=dict(self.stored), depth=self.depth + 1
         )
-        new = trial.of(trial.looked_up(_towards(r, keys, pairs)))
+        new = trial.with_fetches(trial.looked_up(_towards(r, keys, pairs)))
         if trial.whole(new):
             return r
         new = transform(new, lambda n: n.left if isinstance(n, Semi) and n.right == keys and not n.anti else n)

@@ -79,7 +79,7 @@ class Batches:
                 counted = self._land(staged, prepared, way)
                 reach("duckdb.landed")
                 rows = sum(n for _, n, _ in counted)
-                if rows and way is not Way.ANEW and (same := self.unchanged.of(counted, prepared.columns)):
+                if rows and way is not Way.ANEW and (same := self.unchanged.columns(counted, prepared.columns)):
                     less = programs(changed, same)
                     if all(c <= prepared.columns.get(t, frozenset()) for t, c in less.columns.items()):  # it has landed
                         statements = less.statements

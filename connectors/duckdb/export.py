@@ -14,7 +14,7 @@ from compiler.spelling import ident
 from connectors.duckdb.session import scratch
 from connectors.duckdb.values import exported
 from connectors.engine import EngineFailure
-from connectors.exported import NOTHING, export_batch, fits, is_json, known, shapes
+from connectors.exported import NOTHING, declared, export_batch, fits, is_json, shapes
 
 EXPORT_ROWS = 100_000
 Read = Callable[[str], duckdb.DuckDBPyConnection]  # runs a query on a cursor of its own
@@ -45,7 +45,7 @@ def _with_json(con: duckdb.DuckDBPyConnection, plan: ViewPlan, query: str, path:
 
 
 def _write_json(con: duckdb.DuckDBPyConnection, plan: ViewPlan, query: str, target: str) -> None:
-    names = {n: known(c.type) for n, c in plan.outputs if is_json(c.type)}
+    names = {n: declared(c.type) for n, c in plan.outputs if is_json(c.type)}
     kinds: dict[str, Any] = {}
     for b in con.execute(query).to_arrow_reader(EXPORT_ROWS):
         kinds = shapes(b, names, kinds)

@@ -12,8 +12,8 @@ from connectors.duckdb.elsewhere import Elsewhere
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.values import cast_errors
 from connectors.failpoints import reach
+from connectors.literal_rows import parsed
 from connectors.staging import Staged
-from connectors.typed import typed
 
 REWRITE_ROWS = 100_000
 REWRITE_SHARE = 0.2
@@ -61,7 +61,7 @@ class Mirrors:
         con = self.con.cursor()
         weight = "" if t.key else ", 1"
         for staged in batches:
-            con.register("staged", typed(staged, t))
+            con.register("staged", parsed(staged, t))
             cast_errors(
                 t,
                 staged,
@@ -90,7 +90,7 @@ class Mirrors:
         following = self.indexes.following(s.table)
         if following is not None:
             columns |= following.columns
-        self.con.register("staged", typed(s.rows, s.table))
+        self.con.register("staged", parsed(s.rows, s.table))
         if s.table.mirror in self.elsewhere.mirrors:
             work = self.elsewhere.land(s, "staged", columns)
         else:

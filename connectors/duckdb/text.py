@@ -26,9 +26,9 @@ def from_text(column: str, t: Type, strict: bool = True) -> str:
     if t.name == "bytea":
         return f"unhex(substr({column}, 3))"
     if t.name == "interval":
-        return column  # already read: connectors.typed
+        return column  # already read: connectors.literal_rows
     if t.name == "array":
         element = t.element or TEXT
-        inner = from_text("x", element, strict)  # already a list of text: connectors.typed
+        inner = from_text("x", element, strict)  # already a list of text: connectors.literal_rows
         return f"CAST(list_transform({column}, lambda x: {inner}) AS {type_name(t)})"
     return f"{cast}({column} AS {type_name(t)})"

@@ -29,7 +29,7 @@ class Unchanged:
         self.found: Counter[Same] = Counter()
         self.futile: Counter[str] = Counter()
 
-    def of(self, landed: Iterable[tuple[Table, int, int]], columns: Mapping[str, frozenset[str]]) -> Same:
+    def columns(self, landed: Iterable[tuple[Table, int, int]], columns: Mapping[str, frozenset[str]]) -> Same:
         """Of tables with so many rows in the batch, and so many of them taken away, the columns among `columns` that
         are as they were; nothing where that has been found rarely."""
         out = set()

@@ -13,7 +13,7 @@ from compiler.spelling import ident
 from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
 from connectors.engine import EngineFailure
-from connectors.typed import out_of_range
+from connectors.literal_rows import out_of_range
 
 
 def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:

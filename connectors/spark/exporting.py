@@ -7,7 +7,7 @@ from typing import Any
 
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling.spark import shortest_real
-from connectors.exported import NOTHING, export_batch, fits, is_json, known, packed_shapes, settled, unpacked_shapes
+from connectors.exported import NOTHING, declared, export_batch, fits, is_json, packed_shapes, settled, unpacked_shapes
 from connectors.spark.pins import Pin
 from connectors.spark.reading import Reading
 
@@ -50,7 +50,7 @@ class Exporting:
         if fmt == "parquet" and any(map(is_json, types)):
             frame = frame.persist()  # read twice
             typed = self._with_json(
-                frame, {n: known(t) for (n, _), t in zip(plan.outputs, types, strict=True) if is_json(t)}
+                frame, {n: declared(t) for (n, _), t in zip(plan.outputs, types, strict=True) if is_json(t)}
             )
             self.reading.write(plan.view, typed, path, fmt)
             frame.unpersist()

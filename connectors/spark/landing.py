@@ -12,13 +12,13 @@ from connectors.duckdb import landing
 from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
 from connectors.duckdb.values import cast_errors
+from connectors.literal_rows import parsed
 from connectors.staging import Staged
-from connectors.typed import typed
 
 
 def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
     con = scratch()
-    con.register("arrived", typed(rows, t))
+    con.register("arrived", parsed(rows, t))
     con.execute("CREATE TEMP TABLE staged AS SELECT * FROM arrived")
     query = _held(con, query)
     target = str(path).replace("'", "''")

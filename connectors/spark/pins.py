@@ -32,7 +32,7 @@ class Pin:
         """Whether who reads at this pin may read the table."""
         return self.versions is None or table in self.versions
 
-    def of(self, kind: str) -> dict[str, int] | None:
+    def kind(self, kind: str) -> dict[str, int] | None:
         """The versions of the tables of one kind, by their own names."""
         if self.versions is None:
             return None

@@ -75,7 +75,7 @@ class Reading:
                 detail=f'Its state "{lacking[0]}" is being filled, or was given up.',
                 hint="Try again; if it stays so, run: tidemark deploy",
             )
-        versions = at.of("state")
+        versions = at.kind("state")
         top = self.recursion.unrolled(plan.top, self.store.scratch, self.store.paced(self.store.spark), versions)
         return self.store.printer.view(replace(plan, top=top), now, versions)
 
@@ -99,7 +99,7 @@ class Reading:
 
     def read_mirror(self, t: Table, at: Pin | None = None) -> pa.Table:
         with nullcontext(at) if at is not None else self.pinned() as pin:
-            version = (pin.of("mirror") or {}).get(t.mirror)
+            version = (pin.kind("mirror") or {}).get(t.mirror)
             text = mirror.at_version(t, self.store.mirror(t), version)
             found = self.store.healing.run(
                 f'reading the mirror of "{t.schema}.{t.name}"', lambda: self.collect(self.store.sql(text))

@@ -7,7 +7,7 @@ from sqlglot import exp
 from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit
-from dialects.dialect import Dialect, Emit, tree, typed, varies
+from dialects.dialect import Dialect, Emit, cast_to_type, tree, varies
 
 
 def _ordered(name: str) -> Emit:
@@ -127,10 +127,10 @@ FUNCTIONS: dict[str, str | Emit] = {
     "agg:any_value": "MIN($1)",
     "agg:string_agg": _string_agg,
     "agg:array_agg": _ordered("list"),
-    "agg:stddev_samp": typed("STDDEV_SAMP(CAST($1 AS DOUBLE))"),
-    "agg:stddev_pop": typed("STDDEV_POP(CAST($1 AS DOUBLE))"),
-    "agg:var_samp": typed("VAR_SAMP(CAST($1 AS DOUBLE))"),
-    "agg:var_pop": typed("VAR_POP(CAST($1 AS DOUBLE))"),
+    "agg:stddev_samp": cast_to_type("STDDEV_SAMP(CAST($1 AS DOUBLE))"),
+    "agg:stddev_pop": cast_to_type("STDDEV_POP(CAST($1 AS DOUBLE))"),
+    "agg:var_samp": cast_to_type("VAR_SAMP(CAST($1 AS DOUBLE))"),
+    "agg:var_pop": cast_to_type("VAR_POP(CAST($1 AS DOUBLE))"),
     "agg:percentile_cont": _percentile_cont,
     "agg:percentile_disc": _percentile_disc,
     "agg:mode": _mode,

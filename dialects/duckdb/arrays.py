@@ -7,7 +7,7 @@ from sqlglot import exp
 from compiler.ir import types
 from compiler.ir.scalar import Call
 from dialects.as_text import element_text
-from dialects.dialect import Dialect, Emit, tree, typed
+from dialects.dialect import Dialect, Emit, cast_to_type, tree
 from dialects.duckdb.casts import SHOWN, elements_text
 
 
@@ -56,11 +56,11 @@ FUNCTIONS: dict[str, str | Emit] = {
     "array_any": _compared("pg.any_of"),
     "array_all": _compared("pg.all_of"),
     "array_length": "CASE WHEN LEN($1) = 0 THEN NULL ELSE LEN($1) END",
-    "cardinality": typed("LEN($1)"),
+    "cardinality": cast_to_type("LEN($1)"),
     "array_append": "LIST_APPEND($1, $2)",
     "array_prepend": "LIST_PREPEND($1, $2)",
     "array_cat": "CASE WHEN $1 IS NULL THEN $2 ELSE LIST_CONCAT($1, $2) END",
-    "array_position": typed("LIST_POSITION($1, $2)"),
+    "array_position": cast_to_type("LIST_POSITION($1, $2)"),
     "array_positions": lambda d, e, a: d.cast(
         tree(d, "LIST_FILTER(RANGE(1, LEN($1) + 1), lambda i: LIST_EXTRACT($1, i) IS NOT DISTINCT FROM $2)", *a), e.type
     ),

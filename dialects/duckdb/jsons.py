@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from compiler.ir import types
 from compiler.ir.scalar import Call
-from dialects.dialect import Dialect, Emit, tree, typed
+from dialects.dialect import Dialect, Emit, cast_to_type, tree
 
 
 def _step(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -60,7 +60,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "json_text": _get,
     "json_step": _step,
     "json_quote": "pg.json_quoted($1)",
-    "json_array_length": typed("JSON_ARRAY_LENGTH($1)"),
+    "json_array_length": cast_to_type("JSON_ARRAY_LENGTH($1)"),
     "json_typeof": "pg.json_typeof($1)",
     "json_equal": "pg.json_equal($1, $2)",
     "json_norm": "pg.json_norm($1)",

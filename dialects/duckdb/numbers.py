@@ -8,7 +8,7 @@ from compiler.ir import types
 from compiler.ir.rounds import ROUNDS
 from compiler.ir.scalar import Call, Lit, Scalar
 from dialects.arithmetic import in_two_parts, quotient_text
-from dialects.dialect import Dialect, Emit, extreme, tree, typed
+from dialects.dialect import Dialect, Emit, cast_to_type, extreme, tree
 
 
 def _divide(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -139,10 +139,10 @@ FUNCTIONS: dict[str, str | Emit] = {
     "average_text": quotient_text("pg.quotient_text"),
     "float_digits": "pg.float_digits($1)",
     "float_digits:float4": "pg.real_digits($1)",
-    "abs": typed("ABS($1)"),
-    "sign": typed("SIGN($1)"),
-    "floor": typed("FLOOR($1)"),
-    "ceil": typed("CEIL($1)"),
+    "abs": cast_to_type("ABS($1)"),
+    "sign": cast_to_type("SIGN($1)"),
+    "floor": cast_to_type("FLOOR($1)"),
+    "ceil": cast_to_type("CEIL($1)"),
     "power": "POW($1, $2)",
     "logb": "LN($2) / LN($1)",
     "atan2": "ATAN2($1, $2)",
@@ -172,8 +172,8 @@ FUNCTIONS: dict[str, str | Emit] = {
             "radians",
         )
     },
-    "gcd": typed("GCD($1, $2)"),
-    "lcm": typed("LCM($1, $2)"),
+    "gcd": cast_to_type("GCD($1, $2)"),
+    "lcm": cast_to_type("LCM($1, $2)"),
     "to_hex": "LOWER(TO_HEX($1))",
     "greatest": _many("greatest"),
     "least": _many("least"),

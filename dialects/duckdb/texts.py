@@ -7,7 +7,7 @@ from sqlglot import exp
 from compiler.errors import UnsupportedSql
 from compiler.ir.scalar import Call
 from dialects import patterns
-from dialects.dialect import Dialect, Emit, tree, typed
+from dialects.dialect import Dialect, Emit, cast_to_type, tree
 
 
 def _regex(flags: str) -> Emit:
@@ -105,9 +105,9 @@ FUNCTIONS: dict[str, str | Emit] = {
     "upper": "pg.upper($1)",
     "lower": "LOWER($1)",
     "reverse": "pg.reverse($1)",
-    "length": typed("LENGTH($1)"),
-    "octet_length": typed("STRLEN($1)"),
-    "bytes_length": typed("OCTET_LENGTH($1)"),
+    "length": cast_to_type("LENGTH($1)"),
+    "octet_length": cast_to_type("STRLEN($1)"),
+    "bytes_length": cast_to_type("OCTET_LENGTH($1)"),
     "initcap": "pg.initcap($1)",
     "substring": lambda d, e, a: (
         tree(d, "pg.substring_from($1, $2)", *a) if len(a) == 2 else tree(d, "pg.substring_for($1, $2, $3)", *a)
@@ -127,7 +127,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "same:blanks": "RTRIM($1, ' ') IS NOT DISTINCT FROM RTRIM($2, ' ')",
     "lpad": "pg.pad_left($1, $2, $3)",
     "rpad": "pg.pad_right($1, $2, $3)",
-    "strpos": typed("INSTR($1, $2)"),
+    "strpos": cast_to_type("INSTR($1, $2)"),
     "split_part": "SPLIT_PART($1, $2, $3)",
     "starts_with": "STARTS_WITH($1, $2)",
     "ascii": "CASE WHEN $1 = '' THEN 0 ELSE ORD($1) END",

@@ -64,11 +64,11 @@ def lower_values(lowering: Lowering, r: Values, positive: bool) -> Frame:
     if not r.cols:
         return Frame(None, {})
     if len(r.rows) == 1 and lowering.inline == 0:
-        return Frame(None, {c.name: typed(lowering, x, c.type) for c, x in zip(r.cols, r.rows[0], strict=True)})
+        return Frame(None, {c.name: emitted_as(lowering, x, c.type) for c, x in zip(r.cols, r.rows[0], strict=True)})
     selects: list[exp.Expr] = [
         exp.Select(
             expressions=[
-                exp.Alias(this=typed(lowering, x, c.type), alias=ident(c.name))
+                exp.Alias(this=emitted_as(lowering, x, c.type), alias=ident(c.name))
                 for c, x in zip(r.cols, row, strict=True)
             ]
         )
@@ -77,7 +77,7 @@ def lower_values(lowering: Lowering, r: Values, positive: bool) -> Frame:
     return lowering.step("constants", union_all(selects), r.names, False)
 
 
-def typed(lowering: Lowering, x: Scalar, t: Type) -> exp.Expr:
+def emitted_as(lowering: Lowering, x: Scalar, t: Type) -> exp.Expr:
     e = lowering.scalars.emit(x, {})
     return e if isinstance(e, exp.Cast) else lowering.dialect.cast(e, t)
 

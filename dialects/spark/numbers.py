@@ -8,7 +8,7 @@ from compiler.ir import types
 from compiler.ir.scalar import Call, Scalar
 from compiler.ir.types import Type
 from dialects.arithmetic import in_two_parts, quotient_text
-from dialects.dialect import Dialect, Emit, extreme, tree, typed
+from dialects.dialect import Dialect, Emit, cast_to_type, extreme, tree
 from dialects.spark.common import fn
 
 
@@ -107,8 +107,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "average_text": quotient_text("pg_quotient_text"),
     "float_digits": "pg_float_digits($1)",
     "float_digits:float4": "pg_real_digits($1)",
-    "abs": typed("ABS($1)"),
-    "sign": typed("SIGN($1)"),
+    "abs": cast_to_type("ABS($1)"),
+    "sign": cast_to_type("SIGN($1)"),
     "sign:float8": "CASE WHEN ISNAN($1) THEN 0 ELSE SIGN($1) END",
     "floor": _whole("floor"),
     "ceil": _whole("ceil"),
@@ -141,8 +141,8 @@ FUNCTIONS: dict[str, str | Emit] = {
             "radians",
         )
     },
-    "gcd": typed("pg_gcd($1, $2)"),
-    "lcm": typed("pg_lcm($1, $2)"),
+    "gcd": cast_to_type("pg_gcd($1, $2)"),
+    "lcm": cast_to_type("pg_lcm($1, $2)"),
     "to_hex": "LOWER(HEX($1))",
     "greatest": fn("greatest"),
     "least": fn("least"),

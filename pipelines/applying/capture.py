@@ -16,13 +16,13 @@ from compiler.errors import TidemarkError
 from connectors.changed import TableChanged
 from connectors.engine import Engine, EngineFailure
 from connectors.failpoints import reach
+from connectors.literal_rows import ValueOutOfRange
 from connectors.postgres.connection import current_lsn
 from connectors.postgres.origin import LastCommit
 from connectors.postgres.pgoutput import Decoded
 from connectors.postgres.snapshot import SharedSnapshot
 from connectors.postgres.stream import Admit, Limits, Received
 from connectors.staging import stage
-from connectors.typed import ValueOutOfRange
 from pipelines import folding
 from pipelines.applying.changes import ChangeDecoder, open_changes
 from pipelines.applying.freshness import Freshness

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from compiler.catalog import Table
+from connectors.literal_rows import ValueOutOfRange
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import copy_table
-from connectors.typed import ValueOutOfRange
 from pipelines.config import Config
 from pipelines.refused import ALL, part, qualified, without
 from pipelines.warehouse import Warehouse

@@ -14,7 +14,7 @@ from compiler.catalog import Column, Table
 from compiler.ir.types import Type
 from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
-from connectors.typed import ValueOutOfRange, typed
+from connectors.literal_rows import ValueOutOfRange, parsed
 
 
 @dataclass
@@ -102,7 +102,7 @@ def difference(
     names = [f"c{i}" for i in range(len(types))]
     empty = pa.table({n: pa.array([], type=pa.large_string()) for n in names})
     shape = Table("", "", tuple(Column(n, t) for n, t in zip(names, types, strict=True)))
-    con.register("source_text", typed(pa.concat_tables(chunks) if chunks else empty, shape))
+    con.register("source_text", parsed(pa.concat_tables(chunks) if chunks else empty, shape))
     con.register("ours_raw", ours.rename_columns(names))
     theirs = ", ".join(f"{_comparable(from_text(n, _loose(t)), t)} AS {n}" for n, t in zip(names, types, strict=True))
     mine = ", ".join(f"{_comparable(n, t)} AS {n}" for n, t in zip(names, types, strict=True))

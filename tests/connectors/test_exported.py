@@ -10,7 +10,7 @@ import pytest
 from compiler.ir import types
 from compiler.ir.types import Type
 from connectors.duckdb.values import exported
-from connectors.exported import converted, known, packed_shapes, shape, shapes, shared, unpacked_shapes
+from connectors.exported import converted, declared, packed_shapes, shape, shapes, shared, unpacked_shapes
 from tests.memory import warehouse
 
 
@@ -36,7 +36,7 @@ def test_objects_have_their_keys_in_order_and_numbers_their_digits(text: str | N
     ],
 )
 def test_arrays_of_one_type_are_lists(element: Type, text: str, written: list[object]) -> None:
-    assert converted(pa.array([text], pa.string()), known(Type("jsonb", element=element))).to_pylist() == [written]
+    assert converted(pa.array([text], pa.string()), declared(Type("jsonb", element=element))).to_pylist() == [written]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_sql_of_a_query_means_the_query(con: duckdb.DuckDBPyConnection, q: Relat
 @given(q=queries(), db=databases())
 def test_sql_of_a_delta_means_the_delta(con: duckdb.DuckDBPyConnection, q: Relation, db: Database) -> None:
     fill(con, db)
-    delta = Deltas(frozenset(TABLES)).of(q)
+    delta = Deltas(frozenset(TABLES)).delta(q)
     assert run(con, delta) == evaluate(delta, db)
 
 
@@ -82,6 +82,6 @@ def test_sql_of_accumulators_means_them(
         q, (("g", data.draw(st.sampled_from(q.schema))),), (("n", Agg("count", (c,), INT8)), ("s", total))
     )
     fill(con, db)
-    delta = Deltas(frozenset(TABLES)).of(grouped)
+    delta = Deltas(frozenset(TABLES)).delta(grouped)
     for r in (before(grouped), after(grouped), delta):
         assert run(con, r) == evaluate(r, db)

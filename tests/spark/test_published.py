@@ -57,7 +57,7 @@ def test_only_what_a_batch_changed_is_seen_anew(tmp_path: Path) -> None:
     p.publish(["state/a"], 20)
     assert (p.pin().lsn, p.pin().versions) == (20, {"state/a": 2, "state/b": 1})
     p.withdraw(["state/a"])
-    assert not p.pin().holds("state/a") and p.pin().of("state") == {"b": 1}
+    assert not p.pin().holds("state/a") and p.pin().kind("state") == {"b": 1}
     assert [f.name for f in tmp_path.glob(".*")] == []
 
 
@@ -67,7 +67,7 @@ def test_a_file_of_an_older_program_has_its_tables_read_as_they_are(tmp_path: Pa
     for name in ("state/a", "mirror/t"):
         table(tmp_path, name, 4)
     p = Published(tmp_path)
-    assert p.pin() == Pin(7, 1.5, None) and p.pin().holds("state/a") and p.pin().of("state") is None
+    assert p.pin() == Pin(7, 1.5, None) and p.pin().holds("state/a") and p.pin().kind("state") is None
     p.withdraw(["state/b"])
     assert p.pin().versions is None
     p.publish((), 8)

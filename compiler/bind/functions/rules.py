@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from compiler.bind.coerce import coerce, unify
-from compiler.bind.operators import label, of, ordinal
+from compiler.bind.operators import innermost, label, ordinal
 from compiler.errors import UnsupportedSql
 from compiler.functions.signatures import ANY, ARRAYS, resolved
 from compiler.ir.scalar import Call, Scalar
@@ -47,10 +47,6 @@ def same_number(fn: str) -> Rule:
     return rule
 
 
-def typed(fn: str, t: Type) -> Rule:
-    return lambda args: Call(fn, tuple(args), t)
-
-
 def variadic(fn: str) -> Rule:
     """COALESCE, GREATEST and LEAST: one type for all."""
 
@@ -58,7 +54,7 @@ def variadic(fn: str) -> Rule:
         if fn != "coalesce" and any(a.type.name == "jsonb" for a in args):
             raise UnsupportedSql(f"{fn} of jsonb is not supported", code="unsupported_function")
         got, t = unify(args, fn.upper())
-        if fn != "coalesce" and t.name == "array" and of(t).name in ("enum", "interval", "jsonb"):
+        if fn != "coalesce" and t.name == "array" and innermost(t).name in ("enum", "interval", "jsonb"):
             raise UnsupportedSql(f"{fn} of {t} is not supported", code="unsupported_function")
         if fn != "coalesce" and t.name == "enum" and len(got) > 1:
             return label(Call(fn, tuple(ordinal(a) for a in got), INT4), t)

@@ -45,8 +45,8 @@ def offer(view: str, q: Relation, asked: Asked, columns: tuple[Col, ...]) -> Off
     """What first order keeps, for the keys alone; `columns` of the query make the key. Raises UnsupportedSql."""
     if not any(isinstance(n, Scan) for n in walk(q)):
         raise untraced(asked, "the view reads no table")
-    made = first_order.offer(view, q)
-    return held(made, asked, columns)
+    offered = first_order.offer(view, q)
+    return held(offered, asked, columns)
 
 
 def check_key(view: str, asked: Asked) -> None:
@@ -61,9 +61,9 @@ def check_key(view: str, asked: Asked) -> None:
             )
 
 
-def held(made: Offer, asked: Asked, columns: tuple[Col, ...]) -> Offer:
+def held(offered: Offer, asked: Asked, columns: tuple[Col, ...]) -> Offer:
     """A strategy's offer, its states held down to the keys. Raises UnsupportedSql where the key cannot be followed."""
-    return _Holding(asked, {s.name: s for s in made.states}).of(made, columns)
+    return _Holding(asked, {s.name: s for s in offered.states}).held(offered, columns)
 
 
 @dataclass
@@ -73,10 +73,10 @@ class _Holding:
     wanted: dict[str, list[Pairs | None]] = field(default_factory=dict)  # state → how each reader restricts it
     cut: dict[str, tuple[Relation, Pairs]] = field(default_factory=dict)  # state → its definition by key, and the key
 
-    def of(self, made: Offer, columns: tuple[Col, ...]) -> Offer:
+    def held(self, offered: Offer, columns: tuple[Col, ...]) -> Offer:
         keys = self.asked.read()
-        top = self.followed(restrict(made.top, keys, list(zip(columns, keys.schema, strict=True))))
-        for s in reversed(made.states):
+        top = self.followed(restrict(offered.top, keys, list(zip(columns, keys.schema, strict=True))))
+        for s in reversed(offered.states):
             pairs = self.pairs_of(s.name)
             if pairs:
                 self.cut[s.name] = self.followed(restrict(s.definition, keys, pairs)), pairs
@@ -85,10 +85,10 @@ class _Holding:
         if not self.cut:
             raise untraced(self.asked, "no part of what is kept can be told apart by it")
         renamed: dict[str, Kept] = {}
-        states = [self.renamed(s, renamed) for s in made.states]
-        kept = [s.name for s in made.states if s.name not in self.cut]
+        states = [self.renamed(s, renamed) for s in offered.states]
+        kept = [s.name for s in offered.states if s.name not in self.cut]
         notes = [f"kept for every key, as other columns are read by: {', '.join(kept)}"] if kept else []
-        return Offer(states, self.over(top, renamed), [*made.notes, *notes])
+        return Offer(states, self.over(top, renamed), [*offered.notes, *notes])
 
     def followed(self, r: Relation) -> Relation:
         """r, where the restriction to the keys stands above tables and states alone; how it reads states is noted."""

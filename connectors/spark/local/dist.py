@@ -22,12 +22,12 @@ from connectors.duckdb.landing import AT, Work
 from connectors.duckdb.mirror import batch, before, columns, on_key, q
 from connectors.duckdb.values import cast_errors
 from connectors.engine import EngineFailure
+from connectors.literal_rows import parsed
 from connectors.postgres.origin import RESYNC
 from connectors.spark.landing import quoted
 from connectors.spark.local.stored import copy, from_delta, kept_type, parquet, to_delta
 from connectors.spark.mirror import encoded
 from connectors.staging import Staged
-from connectors.typed import typed
 
 SETUP = ("CREATE SCHEMA IF NOT EXISTS tail", "CREATE TABLE IF NOT EXISTS meta.base (mirror VARCHAR, file VARCHAR)")
 
@@ -86,7 +86,7 @@ class Dist:
         rows, files, con = 0, list[Path](), self.con.cursor()
         con.execute("SET TimeZone = 'UTC'")
         for staged in batches:
-            con.register("staged", typed(staged, t))
+            con.register("staged", parsed(staged, t))
             con.execute("CREATE OR REPLACE TEMP TABLE arrived AS SELECT * FROM staged")
             query = f"SELECT {landing.values(t)}, 1::BIGINT AS _weight, 0::BIGINT AS _lsn, false AS _log FROM arrived"
             files.append(file())

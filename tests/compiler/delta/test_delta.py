@@ -23,7 +23,7 @@ SLOW = settings(max_examples=250, deadline=None, suppress_health_check=list(Heal
 @given(queries(), databases())
 def test_delta_is_after_minus_before(q: Relation, db: Database) -> None:
     note(notation.tree(q))
-    delta = Deltas(frozenset(TABLES)).of(q)
+    delta = Deltas(frozenset(TABLES)).delta(q)
     note(notation.tree(delta))
     assert evaluate(delta, db) == add(evaluate(after(q), db), scaled(evaluate(before(q), db), -1))
 
@@ -32,7 +32,7 @@ def test_delta_is_after_minus_before(q: Relation, db: Database) -> None:
 @given(queries(), databases())
 def test_tables_that_did_not_change_have_no_terms(q: Relation, db: Database) -> None:
     db.delta.pop("public.s")
-    delta = Deltas(frozenset({"public.r"})).of(q)
+    delta = Deltas(frozenset({"public.r"})).delta(q)
     assert evaluate(delta, db) == add(evaluate(after(q), db), scaled(evaluate(before(q), db), -1))
 
 

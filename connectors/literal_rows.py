@@ -27,7 +27,7 @@ class ValueOutOfRange(TidemarkError):
     column: str
 
 
-def typed(rows: pa.Table, t: Table) -> pa.Table:
+def parsed(rows: pa.Table, t: Table) -> pa.Table:
     """Staged rows in parts, with interval columns as Arrow intervals and array columns as lists of text, keys
     included."""
     named = [(f"c{i}", c) for i, c in enumerate(t.columns)]
