@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import sqlglot
 from sqlglot import exp
@@ -98,7 +98,8 @@ def mirror_name(table: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`place`, `oid` and `modifier` are attnum, atttypid and atttypmod of the server's, if known."""
+    """`place`, `oid` and `modifier` are attnum, atttypid and atttypmod of the server's, if known; `altered` is the
+    transaction that altered it last, when the table was copied."""
 
     name: str
     type: Type
@@ -107,13 +108,15 @@ class Column:
     place: int = 0
     oid: int = 0
     modifier: int = -1
+    altered: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A source table. `identity` is Postgres' replica identity: default, full, index or nothing. `generated` columns
     are not sent, and so not in `columns`; `form` is inheritance, partitions or unlogged where the table is of that
-    form; `oid` is the server's, if known. `deferrable`: two rows may have one key within a transaction."""
+    form; `oid` is the server's, if known. `deferrable`: two rows may have one key within a transaction.
+    `files`: by oid, the files of the table and its partitions when it was copied."""
 
     schema: str
     name: str
@@ -125,6 +128,7 @@ class Table:
     form: str = ""
     oid: int = 0
     deferrable: bool = False
+    files: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
     @property
     def mirror(self) -> str:

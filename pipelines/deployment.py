@@ -162,6 +162,7 @@ def _table(t: dict[str, Any]) -> Table:
             c.get("place", 0),
             c.get("oid", 0),
             c.get("modifier", -1),
+            c.get("altered", 0),
         )
         for c in t["columns"]
     )
@@ -176,6 +177,7 @@ def _table(t: dict[str, Any]) -> Table:
         t.get("form", ""),
         t.get("oid", 0),
         t.get("deferrable", False),
+        tuple(map(tuple, t.get("files", ()))),
     )
 
 

@@ -49,6 +49,7 @@ class Warehouse:
         self.prepared: dict[
             tuple[str, tuple[str, ...], frozenset[str], frozenset[str], frozenset[str], Same, bool], Prepared
         ] = {}  # by engine, views, changed tables, large mirrors, folded states, what is as it was, and leaving keys
+        self.noted = deployment.catalog  # as it was stored
         self.folding = Folding()
         self.lock, self.opening = threading.Lock(), threading.RLock()
         self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
@@ -127,6 +128,13 @@ class Warehouse:
         for engine in self.used_engines():
             for e in altered:
                 self._refuse(engine, e)
+
+    def keep_notes(self) -> None:
+        """Keep what a look at the source's catalog noted of the tables."""
+        with self.lock:
+            if self.deployment.catalog is not self.noted:
+                self.noted = self.deployment.catalog
+                deployments.save(self.path, self.deployment)
 
     def _refuse(self, engine: str, e: ValueOutOfRange | TableChanged) -> bool:
         """Whether anything was kept of it until now."""

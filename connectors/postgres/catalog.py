@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import psycopg
 
 from compiler.catalog import Catalog, Column, Table, parse_type
+from connectors.postgres.files import noted, stored
 
 TABLES = """
 SELECT n.nspname, c.relname, c.relreplident::text, c.oid::bigint,
@@ -161,4 +162,5 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
             oid,
             deferrable,
         )
-    return Catalog(tables, tuple(path))
+    where = stored(conn, [t.oid for t in tables.values()])
+    return Catalog({k: noted(t, where[t.oid]) if t.oid in where else t for k, t in tables.items()}, tuple(path))

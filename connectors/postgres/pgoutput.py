@@ -61,6 +61,7 @@ class Decoded:
     truncated: dict[int, tuple[int, int]] = field(default_factory=dict)  # oid → last (seq, commit LSN)
     transactions: int = 0
     rows: int = 0
+    announced: set[int] = field(default_factory=set)  # oids of the tables whose form was told: it may be another one
 
 
 def be(buf: npt.NDArray[np.uint8], at: I64, width: int) -> I64:
@@ -123,6 +124,7 @@ class Decoder:
             if seen.get(r.oid, r) != r:
                 cuts.append(int(i))
             seen[r.oid] = r
+            out.announced.add(r.oid)
             told.append((int(i), r))
         for i in np.flatnonzero(kinds == ord("T")):
             s = int(starts[i])

@@ -17,7 +17,7 @@ from connectors.changed import TableChanged
 from connectors.engine import Engine, EngineFailure
 from connectors.failpoints import reach
 from connectors.literal_rows import ValueOutOfRange
-from connectors.postgres.connection import current_lsn
+from connectors.postgres.connection import connect, current_lsn
 from connectors.postgres.origin import LastCommit
 from connectors.postgres.pgoutput import Decoded
 from connectors.postgres.snapshot import SharedSnapshot
@@ -27,7 +27,7 @@ from pipelines import folding
 from pipelines.applying.changes import ChangeDecoder, open_changes
 from pipelines.applying.freshness import Freshness
 from pipelines.applying.ledger import Ledger
-from pipelines.applying.unaltered import explained
+from pipelines.applying.unaltered import check_deployed, explained
 from pipelines.applying.worker import Work, Worker
 from pipelines.warehouse import Warehouse
 
@@ -158,6 +158,7 @@ class Capture:
         start = time.perf_counter()
         decoded = self.decoder.decode(got.frames)
         reach("capture.decoded")
+        self._look_at(decoded.announced)
         rows = 0
         for e in self.engines:
             if got.end <= self.ledger.given[e] and e in self.workers:
@@ -174,6 +175,14 @@ class Capture:
         self.took = time.perf_counter() - start
         self.unfolded, self.applied_at = True, time.monotonic()
         return BatchDone(got.changes, rows, self.took, got.end, len(got.xids), sum(map(len, got.frames)))
+
+    def _look_at(self, announced: set[int]) -> None:
+        """The stream tells a table's form before its first row, and after whatever may have altered it: whether its
+        rows were computed anew is for the catalog to say."""
+        d = self.warehouse.deployment
+        if announced & {t.oid for t in d.catalog}:
+            with connect(self.warehouse.config.source.dsn) as conn:
+                self.follow(check_deployed(conn, d))
 
     def _apply(self, engine: str, decoder: ChangeDecoder, decoded: Decoded, end: int, last: LastCommit | None) -> int:
         """Rows landed. Views that fail on this batch, or read what is refused or was altered, are set aside, and it

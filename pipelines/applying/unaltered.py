@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import psycopg
 
 from compiler.catalog import Table
@@ -9,9 +11,10 @@ from connectors.changed import TableChanged
 from connectors.postgres.altered import alterations, check_marks, check_publication
 from connectors.postgres.catalog import sent_columns
 from connectors.postgres.connection import connect
+from connectors.postgres.files import moved
 from connectors.postgres.origin import check_slot
 from pipelines.deployment import Deployment
-from pipelines.refused import ALL, parts, watched
+from pipelines.refused import ALL, parts, qualified, watched
 
 
 def check_source(dsn: str, d: Deployment, frontier: int | None = None) -> list[TableChanged]:
@@ -27,7 +30,10 @@ def check_source(dsn: str, d: Deployment, frontier: int | None = None) -> list[T
 
 def check_deployed(conn: psycopg.Connection, d: Deployment) -> list[TableChanged]:
     """What was altered of the tables and columns that are kept. Raises TableChanged where the publication is not what
-    it was for the others."""
+    it was for the others.
+
+    Where rows are elsewhere and still the same, as after VACUUM FULL, this is noted in `d`.
+    """
     for attempt in range(2):
         tables = watched(d)
         found = alterations(conn, tables)
@@ -40,7 +46,23 @@ def check_deployed(conn: psycopg.Connection, d: Deployment) -> list[TableChanged
         except TableChanged:  # a table may have been dropped between the two questions
             if attempt:
                 raise
-    return found
+    others, noted = moved(conn, tables)
+    if noted:
+        _note(d, noted)
+    return [*found, *others]
+
+
+def _note(d: Deployment, noted: list[Table]) -> None:
+    """Put the notes of these tables, which may lack columns, in the place of the former ones. The list is replaced, not
+    changed: another thread may be saving it."""
+    anew = {qualified(t): t for t in noted}
+    d.catalog = [_noted(t, anew[qualified(t)]) if qualified(t) in anew else t for t in d.catalog]
+
+
+def _noted(t: Table, again: Table) -> Table:
+    altered = {c.name: c.altered for c in again.columns}
+    columns = tuple(replace(c, altered=altered.get(c.name, c.altered)) for c in t.columns)
+    return replace(t, columns=columns, files=again.files)
 
 
 def explained(dsn: str, change: TableChanged) -> list[TableChanged]:

@@ -103,9 +103,8 @@ def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
         if f"{t.schema}.{t.name}" in used:
             if t.form == "partitions":
                 out.append(
-                    f"{t.schema}.{t.name} is partitioned: TRUNCATE of one partition, and attaching, detaching or "
-                    f"dropping one, are not "
-                    "sent by Postgres; after these, run tidemark deploy --resync"
+                    f"{t.schema}.{t.name} is partitioned: a TRUNCATE that names all of its partitions, and not the "
+                    "table, is not sent by Postgres, and not noticed; after it, run tidemark deploy --resync"
                 )
             for c in t.columns:
                 if c.type.name == "opaque":

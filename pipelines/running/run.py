@@ -42,6 +42,7 @@ def run(
             warehouse.check_states()
             warehouse.finish_deploy()
             warehouse.follow(check_source(config.source.dsn, warehouse.deployment))
+            warehouse.keep_notes()
             drop_former(config.source.dsn, config.warehouse_path, warehouse.deployment)
             if once:
                 catch_up(config, warehouse)
@@ -120,6 +121,7 @@ class Run:
             if not self.capture.batch:
                 self.server.eviction.turn()
             self.capture.follow(self.watch.check())
+            self.warehouse.keep_notes()
         except HEALS as e:
             self._reconnect(e)
         self._tell()

@@ -51,6 +51,10 @@ ALTERED: dict[str, tuple[str, set[str], dict[str, str]]] = {
     "rename": ("ALTER TABLE t RENAME b TO b2", B, {"by_b": "SELECT b2 AS b, count(*) AS n FROM t GROUP BY b2"}),
     "retype": ("ALTER TABLE t ALTER b TYPE bigint", B, {}),
     "retype to text": ("ALTER TABLE t ALTER b TYPE text", B, {}),
+    "computed anew": ("ALTER TABLE t ALTER b TYPE int USING b * 2", B, {}),
+    "rewritten": ("VACUUM FULL t", set(), {}),
+    "a default": ("ALTER TABLE t ALTER b SET DEFAULT 3", set(), {}),
+    "unused computed anew": ("ALTER TABLE t ALTER unused TYPE text USING unused || '!'", set(), {}),
     "added again": ("ALTER TABLE t DROP b; ALTER TABLE t ADD b int DEFAULT 3", B, {}),
     "swapped": (
         "ALTER TABLE t RENAME a TO c; ALTER TABLE t RENAME b TO a; ALTER TABLE t RENAME c TO b",

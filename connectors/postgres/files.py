@@ -1,0 +1,119 @@
+"""Rows that come, go or change without a change in the stream: tables that were rewritten, and partitions that were
+attached, detached, dropped, rewritten, or truncated by their own names.
+
+Postgres gives a table another file when it is rewritten or truncated, and notes in its catalog which transaction
+altered a column last. A rewrite that computes values anew (`ALTER … TYPE … USING`) does both at once; VACUUM FULL and
+TRUNCATE leave columns alone. Partitions have files of their own: of a new one the catalog tells whether it was made as
+a partition, so that the stream has all its rows, or had rows before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import psycopg
+
+from compiler.catalog import Table
+from connectors.changed import TableChanged, changed
+
+FILES = """
+WITH RECURSIVE tree (root, oid, made) AS (
+  SELECT o, o, true FROM unnest(%s::oid[]) o
+  UNION ALL
+  SELECT tree.root, i.inhrelid, i.xmin = t.xmin AND NOT EXISTS (
+    SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND a.xmin = i.xmin
+      AND a.cmin::text::bigint > t.cmin::text::bigint AND a.cmin::text::bigint <= i.cmin::text::bigint)
+  FROM tree JOIN pg_inherits i ON i.inhparent = tree.oid JOIN pg_class c ON c.oid = i.inhrelid
+  JOIN pg_type t ON t.oid = c.reltype)
+SELECT tree.root::bigint, c.oid::bigint, CASE WHEN c.relkind = 'r' THEN c.relfilenode::bigint ELSE 0 END,
+  c.xmin::text::bigint, made
+FROM tree JOIN pg_class c ON c.oid = tree.oid ORDER BY 1, 2
+"""
+COLUMNS = """
+SELECT attrelid::bigint, attname::text, xmin::text::bigint FROM pg_attribute
+WHERE attrelid = ANY (%s::oid[]) AND attnum > 0 AND NOT attisdropped
+"""
+
+
+@dataclass
+class Stored:
+    """Where a table's rows are: by oid the file of each of its parts, the transaction that made its entry, and whether
+    it was made as a part; and by name the transaction that altered each column last."""
+
+    files: dict[int, int] = field(default_factory=dict)
+    entries: dict[int, int] = field(default_factory=dict)
+    made: set[int] = field(default_factory=set)
+    columns: dict[str, int] = field(default_factory=dict)
+
+
+def stored(conn: psycopg.Connection, oids: Iterable[int]) -> dict[int, Stored]:
+    """By oid of the table."""
+    wanted = list(oids)
+    out: dict[int, Stored] = {}
+    if not wanted:
+        return out
+    for root, oid, file, entry, made in conn.execute(FILES, (wanted,)).fetchall():
+        s = out.setdefault(root, Stored())
+        s.files[oid], s.entries[oid] = file, entry
+        if made:
+            s.made.add(oid)
+    for root, name, altered in conn.execute(COLUMNS, (wanted,)).fetchall():
+        out.setdefault(root, Stored()).columns[name] = altered
+    return out
+
+
+def noted(t: Table, s: Stored) -> Table:
+    """The table with where its rows are."""
+    columns = tuple(replace(c, altered=s.columns.get(c.name, c.altered)) for c in t.columns)
+    return replace(t, columns=columns, files=tuple(sorted(s.files.items())))
+
+
+def moved(conn: psycopg.Connection, tables: Iterable[Table]) -> tuple[list[TableChanged], list[Table]]:
+    """Of tables as they were noted: those whose rows are others by now, and those to be noted anew. One of which an
+    earlier version noted nothing is noted, and looked at from then on."""
+    watched = [t for t in tables if t.oid]
+    now = stored(conn, [t.oid for t in watched])
+    found, anew = [], []
+    for t in watched:
+        if t.oid not in now:
+            continue  # it is gone, which others tell
+        if t.files and (other := _other_rows(t, now[t.oid])) is not None:
+            found.append(other)
+        elif _notes(again := noted(t, now[t.oid])) != _notes(t):
+            anew.append(again)
+    return found, anew
+
+
+def _notes(t: Table) -> tuple[object, ...]:
+    return t.files, tuple(c.altered for c in t.columns)
+
+
+def _other_rows(t: Table, now: Stored) -> TableChanged | None:
+    was, name = dict(t.files), f'"{t.schema}.{t.name}"'
+    parts = set(was) - {t.oid}
+    rewritten = {oid for oid, file in was.items() if now.files.get(oid, file) != file}
+    altered = tuple(c.name for c in t.columns if c.altered and now.columns.get(c.name, c.altered) != c.altered)
+    if rewritten and altered:
+        return changed(
+            t,
+            f'column "{altered[0]}" of {name} was altered, and the table rewritten',
+            "Its values may have been computed anew, which is not in the stream.",
+            columns=altered,
+        )
+    if parts - set(now.files):
+        return changed(t, f"a partition of {name} was detached or dropped", "Postgres does not send its rows' leaving.")
+    if set(now.files) - set(was) - now.made:
+        return changed(t, f"a partition with rows of its own was attached to {name}", "Postgres does not send them.")
+    if rewritten - {t.oid} and not _all_at_once(was, rewritten, now):
+        return changed(
+            t,
+            f"a partition of {name} was truncated or rewritten",
+            "Postgres does not send a TRUNCATE of one partition, and tells it from VACUUM FULL by nothing.",
+        )
+    return None
+
+
+def _all_at_once(was: dict[int, int], rewritten: set[int], now: Stored) -> bool:
+    """Whether all parts have other files by one transaction: a TRUNCATE of the whole table, which is sent."""
+    return rewritten == {oid for oid, file in was.items() if file} and len({now.entries[o] for o in rewritten}) == 1
