@@ -186,9 +186,9 @@ def demo(seconds: int, spark: bool, keep: bool) -> None:
 def deploy(project: Path, keep_going: bool, resync: bool, as_json: bool) -> None:
     """Publication, slot, snapshot, states and views, to match views/*.sql."""
     from pipelines.config import load_config
-    from pipelines.deploying import deploy as run
     from pipelines.progress import deploying
     from pipelines.project import refuse
+    from pipelines.running import deploying as run
 
     with deploying(quiet=as_json) as (progress, say):
         done = run.deploy(load_config(project), keep_going, progress, say, resync)

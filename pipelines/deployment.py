@@ -196,6 +196,6 @@ def locked(path: Path) -> Iterator[None]:
             raise WarehouseBusy(
                 f"the warehouse {path} is in use by another tidemark",
                 code="warehouse_in_use",
-                hint="Stop the running pipeline first; query, export, status and verify work beside it.",
+                hint="Wait until it has ended; a pipeline that runs has to be stopped for this.",
             ) from e
         yield

@@ -105,6 +105,10 @@ class RemoteReader:
     def verify(self, views: list[str], repair: bool) -> list[dict[str, Any]]:
         return list(self.ask("verify", views=views, repair=repair)[0]["results"])
 
+    def deploy(self, keep_going: bool) -> dict[str, Any]:
+        """Bring the pipeline in line with views/: what became of each view, and warnings."""
+        return dict(self.ask("deploy", keep_going=keep_going)[0]["deployed"])
+
 
 def connect_running(path: Path) -> RemoteReader | None:
     """A connection to the pipeline that runs the warehouse, None when there is none."""

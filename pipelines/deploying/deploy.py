@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from compiler.catalog import Catalog
@@ -31,31 +32,27 @@ class Deployed:
     warnings: list[str] = field(default_factory=list)
 
 
+Say = Callable[[str], None]
+
+
 def deploy(
     config: Config,
     keep_going: bool = False,
     progress: Progress = lambda *_: None,
-    say: Callable[[str], None] = lambda _: None,
+    say: Say = lambda _: None,
     resync: bool = False,
+    held: bool = False,
 ) -> Deployed:
     """Bring the warehouse in line with views/; raises the errors of all that are refused unless `keep_going`.
 
     With `resync` the tables whose changes were lost are copied again: those that the publication left out for a
-    while, or all.
+    while, or all. `held`: this process has the warehouse already.
     """
-    with connect(config.source.dsn) as conn:
-        catalog = load_catalog(conn)
-        views = compile_project(
-            read_views(config.views_path), catalog, config.defaults.engine, config.defaults.strategy
-        )
-        check_tables(views, catalog)
-        check_capture(views, catalog, config.source.capture)
-        place(conn, [v for v in views if v.error is None], config)
+    catalog, views = compiled(config)
     if not keep_going:
         refuse(views)
     good = [v for v in views if v.error is None]
-    warnings: list[str] = []
-    with deployments.locked(config.warehouse_path):
+    with nullcontext() if held else deployments.locked(config.warehouse_path):
         found = deployments.load(config.warehouse_path)
         if found is None:
             check_leftovers(config)
@@ -73,6 +70,19 @@ def deploy(
             redeploy(config, found, good, catalog, progress, say, keep_going)
         warnings = _orphans(config) + _outgrown(config, good)
     return Deployed(views, warnings + _warnings(good, catalog))
+
+
+def compiled(config: Config) -> tuple[Catalog, list[Compiled]]:
+    """The source's catalog, and every view over it; one that is refused carries its error."""
+    with connect(config.source.dsn) as conn:
+        catalog = load_catalog(conn)
+        views = compile_project(
+            read_views(config.views_path), catalog, config.defaults.engine, config.defaults.strategy
+        )
+        check_tables(views, catalog)
+        check_capture(views, catalog, config.source.capture)
+        place(conn, [v for v in views if v.error is None], config)
+    return catalog, views
 
 
 def _orphans(config: Config) -> list[str]:

@@ -32,6 +32,11 @@ class Log:
         aside = sum(bool(v.set_aside) for v in views)
         self._say("info", "started", slot=slot, views=len(views), set_aside=aside, **engines, **extra)
 
+    def deployed(self, views: list[ViewInfo], frontiers: Mapping[str, int], seconds: float) -> None:
+        engines = {e: format_lsn(f) for e, f in frontiers.items()}
+        aside = sum(bool(v.set_aside) for v in views)
+        self._say("info", "deployed", views=len(views), set_aside=aside, seconds=round(seconds, 1), **engines)
+
     def batches(
         self,
         batches: int,

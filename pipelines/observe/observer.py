@@ -57,6 +57,13 @@ class Observer:
         if self._log:
             self._log.started(slot, views, frontiers, listen)
 
+    def deployed(self, views: Iterable[ViewInfo], frontiers: Mapping[str, int], seconds: float) -> None:
+        """Views came, went or changed, in so many seconds."""
+        views = list(views)
+        self.state.deployed(views, frontiers)
+        if self._log:
+            self._log.deployed(views, frontiers, seconds)
+
     def turn(self) -> None:
         """Every turn of the loop, with or without a batch, also while it waits to connect again."""
         self.state.beat()

@@ -62,6 +62,15 @@ class RunState:
             self._moved = self._monotonic()
             self._pace = Pace(self._moved)
 
+    def deployed(self, views: Iterable[ViewInfo], frontiers: Mapping[str, int]) -> None:
+        """Views and engines are others than before; those that stay are as fresh as they were."""
+        with self._lock:
+            self._moved = self._monotonic()
+            self._engines = {e: _Engine(f, self._engines.get(e, _Engine()).fresh_at) for e, f in frontiers.items()}
+            self._views = {v.view: v for v in views}
+            self._refresh = {v: s for v, s in self._refresh.items() if v in self._views}
+            self._partial = {v: s for v, s in self._partial.items() if v in self._views}
+
     def beat(self) -> None:
         """The loop's thread has turned: on every turn, also while it waits to connect again."""
         with self._lock:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import tenacity
 
@@ -16,12 +17,14 @@ from pipelines.applying.capture import BatchDone, Capture
 from pipelines.applying.catching_up import HEALS, catch_up, limits
 from pipelines.applying.source_watch import SourceWatch
 from pipelines.applying.unaltered import check_source
-from pipelines.config import Config
+from pipelines.config import Config, load_config
+from pipelines.deploying.deploy import deploy
 from pipelines.deploying.source_objects import drop_former
 from pipelines.observe.health import HealthLimits
 from pipelines.observe.http import start as listen
 from pipelines.observe.observer import Observer, refresh_seconds, views_of
 from pipelines.observe.reason import reason, stored
+from pipelines.running.deploying import outcome_of
 from pipelines.running.server import Server
 from pipelines.warehouse import Warehouse
 
@@ -35,21 +38,36 @@ def run(
     """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand, a
     second signal in it."""
     with deployments.locked(config.warehouse_path):
-        warehouse = Warehouse(config, deployments.require(config.warehouse_path))
+        warehouse = opened(config)
         try:
             if not warehouse.used_engines():
                 return
+            drop_former(config.source.dsn, config.warehouse_path, warehouse.deployment)
+            if once:
+                catch_up(config, warehouse)
+                return
+            going = Run(config, warehouse, observer or Observer(), show)
+            try:
+                going.forever()
+            finally:
+                warehouse = going.warehouse
+        finally:
+            warehouse.close()
+
+
+def opened(config: Config) -> Warehouse:
+    """What is deployed, ready to take the stream's changes; what was altered in the source is no longer kept."""
+    warehouse = Warehouse(config, deployments.require(config.warehouse_path))
+    try:
+        if warehouse.used_engines():
             warehouse.check_states()
             warehouse.finish_deploy()
             warehouse.follow(check_source(config.source.dsn, warehouse.deployment))
             warehouse.keep_notes()
-            drop_former(config.source.dsn, config.warehouse_path, warehouse.deployment)
-            if once:
-                catch_up(config, warehouse)
-            else:
-                Run(config, warehouse, observer or Observer(), show).forever()
-        finally:
-            warehouse.close()
+    except BaseException:
+        warehouse.close()
+        raise
+    return warehouse
 
 
 @dataclass
@@ -62,16 +80,16 @@ class Run:
     show: Callable[[Observer], None]
     stop: threading.Event = field(default_factory=threading.Event)
     remembered: float = 0.0
+    resting: bool = False  # no stream is open: a deploy is at work
+    ended: TidemarkError | None = None  # why none could be opened after it
 
     def forever(self) -> None:
         for s in (signal.SIGTERM, signal.SIGINT):
             signal.signal(s, self._asked)
         d = self.warehouse.deployment
-        capture = self.capture = Capture(self.warehouse, limits(self.config))
-        capture.landed = self._landed
-        self.warehouse.aside = lambda view, why: self.observer.set_aside(view, stored(why))
-        self.watch = SourceWatch(self.config.source.dsn, d, capture.freshness)
-        self.server = Server(self.config, self.warehouse, capture, self.observer)
+        self._capture()
+        capture = self.capture
+        self.server = Server(self.config, self.warehouse, capture, self.observer, self._deploy)
         m = self.config.metrics
         web = (
             listen(self.observer.state, m.listen, HealthLimits(m.healthy_seconds, m.ready_seconds))
@@ -85,7 +103,6 @@ class Run:
             {e: t for e, t in capture.fresh_at.items() if t},
             m.listen if web else "",
         )
-        self.watch.start()
         self.server.start()
         ended = "told to stop", False
         try:
@@ -93,7 +110,7 @@ class Run:
                 self._turn()
         except KeyboardInterrupt:
             ended = "interrupted", False
-            capture.abandon()
+            self.capture.abandon()
             raise
         except BaseException as e:
             ended = reason(e), True
@@ -103,9 +120,76 @@ class Run:
             self.watch.stop()
             if web:
                 web.stop()
-            capture.close()
-            self._remember()
+            if not self.resting:
+                self.capture.close()
+                self._remember()
             self.observer.stopped(*ended)
+
+    def _capture(self) -> None:
+        """Open the stream for the warehouse at hand, and watch the source beside it."""
+        self.warehouse.aside = lambda view, why: self.observer.set_aside(view, stored(why))
+        self.capture = Capture(self.warehouse, limits(self.config))
+        self.capture.landed = self._landed
+        self.watch = SourceWatch(self.config.source.dsn, self.warehouse.deployment, self.capture.freshness)
+        self.watch.start()
+
+    def _deploy(self, keep_going: bool) -> dict[str, Any]:
+        """Bring what runs in line with views/. Batches wait for it; whoever reads is answered from what there was,
+        until it is there."""
+        config = load_config(self.config.home)
+        if config.model_copy(update={"defaults": self.config.defaults}) != self.config:
+            raise TidemarkError(
+                "tidemark.toml was changed since the pipeline was started",
+                code="other_configuration",
+                detail="Only [defaults] is taken up by a pipeline that runs.",
+                hint="Stop the pipeline, deploy, and start it again.",
+            )
+        begun = time.monotonic()
+        self.watch.stop()
+        self.capture.close()
+        self._remember()
+        self.resting = True
+        try:
+            done = deploy(config, keep_going, lambda *_: self._beat(), lambda _: self._beat(), held=True)
+            self.config = config
+        except Exception:
+            self._go_on()
+            raise
+        self._go_on()
+        if self.resting:
+            return outcome_of(done)
+        self.observer.deployed(views_of(self.warehouse.deployment), self.capture.frontiers, time.monotonic() - begun)
+        return outcome_of(done)
+
+    def _beat(self) -> None:
+        self.observer.turn()
+        self.show(self.observer)
+
+    def _go_on(self) -> None:
+        """After a deploy, with what is deployed now."""
+        try:
+            try:
+                self._open_anew()
+            except HEALS as e:
+                self._reconnect(e, self._open_anew)
+        except TidemarkError as e:
+            self.ended = e
+            raise
+
+    def _open_anew(self) -> None:
+        warehouse, before = opened(self.config), self.warehouse
+        self.warehouse = warehouse
+        if not warehouse.used_engines():
+            self.stop.set()  # no view is left
+            return
+        try:
+            self._capture()
+        except BaseException:
+            self.warehouse = before
+            warehouse.close()
+            raise
+        self.server.take(warehouse, self.capture)
+        self.resting = False
 
     def _asked(self, *_: object) -> None:
         if self.stop.is_set():
@@ -118,6 +202,10 @@ class Run:
             self.capture.wanted = self.server.wanted
             self.capture.step(0.2, self.capture.missing)
             self.server.jobs.run()
+            if self.resting:
+                if self.ended is not None:
+                    raise self.ended
+                return
             if not self.capture.batch:
                 self.server.eviction.turn()
             self.capture.follow(self.watch.check())
@@ -126,7 +214,7 @@ class Run:
             self._reconnect(e)
         self._tell()
 
-    def _reconnect(self, error: TidemarkError) -> None:
+    def _reconnect(self, error: TidemarkError, again: Callable[[], None] | None = None) -> None:
         """Open the stream again, as often as it takes; what cannot heal is raised."""
         self.capture.stream.close()
         self.observer.source_away(reason(error))
@@ -145,7 +233,7 @@ class Run:
             sleep=self._pause,
         )
         try:
-            attempts(self.capture.reopen)
+            attempts(again or self.capture.reopen)
         except HEALS:
             if not self.stop.is_set():
                 raise

@@ -9,6 +9,7 @@ import secrets
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,23 +27,35 @@ from pipelines.asking.upquery import fill
 from pipelines.asking.uses import Uses
 from pipelines.config import Config
 from pipelines.observe.observer import Observer
+from pipelines.running.current import Current
 from pipelines.running.jobs import Jobs
 from pipelines.warehouse import Warehouse
 
 GREETING = 10.0  # seconds in which a stranger has to show the token
 CONNECTIONS = 64
 LEAVING = 5.0  # seconds that answers which are being made have, once the pipeline stops
+READS = ("query", "export", "sizes", "rows")
 AWAY = 10.0  # seconds that who waits for an LSN bears with a source that is away
 
 
 class Server:
-    """Listens on loopback; its port and a token are in the warehouse's run.json, readable by its owner only."""
+    """Listens on loopback; its port and a token are in the warehouse's run.json, readable by its owner only.
 
-    def __init__(self, config: Config, warehouse: Warehouse, capture: Capture, observer: Observer) -> None:
-        self.config, self.warehouse, self.capture, self.observer = config, warehouse, capture, observer
-        self.uses = Uses()
-        self.reader = LocalReader(warehouse, Asker(self._fill, self.uses))
-        self.eviction = Eviction(warehouse, self.uses, capture.rest)
+    `deploy`, on the loop's thread, brings what runs in line with views/, and tells what became of it.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        warehouse: Warehouse,
+        capture: Capture,
+        observer: Observer,
+        deploy: Callable[[bool], dict[str, Any]],
+    ) -> None:
+        self.config, self.observer, self.deploy = config, observer, deploy
+        self.uses, self.alone = Uses(), threading.Lock()
+        self.current = Current(LocalReader(warehouse, Asker(self._fill, self.uses)))
+        self._take(warehouse, capture)
         self.token = secrets.token_hex(16)
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.jobs = Jobs()
@@ -51,6 +64,15 @@ class Server:
         self.guests: dict[threading.Thread, socket.socket] = {}
         self.stopping = False
         self.path: Path = config.warehouse_path / FILE
+
+    def take(self, warehouse: Warehouse, capture: Capture) -> None:
+        """Answer from these from now on; the former warehouse is closed when nobody reads it any more."""
+        self.current.become(LocalReader(warehouse, Asker(self._fill, self.uses)))
+        self._take(warehouse, capture)
+
+    def _take(self, warehouse: Warehouse, capture: Capture) -> None:
+        self.warehouse, self.capture = warehouse, capture
+        self.eviction = Eviction(warehouse, self.uses, capture.rest)
 
     def start(self) -> None:
         fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -166,16 +188,9 @@ class Server:
             }, b""
 
     def _answer(self, op: str, args: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        if op == "query":
-            got = self.reader.answer(args["sql"], bool(args.get("internal")), bool(args.get("every_key")))
-            return {"filled": got.filled}, _ipc(got.rows)
-        if op == "export":
-            self.reader.export(args["view"], Path(args["path"]), args["format"], bool(args.get("every_key")))
-            return {}, b""
-        if op == "sizes":
-            return {"sizes": self.reader.sizes(args["view"])}, b""
-        if op == "rows":
-            return {"rows": self.reader.rows()}, b""
+        if op in READS:
+            with self.current.use() as reader:
+                return self._read(reader, op, args)
         if op == "state":
             return {"state": self.observer.state.snapshot()}, b""
         if op == "frontiers":
@@ -188,11 +203,25 @@ class Server:
         if op == "verify":
             from pipelines.verifying.verify import verify_with
 
-            results = verify_with(
-                self.config, self.warehouse, self.capture, args["views"], args["repair"], self.jobs.ask
-            )
+            with self.alone:
+                results = verify_with(
+                    self.config, self.warehouse, self.capture, args["views"], args["repair"], self.jobs.ask
+                )
             return {"results": [r.to_json() for r in results]}, b""
+        if op == "deploy":
+            with self.alone:
+                self.capture.stream.wake()
+                return {"deployed": self.jobs.ask(lambda: self.deploy(args["keep_going"]))}, b""
         raise TidemarkError(f"unknown request {op}", code="unknown_request")
+
+    def _read(self, reader: LocalReader, op: str, args: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        if op == "query":
+            got = reader.answer(args["sql"], bool(args.get("internal")), bool(args.get("every_key")))
+            return {"filled": got.filled}, _ipc(got.rows)
+        if op == "export":
+            reader.export(args["view"], Path(args["path"]), args["format"], bool(args.get("every_key")))
+            return {}, b""
+        return ({"sizes": reader.sizes(args["view"])} if op == "sizes" else {"rows": reader.rows()}), b""
 
     def _wait(self, lsn: int) -> None:
         """Until every engine holds what lies below `lsn`; raises SourceUnreachable where the source is away

@@ -1,0 +1,53 @@
+"""deploy, by whoever has the warehouse: the pipeline that runs it, between two batches, or this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.errors import TidemarkError
+from pipelines import deployment as deployments
+from pipelines.asking.client import connect_running
+from pipelines.config import Config
+from pipelines.deploying import deploy as stopped
+from pipelines.deploying.deploy import Deployed, Say, compiled
+from pipelines.deploying.initial_copy import Progress
+from pipelines.project import refuse
+
+
+def deploy(config: Config, keep_going: bool, progress: Progress, say: Say, resync: bool) -> Deployed:
+    """As `deploying.deploy`. Views are compiled here in any case, so that what is refused bothers no pipeline."""
+    running = connect_running(config.warehouse_path)
+    if running is None:
+        return stopped.deploy(config, keep_going, progress, say, resync)
+    with running:
+        if resync:
+            raise deployments.WarehouseBusy(
+                "tables are copied again by a pipeline that does not run",
+                code="warehouse_in_use",
+                detail=f"One has the warehouse {config.warehouse_path}, and its files take the place of others.",
+                hint="Stop it, and run tidemark deploy --resync; a table that was altered needs no more than deploy.",
+            )
+        views = compiled(config)[1]
+        if not keep_going:
+            refuse(views)
+        answer = running.deploy(keep_going)
+    outcome = {v["name"]: v for v in answer["views"]}
+    for v in views:
+        if v.error is None and v.name in outcome:
+            v.engine, v.location = outcome[v.name]["engine"], outcome[v.name]["location"]
+            v.error = _error(outcome[v.name]["error"])
+    return Deployed(views, answer["warnings"])
+
+
+def outcome_of(done: Deployed) -> dict[str, Any]:
+    """What the pipeline answers."""
+    views = [{"name": v.name, "engine": v.engine, "location": v.location, "error": _shown(v.error)} for v in done.views]
+    return {"views": views, "warnings": done.warnings}
+
+
+def _shown(e: TidemarkError | None) -> dict[str, str] | None:
+    return None if e is None else {"message": e.message, "detail": e.detail, "hint": e.hint, "code": e.code}
+
+
+def _error(shown: dict[str, str] | None) -> TidemarkError | None:
+    return None if shown is None else TidemarkError(**shown)
