@@ -38,7 +38,7 @@ from pipelines.deploying.source_objects import marked, publish
 from pipelines.deployment import Deployment
 from pipelines.kinds import KINDS
 from pipelines.project import Compiled, refuse
-from pipelines.refused import qualified, reads
+from pipelines.refused import ALL, qualified, reads
 from pipelines.warehouse import UNFINISHED, Warehouse
 
 
@@ -51,8 +51,10 @@ def redeploy(
     say: Callable[[str], None],
     keep_going: bool,
     again: AbstractSet[str] = frozenset(),
+    left: AbstractSet[str] = frozenset(),
 ) -> None:
-    """Bring what is deployed in line with the views; where that fails, it is as it was.
+    """Bring what is deployed in line with the views; where that fails, it is as it was. Views of `left` that are not
+    among them stay set aside.
 
     Tables are copied again of which a view reads a column that is not kept, or that was not there when they were
     copied; and those of `again`, whose changes were lost: the states that read these are filled again, too.
@@ -110,6 +112,8 @@ def redeploy(
     d.views = records(views)
     if bad and (lost := [v for v in old.views if v.name in {b.name for b in bad}]):
         d.views += [replace(v, error=v.error or str(b.error)) for v in lost for b in bad if b.name == v.name]
+    names_now = {v.name for v in d.views}
+    d.views += [v for v in old.views if v.name in left - names_now]
     warehouse = Warehouse(config, d)
     unfinished = config.warehouse_path / UNFINISHED
     try:
@@ -237,10 +241,9 @@ def _add_tables(
             reach("redeploy.caught_up")
             d.catalog = every
             kept = {t for ts in new.values() for t in ts} & {t for ts in lost.old.tables.values() for t in ts}
-            if kept:
-                deployments.save(
-                    config.warehouse_path, replace(d, status=deployments.RESYNC)
-                )  # until they are copied whole
+            if kept:  # until they are copied whole
+                halves = replace(d, status=deployments.RESYNC) if lost.tables else _without(d, kept, plans(warehouse))
+                deployments.save(config.warehouse_path, halves)
             for e, ts in new.items():
                 engine, tables = warehouse.engine(e), [d.table(t) for t in ts]
                 refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
@@ -262,6 +265,21 @@ def _add_tables(
     finally:
         snapshot.close()
     deployments.save(config.warehouse_path, replace(d, status=deployments.RESYNC) if lost.tables else d)
+
+
+def _without(d: Deployment, tables: AbstractSet[str], maintained: dict[str, list[ViewPlan]]) -> Deployment:
+    """What is deployed if no more comes of copying these tables again: they are not kept, and views that read them are
+    set aside, until they are copied once more."""
+    why = "It was being copied again, and that was not finished."
+    hit = {p.view for some in maintained.values() for p in some if p.tables & tables}
+    refused = deepcopy(d.refused)
+    for e, ts in d.tables.items():
+        for t in tables & {*ts}:
+            refused.setdefault(e, {})[t] = {ALL: why}
+    views = [
+        replace(v, error=v.error or f"a table it reads is not kept: {why}") if v.name in hit else v for v in d.views
+    ]
+    return replace(d, refused=refused, views=views)
 
 
 def _frontier(config: Config, d: Deployment) -> int | None:

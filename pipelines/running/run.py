@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,15 +21,18 @@ from pipelines.applying.source_watch import SourceWatch
 from pipelines.applying.unaltered import check_source
 from pipelines.config import Config, load_config
 from pipelines.deploying.deploy import deploy
+from pipelines.deploying.heal import heal, might_heal
 from pipelines.deploying.source_objects import drop_former
 from pipelines.observe.health import HealthLimits
 from pipelines.observe.http import start as listen
 from pipelines.observe.observer import Observer, refresh_seconds, views_of
 from pipelines.observe.reason import reason, stored
 from pipelines.running.deploying import outcome_of
+from pipelines.running.healing import Healing
 from pipelines.running.server import Server
 from pipelines.warehouse import Warehouse
 
+log = logging.getLogger("tidemark")
 LONGEST = 15.0  # seconds between attempts to connect again
 REMEMBER = 5.0  # seconds between notes of how fresh the engines are
 
@@ -81,6 +86,7 @@ class Run:
     stop: threading.Event = field(default_factory=threading.Event)
     remembered: float = 0.0
     resting: bool = False  # no stream is open: a deploy is at work
+    healing: Healing = field(default_factory=Healing)
     ended: TidemarkError | None = None  # why none could be opened after it
 
     def forever(self) -> None:
@@ -144,22 +150,41 @@ class Run:
                 detail="Only [defaults] is taken up by a pipeline that runs.",
                 hint="Stop the pipeline, deploy, and start it again.",
             )
+        with self._rest():
+            done = deploy(config, keep_going, lambda *_: self._beat(), lambda _: self._beat(), held=True)
+            self.config = config
+        return outcome_of(done)
+
+    def _heal(self) -> None:
+        """Fill again what was set aside, where its cause is gone."""
+        begun = time.monotonic()
+        try:
+            if might_heal(self.config, self.warehouse.deployment):
+                with self._rest():
+                    heal(self.config, lambda *_: self._beat(), lambda _: self._beat())
+        except HEALS:
+            raise
+        except TidemarkError as e:
+            log.warning("what was set aside could not be filled again: %s: %s", e.message, e.detail)
+        self.healing.tried(time.monotonic() - begun)
+
+    @contextmanager
+    def _rest(self) -> Iterator[None]:
+        """With nothing at work on the warehouse; and then on, with what is deployed by then."""
         begun = time.monotonic()
         self.watch.stop()
         self.capture.close()
         self._remember()
         self.resting = True
         try:
-            done = deploy(config, keep_going, lambda *_: self._beat(), lambda _: self._beat(), held=True)
-            self.config = config
+            yield
         except Exception:
             self._go_on()
             raise
         self._go_on()
-        if self.resting:
-            return outcome_of(done)
-        self.observer.deployed(views_of(self.warehouse.deployment), self.capture.frontiers, time.monotonic() - begun)
-        return outcome_of(done)
+        if not self.resting:
+            d = self.warehouse.deployment
+            self.observer.deployed(views_of(d), self.capture.frontiers, time.monotonic() - begun)
 
     def _beat(self) -> None:
         self.observer.turn()
@@ -202,6 +227,8 @@ class Run:
             self.capture.wanted = self.server.wanted
             self.capture.step(0.2, self.capture.missing)
             self.server.jobs.run()
+            if not self.resting and self.healing.due(self.warehouse.deployment):
+                self._heal()
             if self.resting:
                 if self.ended is not None:
                     raise self.ended

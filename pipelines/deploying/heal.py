@@ -1,0 +1,75 @@
+"""Fill again what was set aside, once what stopped it is gone: a table that was altered, a value that no type held.
+
+Views are those that are deployed, not those of views/, which may be edited for a later deploy. A view that still
+cannot be stays set aside. Nothing else may change by it: where a view that is well would be another one by now
+(`SELECT *` of a table with a new column), it is left to a deploy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from compiler.catalog import Catalog
+from compiler.maintain.plan import ViewPlan
+from compiler.parse import parse_view
+from connectors.postgres.catalog import load_catalog
+from connectors.postgres.connection import connect
+from pipelines import deployment as deployments
+from pipelines.config import Config
+from pipelines.deploying.initial_copy import Progress
+from pipelines.deploying.location import sizes_of
+from pipelines.deploying.redeploy import redeploy
+from pipelines.deploying.unsuited import check_capture, check_tables
+from pipelines.deployment import Deployment
+from pipelines.project import Compiled, compile_project
+
+LARGEST = 1 << 30  # bytes of tables that are copied without being asked: batches wait meanwhile
+
+
+def might_heal(config: Config, d: Deployment) -> bool:
+    """Whether a view that is set aside could be by now, as far as the catalog tells."""
+    return bool(_able(config, d)[1])
+
+
+def heal(config: Config, progress: Progress, say: Callable[[str], None]) -> None:
+    """Fill again the views that could be."""
+    d = deployments.require(config.warehouse_path)
+    catalog, views = _able(config, d)
+    if views:
+        left = {v.name for v in d.views if v.error}
+        redeploy(config, d, views, catalog, progress, say, True, left=left)
+
+
+def _able(config: Config, d: Deployment) -> tuple[Catalog, list[Compiled]]:
+    """The source's catalog, and the views that can be; none where none that is set aside is among them, or where that
+    is not for a pipeline to do."""
+    with connect(config.source.dsn) as conn:
+        catalog = load_catalog(conn)
+        views, before = _compiled(d, catalog), _compiled(d, d.to_catalog())
+        check_tables(views, catalog)
+        check_capture(views, catalog, config.source.capture)
+        aside = {v.name for v in d.views if v.error}
+        again = [v for v in views if v.name in aside and v.error is None]
+        if not again or _others(views, before, aside) or sum(sizes_of(conn, again).values()) > LARGEST:
+            return catalog, []
+    return catalog, [v for v in views if v.error is None]
+
+
+def _compiled(d: Deployment, catalog: Catalog) -> list[Compiled]:
+    views = [Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in d.views]
+    compile_project(views, catalog, accepted=True)
+    for v, was in zip(views, d.views, strict=True):
+        v.engine, v.maintenance, v.reason, v.strategy = was.engine, was.maintenance, was.reason, was.strategy
+    return views
+
+
+def _others(views: list[Compiled], before: list[Compiled], aside: set[str]) -> bool:
+    """Whether a view that is well would be another one."""
+    return any(
+        v.name not in aside and (v.error is not None or _shape(v.plan) != _shape(b.plan))
+        for v, b in zip(views, before, strict=True)
+    )
+
+
+def _shape(plan: ViewPlan | None) -> tuple[object, ...]:
+    return (plan.outputs, [s.name for s in plan.states]) if plan is not None else ()
