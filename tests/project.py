@@ -11,7 +11,8 @@ import psycopg
 
 from pipelines import deployment
 from pipelines.config import Config, load_config
-from pipelines.deploying.deploy import Deployed, deploy
+from pipelines.deploying.deploy import Deployed
+from pipelines.running.deploying import deploy
 from pipelines.running.run import run
 from pipelines.verifying.verify import Verified, verify
 
@@ -63,7 +64,8 @@ class Project:
             c.execute(script.read_text().encode())
 
     def deploy(self, keep_going: bool = False) -> Deployed:
-        return deploy(self.config, keep_going)
+        """By the pipeline that runs, if there is one."""
+        return deploy(self.config, keep_going, lambda *_: None, lambda _: None, False)
 
     def catch_up(self) -> None:
         run(self.config, once=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.pipelines.running import running, until
+from tests.pipelines.schema_changes import PARTITIONS
 from tests.project import Project
 
 VIEWS = {
@@ -25,41 +26,6 @@ SCHEMA = (
     "INSERT INTO part SELECT i, 30, i FROM generate_series(1, 5) i",
     "INSERT INTO other SELECT i, i FROM generate_series(1, 9) i",
 )
-FILLED = "CREATE TABLE part_4 (LIKE part INCLUDING ALL); INSERT INTO part_4 VALUES (400, 4, 4)"
-# what is done, and whether the views of the table have to stop for it
-DONE = {
-    "made": ("CREATE TABLE part_4 PARTITION OF part FOR VALUES IN (4); INSERT INTO part VALUES (400, 4, 4)", False),
-    "made in another": (
-        "CREATE TABLE part_31 PARTITION OF part_3 FOR VALUES IN (3); INSERT INTO part VALUES (300, 3, 4)",
-        False,
-    ),
-    "made and altered": (
-        "BEGIN; CREATE TABLE part_4 PARTITION OF part FOR VALUES IN (4); ALTER TABLE part_4 ALTER v SET STATISTICS 7; "
-        "INSERT INTO part VALUES (400, 4, 4); COMMIT",
-        False,
-    ),
-    "attached": (f"{FILLED}|ALTER TABLE part ATTACH PARTITION part_4 FOR VALUES IN (4)", True),
-    "attached at once": (f"BEGIN; {FILLED}; ALTER TABLE part ATTACH PARTITION part_4 FOR VALUES IN (4); COMMIT", True),
-    "attached with partitions": (
-        "CREATE TABLE part_4 (LIKE part INCLUDING ALL) PARTITION BY LIST (k)|CREATE TABLE part_40 PARTITION OF part_4 "
-        "FOR VALUES IN (4); INSERT INTO part_4 VALUES (400, 4, 4)|ALTER TABLE part ATTACH PARTITION part_4 FOR VALUES "
-        "IN (4)",
-        True,
-    ),
-    "detached": ("ALTER TABLE part DETACH PARTITION part_2", True),
-    "dropped": ("DROP TABLE part_30", True),
-    "truncated": ("TRUNCATE part_2", True),
-    "truncated in another": ("TRUNCATE part_3", True),
-    "truncated whole": ("TRUNCATE part; INSERT INTO part VALUES (401, 1, 7)", False),
-    "computed anew": ("ALTER TABLE part ALTER v TYPE int USING v * 2", True),
-    "rewritten": ("VACUUM FULL part_1", True),  # which nothing tells from a TRUNCATE
-    "cleaned": ("VACUUM ANALYZE part", False),
-    "made, and dropped later": (
-        "CREATE TABLE part_4 PARTITION OF part FOR VALUES IN (4); INSERT INTO part VALUES (400, 4, 4)||DROP TABLE "
-        "part_4",
-        True,
-    ),
-}
 
 
 def project(database: str, home: Path) -> Project:
@@ -69,10 +35,10 @@ def project(database: str, home: Path) -> Project:
     return p
 
 
-@pytest.mark.parametrize("case", DONE)
+@pytest.mark.parametrize("case", PARTITIONS)
 def test_what_the_stream_does_not_tell_stops_the_views_that_read_it(case: str, database: str, tmp_path: Path) -> None:
     p = project(database, tmp_path)
-    done, stops = DONE[case]
+    done, stops = PARTITIONS[case]
     for while_stopped in done.split("||"):
         p.source(*while_stopped.split("|"))
         p.catch_up()
@@ -91,7 +57,7 @@ def test_it_is_noticed_while_the_pipeline_runs_with_the_next_row(case: str, data
     p = project(database, tmp_path)
     with running(p):
         p.source("UPDATE part SET v = v + 1")
-        for some in DONE[case][0].split("||"):
+        for some in PARTITIONS[case][0].split("||"):
             p.source(*some.split("|"), "INSERT INTO part VALUES (501, 1, 5)", "DELETE FROM part WHERE id = 501")
             p.command("query", "--wait", "SELECT count(*) FROM apart")
         until(lambda: {v.name for v in p.deployed.views if v.error} == {"by_k", "joined"}, "noticed", 5)

@@ -15,6 +15,8 @@ from compiler.ir.types import TEXT
 from pipelines.applying.unaltered import _uncertain
 from pipelines.asking.status import status
 from tests.pipelines.running import running, until
+from tests.pipelines.schema_changes import ALTERED
+from tests.pipelines.schema_changes_page import written
 from tests.project import Project
 
 VIEWS = {
@@ -38,54 +40,6 @@ AFTER = (
     "UPDATE u SET v = 'changed' WHERE k < 4",
     "DELETE FROM u WHERE k = 2",
 )
-A, B, T = {"by_a", "joined"}, {"by_b"}, {"by_a", "by_b", "joined", "moods"}
-NEW = "CREATE TABLE t (id int PRIMARY KEY, a int, b int, mood mood); INSERT INTO t SELECT 1, 2, 3, 'sad'"
-# what is done, the views that it stops, and how these read the table as it is now, where they have to
-ALTERED: dict[str, tuple[str, set[str], dict[str, str]]] = {
-    "add": ("ALTER TABLE t ADD more int DEFAULT 7", set(), {}),
-    "drop unused": ("ALTER TABLE t DROP unused", set(), {}),
-    "rename unused": ("ALTER TABLE t RENAME unused TO other", set(), {}),
-    "retype unused": ("ALTER TABLE t ALTER unused TYPE int USING length(unused)", set(), {}),
-    "unused dropped and added": ("ALTER TABLE t DROP unused; ALTER TABLE t ADD unused text", set(), {}),
-    "drop": ("ALTER TABLE t DROP b", B, {"by_b": "SELECT a AS b, count(*) AS n FROM t GROUP BY a"}),
-    "rename": ("ALTER TABLE t RENAME b TO b2", B, {"by_b": "SELECT b2 AS b, count(*) AS n FROM t GROUP BY b2"}),
-    "retype": ("ALTER TABLE t ALTER b TYPE bigint", B, {}),
-    "retype to text": ("ALTER TABLE t ALTER b TYPE text", B, {}),
-    "computed anew": ("ALTER TABLE t ALTER b TYPE int USING b * 2", B, {}),
-    "rewritten": ("VACUUM FULL t", set(), {}),
-    "a default": ("ALTER TABLE t ALTER b SET DEFAULT 3", set(), {}),
-    "unused computed anew": ("ALTER TABLE t ALTER unused TYPE text USING unused || '!'", set(), {}),
-    "added again": ("ALTER TABLE t DROP b; ALTER TABLE t ADD b int DEFAULT 3", B, {}),
-    "swapped": (
-        "ALTER TABLE t RENAME a TO c; ALTER TABLE t RENAME b TO a; ALTER TABLE t RENAME c TO b",
-        A | B,
-        {},
-    ),
-    "dropped, and another takes its name": (
-        "ALTER TABLE t DROP a; ALTER TABLE t RENAME b TO a",
-        A | B,
-        {"by_b": "SELECT a AS b, count(*) AS n FROM t GROUP BY a"},
-    ),
-    "passed on": (
-        "ALTER TABLE t RENAME b TO c; ALTER TABLE t RENAME a TO b",
-        A | B,
-        {
-            "by_a": "SELECT b AS a, count(*) AS n FROM t GROUP BY b",
-            "joined": "SELECT t.id, t.b AS a, u.v FROM t JOIN u ON u.k = t.b",
-        },
-    ),
-    "labels": ("ALTER TYPE mood ADD VALUE 'glad' BEFORE 'ok'", {"moods"}, {}),
-    "key": ("ALTER TABLE t DROP CONSTRAINT t_pkey; ALTER TABLE t ADD PRIMARY KEY (id, a)", T, {}),
-    "type of the key": ("ALTER TABLE t ALTER id TYPE bigint", T, {}),
-    "identity": (
-        "CREATE UNIQUE INDEX t_i ON t (a, id); ALTER TABLE t REPLICA IDENTITY USING INDEX t_i",
-        T,
-        {},
-    ),
-    "replaced": (f"DROP TABLE t; {NEW}", T, {}),
-    "renamed and replaced": (f"ALTER TABLE t RENAME TO t_old; {NEW}", T, {}),
-    "two in one": ("ALTER TABLE t DROP unused, ALTER b TYPE bigint, ADD c int", B, {}),
-}
 
 
 def of(case: str, text: str) -> str:
@@ -143,6 +97,34 @@ def follow(p: Project, cases: Iterable[str], first: Callable[[], None] = lambda:
 
 def test_what_is_altered_stops_the_views_that_read_it_and_a_deploy_mends_them(database: str, tmp_path: Path) -> None:
     follow(project(database, tmp_path, ALTERED), ALTERED)
+
+
+@pytest.mark.parametrize("some", range(4))
+def test_a_running_pipeline_follows_and_deploys(some: int, database: str, tmp_path: Path) -> None:
+    cases = list(ALTERED)[some::4]
+    p = project(database, tmp_path, cases)
+    with running(p) as process:
+        for case in cases:
+            p.source(*(of(case, x) for x in (*BEFORE, ALTERED[case][0], *AFTER)))
+        other = views(cases[0], {"other": ""})
+        done = p.command("query", "--wait", f"SELECT count(*) FROM {min(other)}")
+        assert done.returncode == 0, done.stderr
+        stops = {n for case in cases for n in views(case, dict.fromkeys(ALTERED[case][1], ""))}
+        until(lambda: set(stopped(p)) == stops, f"{stops} stop")
+        for case in cases:
+            p.write(views(case, ALTERED[case][2]))
+        p.deploy()
+        assert stopped(p) == {}
+        p.assert_equal()
+        last = ("DELETE FROM t WHERE id % 2 = 0", "UPDATE u SET v = v || '!'", "DELETE FROM u WHERE k = 1")
+        p.source(*(of(case, x) for case in cases for x in last))
+        p.assert_equal()
+        assert process.poll() is None
+
+
+def test_the_page_of_schema_changes_is_what_is_tested() -> None:
+    page = Path(__file__).parents[2] / "docs" / "schema-changes.md"
+    assert page.read_text() == written(), "write it again: python -m tests.pipelines.schema_changes_page"
 
 
 def test_what_the_catalog_tells_first_is_followed_too(database: str, tmp_path: Path) -> None:

@@ -1,0 +1,48 @@
+"""docs/schema-changes.md, from what is tested."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.pipelines.schema_changes import ALTERED, PARTITIONS
+
+HEAD = """# What becomes of an altered source
+
+Written by `python -m tests.pipelines.schema_changes_page` from what `tests/pipelines/test_schema_changes.py` and
+`test_partitions.py` do: each line is tried among inserts, updates and deletes while no pipeline runs, and while one
+does (of the partitions, some). What stops is set aside, and nothing else is; afterwards all views are compared with
+Postgres. What stopped is filled again by `tidemark deploy`, beside the pipeline that runs or without one, or by that
+pipeline itself (docs/decisions/schema-changes.md). Nothing here needs `teardown`.
+
+## A table
+`t (id int PRIMARY KEY, a int NOT NULL, b int, unused text, mood mood)`, of which views read `a`, `b` or `mood`, and
+not `unused`.
+
+| done | stops | the views say something else then |
+|---|---|---|
+"""
+PARTS = """
+## A partitioned table
+`part (id int, k int, v int)`, partitioned by `k`: `part_1`, `part_2`, and `part_3` with `part_30` below it.
+
+| done | stops |
+|---|---|
+"""
+
+
+def written() -> str:
+    """The page."""
+    lines = [
+        f"| {code(sql)} | {', '.join(sorted(stops)) or 'nothing'} | {', '.join(sorted(now)) or 'no'} |"
+        for sql, stops, now in ALTERED.values()
+    ]
+    parts = [f"| {code(sql)} | {'its views' if stops else 'nothing'} |" for sql, stops in PARTITIONS.values()]
+    return HEAD + "\n".join(lines) + "\n" + PARTS + "\n".join(parts) + "\n"
+
+
+def code(sql: str) -> str:
+    return f"`{sql.replace('||DROP', '; later DROP').replace('|', '; ')}`"
+
+
+if __name__ == "__main__":
+    (Path(__file__).parents[2] / "docs" / "schema-changes.md").write_text(written())
