@@ -224,9 +224,8 @@ def _add_tables(
     reach("redeploy.published")
     with connect(config.source.dsn) as conn:
         d.origin = marked(conn, d)
-    snapshot = ExportedSnapshot(
-        config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", [t.quoted for t in there], temporary=True
-    )
+    copied = [t.quoted for t in there if qualified(t) in again]
+    snapshot = ExportedSnapshot(config.source.dsn, f"tidemark_{uuid.uuid4().hex[:10]}", copied, temporary=True)
     d.origin = replace(
         d.origin, system=d.origin.system or snapshot.system, timeline=d.origin.timeline or snapshot.timeline
     )

@@ -136,6 +136,26 @@ def redeploy(s: Scene, t: Trial) -> None:
     s.must("deploy")
 
 
+def beside(s: Scene, t: Trial) -> None:
+    """A deploy that the running pipeline does: a view over a new table comes, and a table that was altered is copied
+    again. Nobody who reads the others meanwhile sees a half or an error."""
+    with Watching(s.project, s.load, s.row), s.load.working():
+        process = s.project.run(t.setting)
+        process.ready()
+        with psycopg.connect(s.project.dsn) as c:
+            c.execute("ALTER TABLE item ALTER kind TYPE int USING kind + 0")
+        s.project.add(LATER)
+        told = s.project.do("deploy")
+        got = process.end()
+    struck(s, t, got if t.action == "kill" else Told(told.code, got.text + told.text, told.seconds))
+    s.load.write(0.2)
+    s.must("deploy")
+    one_slot(s, t)
+    s.recover(str(t))
+    s.project.drop(LATER)
+    s.must("deploy")
+
+
 def resync(s: Scene, t: Trial) -> None:
     got = s.project.do("deploy", "--resync", failpoints=t.setting)
     if got.unknown:
@@ -157,5 +177,6 @@ BY_NAME: dict[str, Callable[[Scene, Trial], None]] = {
     "ask": ask,
     "deploy": deploy,
     "redeploy": redeploy,
+    "beside": beside,
     "resync": resync,
 }

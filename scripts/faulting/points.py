@@ -21,9 +21,9 @@ COMMANDS = {  # by the name, or its first part: what may pass it
     "local": ("run", "once", "deploy"),
     "local.rebuilt": ("once", "run"),
     "ask": ("ask",),
-    "snapshot": ("deploy", "redeploy", "verify", "resync"),
+    "snapshot": ("deploy", "redeploy", "verify", "resync", "beside"),
     "deploy": ("deploy",),
-    "redeploy": ("redeploy",),
+    "redeploy": ("redeploy", "beside"),
     "resync": ("resync",),
 }
 REWRITES = ("duckdb.rewrite", "duckdb.rewritten")
