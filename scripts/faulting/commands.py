@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 WORKS = {"duckdb": 20.0, "local": 20.0, "spark": 90.0}  # seconds in which a failpoint of `run` is to be passed
 
+RESTS = 12.0  # seconds in which one that rests has folded
+
 
 def struck(s: Scene, t: Trial, got: Told) -> bool:
     """Whether the failpoint struck; a command that goes on after an error has told of it."""
@@ -40,6 +42,20 @@ def run(s: Scene, t: Trial) -> None:
         process = s.project.run(t.setting)
         process.ready()
         deadline = time.monotonic() + WORKS[s.project.engine]
+        while not process.ended and time.monotonic() < deadline:
+            time.sleep(0.05)
+        got = process.end()
+    struck(s, t, got)
+    s.recover(str(t))
+
+
+def rest(s: Scene, t: Trial) -> None:
+    """A pipeline that has nothing to do for a while, and folds what waits in tails."""
+    with Watching(s.project, s.load, s.row):
+        process = s.project.run(t.setting)
+        process.ready()
+        s.load.write(0.5)
+        deadline = time.monotonic() + RESTS
         while not process.ended and time.monotonic() < deadline:
             time.sleep(0.05)
         got = process.end()
@@ -172,6 +188,7 @@ def resync(s: Scene, t: Trial) -> None:
 
 BY_NAME: dict[str, Callable[[Scene, Trial], None]] = {
     "run": run,
+    "rest": rest,
     "once": once,
     "verify": verify,
     "ask": ask,

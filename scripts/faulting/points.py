@@ -16,6 +16,8 @@ from faulting.schema import BULKS, FILL_BULK
 COMMANDS = {  # by the name, or its first part: what may pass it
     "capture": ("run", "once", "verify"),
     "duckdb": ("run", "once", "verify"),
+    "duckdb.folding": ("rest",),
+    "duckdb.folded": ("rest",),
     "spark": ("run", "once"),
     "spark.filled": ("deploy",),
     "local": ("run", "once", "deploy"),
