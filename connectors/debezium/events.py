@@ -54,6 +54,11 @@ class EventDecoder:
         self.relations = {oid: _relation(oid, t, tuple(c.name for c in t.columns)) for oid, t in self.tables.values()}
         self.unchanged = unchanged
 
+    def follow(self, tables: list[Table]) -> None:
+        """Other tables, or other columns of them, are wanted from now on."""
+        known = {oid for oid, _ in self.tables.values()}
+        self.tables = {(t.schema, t.name): (t.oid, t) for t in tables if t.oid in known}
+
     def decode(self, frames: list[bytes]) -> Decoded:
         """Events of whole transactions, in order, to columns."""
         out = Decoded()

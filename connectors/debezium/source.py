@@ -12,7 +12,7 @@ from psycopg import errors
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
-from connectors.changed import TableChanged
+from connectors.changed import changed
 from connectors.debezium.events import has_old_images
 from connectors.postgres.altered import check_tables
 from connectors.postgres.connection import SourceUnreachable, connect, describe, format_lsn, parse_lsn
@@ -101,19 +101,17 @@ class Source:
         for t in tables:
             found = now[(t.schema, t.name)]
             if found.identity != t.identity:
-                raise TableChanged(
+                raise changed(
+                    t,
                     f'the replica identity of "{t.schema}.{t.name}" was altered',
-                    code="table_changed",
-                    detail=f"It was {t.identity.upper()}, and is {found.identity.upper()}.",
-                    hint=AGAIN,
+                    f"It was {t.identity.upper()}, and is {found.identity.upper()}.",
                 )
             stricter = [c.name for c in t.columns if not c.not_null and c.name in found.not_null]
             if stricter and has_old_images(t):
-                raise TableChanged(
+                raise changed(
+                    t,
                     f'column "{stricter[0]}" of "{t.schema}.{t.name}" was made NOT NULL',
-                    code="table_changed",
-                    detail="Debezium reads older rows as if it had always been.",
-                    hint=AGAIN,
+                    "Debezium reads older rows as if it had always been.",
                 )
 
     def position(self) -> int:

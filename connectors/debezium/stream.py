@@ -11,6 +11,7 @@ from collections import deque
 from typing import Any
 
 from compiler.catalog import Table
+from connectors.changed import TableChanged
 from connectors.debezium.embedded import NAME, Embedded, properties
 from connectors.debezium.events import EventDecoder, end_of
 from connectors.debezium.source import Source
@@ -39,6 +40,8 @@ class DebeziumStream:
         self.held: deque[Transaction] = deque()  # received, and not admitted
         self.changed = threading.Condition()
         self.woken = False
+        self.again: Received | None = None  # received, and not given: a table was altered
+        self.decoders: list[EventDecoder] = []
         self.open: list[bytes] = []  # events of the transaction being received
         self.ready: deque[Transaction] = deque()
         self.size = 0  # bytes of those
@@ -56,7 +59,14 @@ class DebeziumStream:
             raise
 
     def decoder(self) -> EventDecoder:
-        return EventDecoder(self.tables, self.unchanged)
+        self.decoders.append(EventDecoder(self.tables, self.unchanged))
+        return self.decoders[-1]
+
+    def follow(self, tables: list[Table]) -> None:
+        """From now on these are kept, with these columns; events of others are none of ours."""
+        self.tables = tables
+        for d in self.decoders:
+            d.follow(tables)
 
     def close(self) -> None:
         with self.changed:
@@ -93,10 +103,14 @@ class DebeziumStream:
 
     def receive(self, limits: Limits, wait: float, until: int | None = None, admit: Admit | None = None) -> Received:
         """As `postgres.stream.Stream.receive`; raises TableChanged where a table is no longer what its events are
-        read as."""
-        out = self._receive(limits, wait, until, admit)
+        read as: what was received comes once more, when it is known by `follow`."""
+        out, self.again = self.again or self._receive(limits, wait, until, admit), None
         if out.frames:
-            self.source.check_unaltered(self.tables)
+            try:
+                self.source.check_unaltered(self.tables)
+            except TableChanged:
+                self.again = out
+                raise
         return out
 
     @property

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from psycopg import OperationalError, pq
 
+from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from connectors.alarm import Alarm
 from connectors.postgres.connection import SourceUnreachable
@@ -148,6 +149,9 @@ class Stream:
     def wake(self) -> None:
         """Let `receive` return, where it waits for a first transaction."""
         self.alarm.ring()
+
+    def follow(self, tables: list[Table]) -> None:
+        """Which tables are kept is for the decoder to know: bytes are given as they come."""
 
     def close(self) -> None:
         self.closed.set()

@@ -29,6 +29,7 @@ from pipelines.applying.freshness import Freshness
 from pipelines.applying.ledger import Ledger
 from pipelines.applying.unaltered import check_deployed, explained
 from pipelines.applying.worker import Work, Worker
+from pipelines.refused import watched
 from pipelines.warehouse import Warehouse
 
 __all__ = ["BatchDone", "Capture", "current_lsn"]
@@ -80,8 +81,9 @@ class Capture:
 
     def open(self, leaving: int = 0) -> None:
         """Open the stream where every engine's frontier is, once the source is known to go on from there."""
+        self.opened = False
         self.stream, self.decoders = open_changes(self.warehouse, self.follow, leaving)
-        self.decoder = self.decoders()
+        self.decoder, self.opened = self.decoders(), True
 
     def reopen(self) -> None:
         """After the stream broke: what was received and not given comes once more."""
@@ -119,6 +121,8 @@ class Capture:
             for e in self.engines:
                 self.rest(e)
             self.warehouse.follow(altered)
+            if self.opened:
+                self.stream.follow(watched(self.warehouse.deployment))
 
     @property
     def frontiers(self) -> dict[str, int]:
@@ -136,9 +140,14 @@ class Capture:
         """One batch; None when nothing arrived within `wait` seconds. One that failed before is applied again first."""
         if self.batch is None:
             self.stream.wanted = self.freshness.source_lsn
-            got = self.stream.receive(
-                replace(self.limits, collect=min(COLLECT * self.took, COLLECT_AT_MOST)), wait, until, admit
-            )
+            limits = replace(self.limits, collect=min(COLLECT * self.took, COLLECT_AT_MOST))
+            try:
+                got = self.stream.receive(limits, wait, until, admit)
+            except TableChanged as e:
+                if e.table is None or e.table not in watched(self.warehouse.deployment):
+                    raise
+                self.follow([e])
+                return None
             if not got.frames:
                 self._idle(got)
                 return None

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from compiler.catalog import Table
 from connectors.changed import TableChanged
 from connectors.postgres.connection import ANSWER, connect
 from connectors.postgres.origin import Continuity, LastCommit, check_server, check_slot
@@ -24,6 +25,7 @@ from pipelines.warehouse import Warehouse
 
 class ChangeStream(Protocol):
     """Whole transactions in commit order. `server_end` is how far it is known to be, `held` what was not given out yet.
+    `receive` may raise TableChanged, and gives what it had once `follow` is told what is kept now.
 
     `backend`: the process that serves it at the source, 0 where that is not known.
     """
@@ -40,6 +42,8 @@ class ChangeStream(Protocol):
     def receive(
         self, limits: Limits, wait: float, until: int | None = None, admit: Admit | None = None
     ) -> Received: ...
+
+    def follow(self, tables: list[Table]) -> None: ...
 
     def acknowledge(self, lsn: int) -> None: ...
 
