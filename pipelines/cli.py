@@ -48,9 +48,11 @@ def init(project: Path) -> None:
 
 
 @main.command()
+@click.option("--grants", is_flag=True, help="Print the SQL that lets this user do what the views need, and no more.")
 @click.pass_obj
-def check(project: Path) -> None:
+def check(project: Path, grants: bool) -> None:
     """Preflight: what about the source would stop or hurt a deployment."""
+    from connectors.postgres import grants as rights
     from connectors.postgres.catalog import load_catalog
     from connectors.postgres.connection import connect
     from connectors.postgres.preflight import preflight
@@ -67,8 +69,13 @@ def check(project: Path) -> None:
         catalog = load_catalog(conn)
         views = compile_project(read_views(config.views_path), catalog) if config.views_path.is_dir() else []
         tables = {t for v in views if v.plan is not None for t in v.plan.tables}
-        findings = preflight(conn, catalog, tables, found.slot if found else None)
-        findings += deployed(conn, found) if found else []
+        if grants:
+            read = [t for t in catalog.tables.values() if f"{t.schema}.{t.name}" in tables]
+            click.echo(rights.script(rights.grants(conn, read)))
+            return
+        there = found if found is not None and found.status != "snapshot" else None  # not one that came to nothing
+        findings = preflight(conn, catalog, tables, there.slot if there else None)
+        findings += deployed(conn, there) if there else []
         findings += unowned(orphans(conn, found))
         check_capture(views, catalog, config.source.capture)
     for f in findings:

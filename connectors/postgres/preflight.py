@@ -132,10 +132,9 @@ def _rights(conn: psycopg.Connection, catalog: Catalog, tables: set[str]) -> lis
             continue
         read, owner = _one(
             conn,
-            "SELECT has_table_privilege(%s::regclass, 'SELECT'), pg_has_role(relowner, 'USAGE') "
-            "FROM pg_class WHERE oid = %s::regclass",
-            t.quoted,
-            t.quoted,
+            "SELECT has_table_privilege(oid, 'SELECT'), pg_has_role(relowner, 'USAGE') FROM pg_class "
+            "WHERE oid = %s::oid",
+            t.oid,
         )
         if not read:
             out.append(
@@ -143,7 +142,7 @@ def _rights(conn: psycopg.Connection, catalog: Catalog, tables: set[str]) -> lis
                     "error",
                     f"user {user} may not read {name}",
                     "The first copy reads it.",
-                    f'GRANT SELECT ON "{t.schema}"."{t.name}" TO "{user}";',
+                    f'GRANT SELECT ON {t.quoted} TO "{user}";',
                 )
             )
         if not owner:
@@ -152,7 +151,7 @@ def _rights(conn: psycopg.Connection, catalog: Catalog, tables: set[str]) -> lis
                     "error",
                     f"user {user} does not own {name}",
                     "Only its owner can add a table to a publication.",
-                    f'ALTER TABLE "{t.schema}"."{t.name}" OWNER TO "{user}";',
+                    "tidemark check --grants prints what is needed.",
                 )
             )
     return out
