@@ -99,9 +99,9 @@ def test_what_is_altered_stops_the_views_that_read_it_and_a_deploy_mends_them(da
     follow(project(database, tmp_path, ALTERED), ALTERED)
 
 
-@pytest.mark.parametrize("some", range(4))
+@pytest.mark.parametrize("some", range(2))
 def test_a_running_pipeline_follows_and_deploys(some: int, database: str, tmp_path: Path) -> None:
-    cases = list(ALTERED)[some::4]
+    cases = list(ALTERED)[some::2]
     p = project(database, tmp_path, cases)
     with running(p) as process:
         for case in cases:
@@ -110,7 +110,14 @@ def test_a_running_pipeline_follows_and_deploys(some: int, database: str, tmp_pa
         done = p.command("query", "--wait", f"SELECT count(*) FROM {min(other)}")
         assert done.returncode == 0, done.stderr
         stops = {n for case in cases for n in views(case, dict.fromkeys(ALTERED[case][1], ""))}
-        until(lambda: set(stopped(p)) == stops, f"{stops} stop")
+        seen: set[str] = set()  # the pipeline fills them again after a while
+
+        def noticed() -> bool:
+            seen.update(stopped(p))
+            return seen >= stops
+
+        until(noticed, f"{stops} stop", 60)
+        assert seen == stops
         for case in cases:
             p.write(views(case, ALTERED[case][2]))
         p.deploy()
