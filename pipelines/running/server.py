@@ -33,7 +33,7 @@ from pipelines.warehouse import Warehouse
 
 GREETING = 10.0  # seconds in which a stranger has to show the token
 CONNECTIONS = 64
-LEAVING = 5.0  # seconds that answers which are being made have, once the pipeline stops
+LEAVING = 10.0  # seconds that answers which are being made have, once the pipeline stops
 READS = ("query", "export", "sizes", "rows")
 AWAY = 10.0  # seconds that who waits for an LSN bears with a source that is away
 

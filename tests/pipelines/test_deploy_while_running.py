@@ -28,7 +28,7 @@ SCHEMA = (
     "INSERT INTO account SELECT i, i % 7, 100 FROM generate_series(1, 500) i",
     "INSERT INTO later SELECT i, 1 + i % 500, 'n' || i FROM generate_series(1, 2000) i",
 )
-ENGINES = ["duckdb", pytest.param("spark", marks=pytest.mark.spark)]
+ENGINES = ["duckdb", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.slow])]
 
 
 def project(database: str, home: Path, engine: str = "duckdb") -> Project:
@@ -110,10 +110,11 @@ def test_views_and_tables_come_go_and_change_under_readers(engine: str, database
     assert "public.later" not in {t for ts in p.deployed.tables.values() for t in ts}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_deployed_changes_nothing(database: str, tmp_path: Path) -> None:
     p, wrong = project(database, tmp_path), list[object]()
     p.source("CREATE TABLE odd (id int PRIMARY KEY, v numeric)", "INSERT INTO odd VALUES (1, 1e-30)")
-    with running(p):
+    with running(p) as process:
         with busy(p, wrong):
             p.write({"bad": "SELECT nothing FROM account"})
             done = p.command("deploy")
@@ -122,7 +123,7 @@ def test_what_cannot_be_deployed_changes_nothing(database: str, tmp_path: Path) 
             done = p.command("deploy")
             assert done.returncode != 0 and "out of range" in done.stderr, done.stderr
             done = p.command("deploy", "--keep-going")
-            assert "out of range" in done.stderr, done.stderr
+            assert "out of range" in done.stderr, (done.stderr, process.poll(), process.communicate())
             told(p, "verify")
         (p.config.views_path / "bad.sql").unlink()
         told(p, "deploy")

@@ -117,9 +117,9 @@ def test_a_bad_query_is_an_error_and_the_pipeline_lives_on(project: Project) -> 
         assert total(project, "--wait") == 465
 
 
-def test_a_second_run_and_a_deploy_are_refused_beside_it(project: Project) -> None:
+def test_a_second_run_and_a_teardown_are_refused_beside_it(project: Project) -> None:
     with running(project):
-        for args in (("run", "--once"), ("run",), ("deploy",), ("teardown", "--yes")):
+        for args in (("run", "--once"), ("run",), ("teardown", "--yes")):
             done = project.command(*args)
             assert done.returncode == 3 and "in use by another tidemark" in done.stderr, (args, done)
         assert total(project, "--wait") == 465
