@@ -116,7 +116,7 @@ MUTATIONS: dict[str, Patch] = {
     "readers see rows as they were": swap(
         _Differentiation, "bag_at", lambda f: lambda self, s, at: s.read("before") if at == "after" else f(self, s, at)
     ),
-    "changes are taken by the innermost first": swap(_Differentiation, "of", unsorted),
+    "changes are taken by the innermost first": swap(_Differentiation, "program", unsorted),
     "states that read a column which changes are left alone": swap(
         _Differentiation, "moved", lambda f: lambda self, s: self.changed - set(self.same)
     ),
