@@ -22,7 +22,7 @@ SCHEMA = (
 )
 
 
-@pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
+@pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.slow])])
 @pytest.mark.parametrize("where", ["snapshot.chunk=kill:1", "snapshot.chunk=raise:1", "redeploy.copied=kill:1"])
 def test_it_is_copied_by_the_next_deploy(
     where: str, engine: str, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
