@@ -30,7 +30,15 @@ def deploy(config: Config, keep_going: bool, progress: Progress, say: Say, resyn
         views = compiled(config)[1]
         if not keep_going:
             refuse(views)
-        answer = running.deploy(keep_going)
+        try:
+            answer = running.deploy(keep_going)
+        except ConnectionError as e:
+            raise TidemarkError(
+                "the pipeline ended while it deployed",
+                code="stopped",
+                detail="It says why in its own log. What it had not finished is undone, or done, by the next command.",
+                hint="Run: tidemark deploy",
+            ) from e
     outcome = {v["name"]: v for v in answer["views"]}
     for v in views:
         if v.error is None and v.name in outcome:
