@@ -14,6 +14,7 @@ from compiler.ir.types import INT4, TEXT, is_padded
 from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
 from compiler.maintain.kept import Bag, Kept, Log, describe
 from compiler.maintain.program import Fetch, Program, Statement, Step
+from compiler.maintain.void import NEVER, void
 from dialects.dialect import Dialect, ident
 from dialects.lower import lowering
 from dialects.merge import taken
@@ -113,13 +114,15 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
                 s.rule,
                 s.state,
                 fetch_of(d, s),
+                void(s.relation),
             )
         )
     for c in p.changes:
         state = f"state.{c.state.name}"
         reading = (*reads(c.source), *([] if isinstance(c, Append | Clear) else [state]))
         sql = d.sql(taken(d, c))
-        out.append(Statement(_kind(c), c.state.name, sql, reading, state, c.rule, c.state.name))
+        nothing = NEVER if isinstance(c, Clear) else void(c.source)
+        out.append(Statement(_kind(c), c.state.name, sql, reading, state, c.rule, c.state.name, void=nothing))
     return out
 
 

@@ -11,12 +11,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
+from compiler.catalog import mirror_name
 from compiler.errors import CompilerBug
 from compiler.ir.evaluate import evaluate
+from compiler.ir.relation import Relation
 from compiler.ir.zset import Database, Row, ZSet, add
 from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
 from compiler.maintain.kept import COUNT, Accumulated, Kept, Lagging, Log, Recomputed
 from compiler.maintain.program import Program
+from compiler.maintain.void import void
 
 States = dict[str, ZSet]
 
@@ -41,17 +44,24 @@ def present(states: Iterable[Kept], found: States) -> States:
     return out
 
 
-def run(p: Program, db: Database, at_once: bool) -> States:
-    """The states after the batch `db.delta`; with `at_once` every change is computed before any is taken."""
+def run(p: Program, db: Database, at_once: bool, less: bool = False) -> States:
+    """The states after the batch `db.delta`; with `at_once` every change is computed before any is taken, with `less`
+    none is that is known to be empty (`void`)."""
     world = replace(db, states=dict(db.states), temps={})
+    nothing = {f"delta.{mirror_name(t)}" for t, rows in db.delta.items() if not rows}
+
+    def of(r: Relation) -> ZSet:
+        return {} if less and any(v <= nothing for v in void(r)) else evaluate(r, world)
+
     for s in p.steps:
-        rows = evaluate(s.relation, world)
+        rows = of(s.relation)
+        nothing |= set() if rows else {s.name}
         if not s.signed and any(w < 0 for w in rows.values()):
             raise CompilerBug(f"step {s.name} stores rows that are taken away, without their weights")
         world.temps[s.name] = rows
-    given = [evaluate(c.source, world) for c in p.changes] if at_once else None
+    given = [of(c.source) for c in p.changes] if at_once else None
     for i, c in enumerate(p.changes):
-        source = given[i] if given is not None else evaluate(c.source, world)
+        source = given[i] if given is not None else of(c.source)
         world.states[c.state.name] = taken(c, world.states[c.state.name], source)
     return world.states
 

@@ -14,6 +14,7 @@ from compiler.ir.relation import Project, Relation, Scan, walk
 from compiler.ir.scalar import columns
 from compiler.maintain.change import Change
 from compiler.maintain.kept import Kept
+from compiler.maintain.void import NEVER, Void
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,9 @@ class Fetch:
 
 @dataclass(frozen=True)
 class Statement:
-    """SQL text and what it is about. `kind`: create, fill, fetch, step, merge, append,
-    clear, read. A `fetch` may be answered by an
-    index instead of its SQL."""
+    """SQL text and what it is about. `kind`: create, fill, fetch, step, merge, append, clear, read. A `fetch` may be
+    answered by an index instead of its SQL. There is nothing to do where all that one of the sets of `void` names is
+    empty."""
 
     kind: str
     target: str
@@ -41,6 +42,7 @@ class Statement:
     rule: str
     state: str = ""
     fetch: Fetch | None = None
+    void: Void = NEVER
 
 
 @dataclass(frozen=True)

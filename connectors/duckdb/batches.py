@@ -11,6 +11,7 @@ from connectors.duckdb import frontier, mirror
 from connectors.duckdb.elsewhere import rounds
 from connectors.duckdb.indexes import Astray
 from connectors.duckdb.mirrors import Mirrors
+from connectors.duckdb.needed import Needed
 from connectors.duckdb.session import pace_checkpoints
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.unchanged import Unchanged
@@ -84,7 +85,7 @@ class Batches:
                     if all(c <= prepared.columns.get(t, frozenset()) for t, c in less.columns.items()):  # it has landed
                         statements = less.statements
                 if rows:
-                    self._maintain(statements)
+                    self._maintain(statements, {f"delta.{t.mirror}" for t, n, _ in counted if not n})
                 reach("duckdb.maintained")
                 frontier.move(self.con, end, last)
                 reach("duckdb.frontier")
@@ -158,15 +159,27 @@ class Batches:
             self.mirrors.changed(s.table.mirror, landed[0] - landed[1], landed[1])
         return counted
 
-    def _maintain(self, statements: Sequence[Statement]) -> None:
+    def _maintain(self, statements: Sequence[Statement], nothing: set[str]) -> None:
+        """Run a program; of the batch, `nothing` is empty."""
         spent: dict[str, float] = {}
+        needed = Needed(self.statements.run, nothing)
         for some in rounds(statements, self.elsewhere.mirrors):
             since = time.perf_counter()
             if some[0].fetch is not None and some[0].fetch.mirror in self.elsewhere.mirrors:
-                self.elsewhere.fetch(some)
+                self._fetch([s for s in some if needed.has_work(s)], needed)
             else:
-                self.statements.run(some[0])
+                needed.run(some[0])
             for statement in some:
                 share = (time.perf_counter() - since) / len(some)
                 spent[statement.state] = spent.get(statement.state, 0.0) + share
         self.timings.update(spent)
+
+    def _fetch(self, some: Sequence[Statement], needed: Needed) -> None:
+        """What is elsewhere, of all at once."""
+        for s in some:
+            needed.ready(s)
+        if some:
+            self.elsewhere.fetch(some)
+        for s in some:
+            row = self.con.execute(f"SELECT count(*) FROM {mirror.q(s.target)}").fetchone()
+            needed.made(s, row[0] if row else 0)

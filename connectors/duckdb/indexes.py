@@ -172,20 +172,20 @@ class Indexes:
     def nbytes(self) -> int:
         return reduce(lambda n, i: n + i.nbytes, self.of.values(), 0)
 
-    def fetch(self, target: str, f: Fetch) -> bool:
-        """Fill the temp table `target` with what is fetched; False where there is no index for it, or it lacks what a
-        program that was chosen late asks for."""
+    def fetch(self, target: str, f: Fetch) -> int | None:
+        """Fill the temp table `target` with what is fetched, and give how many rows those are; None where there is no
+        index for it, or it lacks what a program that was chosen late asks for."""
         found = self.of.get(f.mirror)
         if found is None:
             self._missed(f.mirror)
-            return False
+            return None
         if f.by not in found.paths or not set(f.columns) <= set(found.types):
-            return False
+            return None
         names = [f"_k{i}" for i in range(len(f.by))]
         keys = self.con.execute(f"SELECT {hashed(f.by, found.types, named=names)} AS h FROM ({f.keys})").fetchnumpy()
         rows = found.find(f.by, np.asarray(keys["h"], dtype=np.uint64), f.columns)
         store(self.con, target, found.types, f.columns, rows)
-        return True
+        return int(rows.num_rows)
 
     def following(self, t: Table) -> Following | None:
         """The index of a table that is about to land, if it has one; one that lacks its key is made again."""

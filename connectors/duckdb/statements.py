@@ -21,11 +21,13 @@ class Statements:
     def __init__(self, con: duckdb.DuckDBPyConnection, path: Path, indexes: Indexes) -> None:
         self.con, self.path, self.indexes = con, path, indexes
 
-    def run(self, s: Statement) -> None:
-        """One statement; a fetch by an index where there is one. Raises EngineFailure."""
+    def run(self, s: Statement) -> int:
+        """One statement; a fetch by an index where there is one. Gives how many rows it made. Raises EngineFailure."""
         try:
-            if s.fetch is None or not self.indexes.fetch(s.target, s.fetch):
-                self.con.execute(s.sql)
+            if s.fetch is not None and (found := self.indexes.fetch(s.target, s.fetch)) is not None:
+                return found
+            made = self.con.execute(s.sql).fetchall()
+            return int(made[0][0]) if made else 0
         except duckdb.Error as e:
             blamed = s.state if isinstance(e, OF_A_STATE) else ""
             raise EngineFailure(

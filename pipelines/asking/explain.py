@@ -17,6 +17,7 @@ from compiler.maintain.facts import Facts
 from compiler.maintain.fetch import fetched
 from compiler.maintain.kept import Bag, Kept, lagging
 from compiler.maintain.program import Program, Statement
+from compiler.maintain.void import void
 from connectors.duckdb.elsewhere import rounds
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
@@ -181,11 +182,15 @@ def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict
             }
             for s in v.plan.states
         ],
-        "steps": [{"name": s.name, "rule": s.rule, "algebra": notation.tree(s.relation)} for s in p.steps]
+        "steps": [
+            {"name": s.name, "rule": s.rule, "void": void_where(s.relation), "algebra": notation.tree(s.relation)}
+            for s in p.steps
+        ]
         + [
             {
                 "name": c.state.name,
                 "rule": c.rule,
+                "void": void_where(c.source),
                 "algebra": f"{change.phrase(c)}\n" + notation.tree(c.source, "  "),
             }
             for c in p.changes
@@ -202,6 +207,12 @@ def columns_of(states: list[Kept]) -> dict[str, list[str]]:
         for t, columns in Facts(s.definition).columns_used.items():
             out.setdefault(t, set()).update(columns)
     return {t: sorted(out[t]) for t in sorted(out)}
+
+
+def void_where(r: Relation) -> str:
+    """Which results of a batch leave nothing to do where they are empty; what it changes is not told."""
+    sets = sorted(sorted(n for n in names if not n.startswith("delta.")) for names in void(r))
+    return ", or ".join(" and ".join(names) for names in sets if names)
 
 
 def read_time(top: Relation) -> list[str]:
@@ -246,7 +257,9 @@ def as_text(e: dict[str, Any]) -> str:
             _indent(s["definition"]),
         ]
     for s in e["steps"]:
-        lines += ["", f"step {s['name']}: {s['rule']}", _indent(s["algebra"])]
+        lines += ["", f"step {s['name']}: {s['rule']}"]
+        lines += [f"  nothing to do where these are empty: {s['void']}"] if s["void"] else []
+        lines.append(_indent(s["algebra"]))
     lines += ["", "read:", _indent(e["top"])]
     lines += [f"  {t}" for t in e["read_time"]]
     return "\n".join(lines)

@@ -96,12 +96,13 @@ class OnDuckDB(InFile):
         self.engine.compact([table(t) for t in TABLES], force=True)
         super().deploy(plans)
 
-    def _timed(self, s: Statement) -> None:
+    def _timed(self, s: Statement) -> int:
         """Notes how long each maintenance statement takes."""
         start = time.perf_counter()
-        self.run(s)
+        rows = self.run(s)
         if s.kind in ("fetch", "step", "merge", "append"):
             self.spent[f"{s.kind} {s.target}"] = time.perf_counter() - start
+        return rows
 
     def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
         self.spent = {}

@@ -203,9 +203,9 @@ def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_
     run: list[Statement] = []
     real = Statements.run
 
-    def recorded(statements: Statements, s: Statement) -> None:
+    def recorded(statements: Statements, s: Statement) -> int:
         run.append(s)
-        real(statements, s)
+        return real(statements, s)
 
     def of_a_small_batch(row: int) -> list[Statement]:
         run.clear()

@@ -58,6 +58,7 @@ def follows(strategy: Strategy, q: Relation, db: Database, data: st.DataObject) 
             ("with fetches of some mirrors", fetched(p, lambda t: t != min(TABLES)), False),
         ):
             after.states = run(made, db, at_once)
+            assert run(made, db, at_once, less=True) == after.states, f"{way}, without what is void"
             assert present(plan.states, after.states) == expected, way
             assert not any(after.states[f"{name}_tail"] for name in folded)
         after.delta = data.draw(batches(after.before))
