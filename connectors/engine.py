@@ -97,6 +97,7 @@ class Engine(Protocol):
     name: str
     threads: int  # how many calls that only read, or that fill different states, it takes at once
     folds: bool  # whether states can take what waits in their tails between batches
+    parts: bool  # whether it takes a large transaction part by part
     lags: bool  # whether its batches take so long that other engines do not wait for them
     first_batch: float  # seconds that the first batch of a process takes at least
 
@@ -209,12 +210,15 @@ class Engine(Protocol):
         *,
         start: int | None = None,
         last: LastCommit | None = None,
+        more: Iterable[list[Staged]] = (),
+        rows: int = 0,
     ) -> int:
         """Land changes, maintain states, move the frontier from `start` to `end`; durable on return, nothing on
         failure.
 
-        `last` is the last transaction among the changes. Raises FrontierMoved where the frontier is elsewhere. Gives
-        rows landed.
+        `last` is the last transaction among the changes. Of a large one `staged` are the first changes, and `more` the
+        others, in their order, of about `rows` rows together. Raises FrontierMoved where the frontier is elsewhere.
+        Gives rows landed.
         """
         ...
 

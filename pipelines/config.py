@@ -57,11 +57,22 @@ class Warehouse(_Section):
 
 class Batch(_Section):
     """When a batch closes: rows, bytes, or seconds since its first change (longer where batches take long to apply:
-    `capture`)."""
+    `capture`). `memory`: how much of it changes may take that are being received; what is more waits in a file."""
 
     rows: int = Field(default=200_000, gt=0)
     bytes: int = Field(default=128 << 20, gt=0)
     seconds: float = Field(default=0.02, ge=0)
+    memory: str = "256MB"
+
+    @field_validator("memory")
+    @classmethod
+    def _size(cls, text: str) -> str:
+        parse_size(text)
+        return text
+
+    @property
+    def memory_bytes(self) -> int:
+        return parse_size(self.memory)
 
 
 class DuckDB(_Section):

@@ -59,8 +59,8 @@ class EventDecoder:
         known = {oid for oid, _ in self.tables.values()}
         self.tables = {(t.schema, t.name): (t.oid, t) for t in tables if t.oid in known}
 
-    def decode(self, frames: list[bytes]) -> Decoded:
-        """Events of whole transactions, in order, to columns."""
+    def decode(self, frames: list[bytes], lsn: int = 0) -> Decoded:
+        """Events of whole transactions, in order, to columns; each tells where it commits."""
         out = Decoded()
         if not frames:
             return out

@@ -17,7 +17,7 @@ from connectors.debezium.events import EventDecoder, end_of
 from connectors.debezium.source import Source
 from connectors.debezium.values import inexact
 from connectors.postgres.connection import SourceUnreachable
-from connectors.postgres.stream import Admit, Limits, Received, Transaction
+from connectors.postgres.transactions import Admit, Limits, Received, Transaction
 
 HELD_BYTES = 256 << 20  # of transactions that wait to be received
 IDLE = 10.0  # seconds after which an idle stream asks how far the source is

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from compiler.catalog import Table, mirror_name
 from compiler.maintain.program import Prepared, Statement
@@ -22,6 +25,25 @@ from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
 
 LOOK_AGAIN = 64  # batches, until mirrors' sizes are looked at again
+
+
+@dataclass
+class Landed:
+    """What a batch landed: rows, the tables that they are of, and of mirrors the rows that were taken away."""
+
+    rows: int = 0
+    tables: frozenset[str] = frozenset()
+    deleted: Counter[str] = field(default_factory=Counter)
+
+    def count(self, changed: frozenset[str], counted: Iterable[tuple[Table, int, int]]) -> None:
+        self.tables |= changed
+        for t, new, old in counted:
+            self.rows += new
+            self.deleted[t.mirror] += old
+
+
+def _names(staged: Iterable[Staged]) -> frozenset[str]:
+    return frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
 
 
 class Batches:
@@ -60,32 +82,34 @@ class Batches:
         *,
         start: int | None = None,
         last: LastCommit | None = None,
+        more: Iterable[list[Staged]] = (),
+        rows: int = 0,
     ) -> int:
         """Land the changes, maintain every state, move the frontier to `end`: all of it, or nothing. Gives rows landed.
 
-        Raises FrontierMoved where the frontier is not `start`.
+        Of a large transaction `more` comes part by part: each is landed and maintained like a batch, in the same
+        transaction. Raises FrontierMoved where the frontier is not `start`.
         """
         self._look()
-        changed = frozenset(f"{s.table.schema}.{s.table.name}" for s in staged)
+        changed = _names(staged)
         kind = (changed, len(str(sum(s.rows.num_rows for s in staged))))
-        prepared, way = self._way(kind, staged, programs)
+        if rows:
+            prepared, way = self._way_of_parts(changed, rows, programs)
+        else:
+            prepared, way = self._way(kind, staged, programs)
         statements = self.printer.refill(prepared.touched) if way is Way.ANEW else prepared.statements
         self._prepare_indexes(statements, prepared, staged)
+        landed = Landed()
         begun = time.perf_counter()
         try:
             with self.statements.transaction("a batch"):
                 if start is not None and (found := frontier.lsn(self.con)) != start:
                     raise FrontierMoved(self.engine, start, found)
                 reach("duckdb.begun")
-                counted = self._land(staged, prepared, way)
-                reach("duckdb.landed")
-                rows = sum(n for _, n, _ in counted)
-                if rows and way is not Way.ANEW and (same := self.unchanged.columns(counted, prepared.columns)):
-                    less = programs(changed, same)
-                    if all(c <= prepared.columns.get(t, frozenset()) for t, c in less.columns.items()):  # it has landed
-                        statements = less.statements
-                if rows:
-                    self._maintain(statements, {f"delta.{t.mirror}" for t, n, _ in counted if not n})
+                for part in itertools.chain([staged], more):
+                    self._part(part, programs, way, landed)
+                if landed.rows and way is Way.ANEW:
+                    self._maintain(self.printer.refill(programs(landed.tables).touched), set())
                 reach("duckdb.maintained")
                 frontier.move(self.con, end, last)
                 reach("duckdb.frontier")
@@ -97,11 +121,29 @@ class Batches:
                 self.indexes.clear()
             raise
         self.indexes.settle()
-        if not self.indexes.awaited:
+        if not self.indexes.awaited and not rows:
             self.ways.took(kind, way, time.perf_counter() - begun)
         reach("duckdb.committed")
-        self.mirrors.deleted({t.mirror: old for t, _, old in counted})
-        return rows
+        self.mirrors.deleted(landed.deleted)
+        return landed.rows
+
+    def _part(self, staged: list[Staged], programs: Programs, way: Way, landed: Landed) -> None:
+        """Land changes; and maintain the states, where they are not filled anew at the end."""
+        if not staged:
+            return
+        changed = _names(staged)
+        prepared = programs(changed)
+        counted = self._land(staged, prepared, way)
+        reach("duckdb.landed")
+        landed.count(changed, counted)
+        if way is Way.ANEW or not any(n for _, n, _ in counted):
+            return
+        statements = prepared.statements
+        if same := self.unchanged.columns(counted, prepared.columns):
+            less = programs(changed, same)
+            if all(c <= prepared.columns.get(t, frozenset()) for t, c in less.columns.items()):  # it has landed
+                statements = less.statements
+        self._maintain(statements, {f"delta.{t.mirror}" for t, n, _ in counted if not n})
 
     def fold(self, prepared: Prepared) -> None:
         """Let states take what waits in their tails, in a transaction of its own."""
@@ -132,6 +174,13 @@ class Batches:
             self.fetching = False
             prepared = programs(kind[0])
         return prepared, way
+
+    def _way_of_parts(self, changed: frozenset[str], rows: int, programs: Programs) -> tuple[Prepared, Way]:
+        """How a transaction of so many rows is done, whose first part changes these tables."""
+        self.fetching = True
+        prepared = programs(changed)
+        whole = sum(self.mirrors.estimates.get(mirror_name(t), 0) for t in prepared.tables)
+        return prepared, open_ways(rows if prepared.touched else 0, whole, bool(self.larger))[0]
 
     def _prepare_indexes(self, statements: Iterable[Statement], prepared: Prepared, staged: list[Staged]) -> None:
         """What the batch looks up is known to the indexes, and those that were missed long enough are made."""

@@ -27,6 +27,7 @@ class DuckDBEngine:
 
     threads = 1
     folds = True
+    parts = True
     lags = False
     first_batch = 0.0
 

@@ -1,4 +1,4 @@
-"""pgoutput, protocol version 1: bytes to columns, without I/O.
+"""pgoutput, protocol versions 1 and 2: bytes to columns, without I/O.
 
 Messages of a batch are laid end to end and read column by column: numpy finds where each value starts and how long it
 is, Arrow string views point at the bytes where they are. No value becomes a Python object.
@@ -101,8 +101,8 @@ class Decoder:
     def __init__(self) -> None:
         self.relations: dict[int, Relation] = {}
 
-    def decode(self, frames: list[bytes]) -> Decoded:
-        """XLogData frames of whole transactions, in order, to columns."""
+    def decode(self, frames: list[bytes], lsn: int = 0) -> Decoded:
+        """XLogData frames of whole transactions, in order, to columns; or of a part of one that commits at `lsn`."""
         out = Decoded()
         if not frames:
             return out
@@ -115,7 +115,7 @@ class Decoder:
         out.transactions = len(begins)
         commit = be(buf, starts[begins] + 1, 8)
         which = np.searchsorted(begins, np.arange(len(frames)), side="right") - 1
-        lsns = commit[np.maximum(which, 0)] if len(begins) else np.zeros(len(frames), dtype=np.int64)
+        lsns = commit[np.maximum(which, 0)] if len(begins) else np.full(len(frames), lsn, dtype=np.int64)
         cuts = [0]  # where a relation changes its columns: rows before and after are read differently
         told: list[tuple[int, Relation]] = []
         seen = dict(self.relations)

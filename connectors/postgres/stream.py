@@ -7,10 +7,8 @@ import struct
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from pathlib import Path
 
 from psycopg import OperationalError, pq
 
@@ -18,8 +16,9 @@ from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from connectors.alarm import Alarm
 from connectors.postgres.connection import SourceUnreachable
-from connectors.postgres.origin import RESYNC, Continuity, LastCommit
+from connectors.postgres.origin import RESYNC, Continuity
 from connectors.postgres.replication import command, open_replication
+from connectors.postgres.transactions import Admit, Assembly, Limits, Received, Transaction
 
 BUSY = 2000  # changes after which a batch waits for more, instead of leaving at once
 RELEASE = 10.0  # seconds in which a busy server lets go of the slot of a reader that has just gone
@@ -29,6 +28,8 @@ ASK = 0.05  # seconds between questions for the server's position
 SILENCE = 30.0  # seconds without a word, though asked for one, after which the stream is given up
 LONG = 1.0  # seconds for which whole transactions wait for one that is still arriving
 EPOCH = 946684800  # 2000-01-01, where Postgres' clock starts
+STREAMING = 140000  # the version from which on servers send large transactions before they commit
+MEMORY = 64 << 20  # bytes of transactions that are being received
 
 
 class SlotUnavailable(TidemarkError):
@@ -39,74 +40,29 @@ class SlotInUse(SlotUnavailable):
     """Another reader has the slot: perhaps one of ours whose connection broke, which the server has not noticed yet."""
 
 
-@dataclass
-class Limits:
-    """When a batch closes, always between transactions: rows, bytes, or seconds since its first one.
-
-    `collect`: seconds that it is worth waiting for more, where applying a batch takes far longer than that.
-    """
-
-    rows: int = 200_000
-    bytes: int = 128 << 20
-    seconds: float = 0.02
-    collect: float = 0.0
-
-    @property
-    def span(self) -> float:
-        return max(self.seconds, self.collect)
-
-
-class Transaction(NamedTuple):
-    """A transaction's frames; LSN of its commit record, and where that ends; its id; the server's clock in
-    microseconds."""
-
-    frames: list[bytes]
-    lsn: int
-    end: int
-    xid: int
-    time: int
-
-    @property
-    def commit(self) -> LastCommit:
-        return LastCommit(self.lsn, self.xid, self.time)
-
-
-Admit = Callable[[Transaction], bool]
-
-
-@dataclass
-class Received:
-    """Frames of whole transactions; `end` is the end LSN of the last commit (or what an idle server has sent)."""
-
-    frames: list[bytes] = field(default_factory=list)
-    end: int = 0
-    changes: int = 0
-    last: LastCommit | None = None
-    xids: list[int] = field(default_factory=list)
-
-    def take(self, t: Transaction) -> None:
-        self.frames += t.frames
-        self.xids.append(t.xid)
-        self.changes += max(len(t.frames) - 2, 0)
-        self.end = max(self.end, t.end)
-        self.last = t.commit
-
-
 class Stream:
     """A running START_REPLICATION. It sends from where the slot stands: `resume` says from where on that is new.
 
     `held`: whole transactions that were received and not given out, as whoever receives did not admit the first of
-    them.
+    them. Transactions that have not ended take no more than `memory` bytes; larger ones wait in files in `folder`.
     """
 
-    def __init__(self, dsn: str, slot: str, publication: str, silence: float = SILENCE) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        slot: str,
+        publication: str,
+        silence: float = SILENCE,
+        folder: Path | None = None,
+        memory: int = MEMORY,
+    ) -> None:
         self.silence = silence
         self.lock, self.closed = threading.RLock(), threading.Event()
         self.conn, self.alarm = open_replication(dsn), Alarm()
         self.backend = self.conn.backend_pid
         self.received = self.acknowledged = self.server_end = 0
         self.continuity: Continuity | None = None
-        self.open: list[bytes] = []  # frames of the transaction being received
+        self.assembly = Assembly(folder, memory)
         self.held: deque[Transaction] = deque()
         self.last_feedback = self.heard = self.asked = time.monotonic()
         self.wanted = 0  # an LSN that the server is known to have reached: it is asked for its word until it says so
@@ -120,8 +76,9 @@ class Stream:
         threading.Thread(target=self._beat, daemon=True).start()
 
     def _start(self, slot: str, publication: str) -> None:
+        version = "'2', streaming 'on'" if self.conn.server_version >= STREAMING else "'1'"
         text = (
-            f"START_REPLICATION SLOT \"{slot}\" LOGICAL 0/0 (proto_version '1', publication_names "
+            f'START_REPLICATION SLOT "{slot}" LOGICAL 0/0 (proto_version {version}, publication_names '
             f"'{_quote(publication)}')"
         )
         result = command(self.conn, text, self.silence)
@@ -158,6 +115,9 @@ class Stream:
         with self.lock:
             self.conn.finish()
             self.alarm.close()
+            self.assembly.close()
+            for t in self.held:
+                t.close()
 
     def _beat(self) -> None:
         """Tell the server that we live, also while nobody receives."""
@@ -219,9 +179,13 @@ class Stream:
                 if admit is not None and not admit(self.held[0]):
                     barred = True
                     break
+                if self.held[0].large is not None and out.frames:
+                    return out
                 t = self.held.popleft()
                 out.take(t)
-                size += sum(map(len, t.frames))
+                if t.large is not None:
+                    return out
+                size += t.size
                 first = first or time.monotonic()
                 if out.changes >= limits.rows or size >= limits.bytes or time.monotonic() - first >= limits.span:
                     return out
@@ -232,18 +196,18 @@ class Stream:
             if n > 0:
                 self.heard, self.unanswered = now, None
                 self._take(bytes(data), out)
-                if until is not None and self.server_end >= until and not self.open and not self.held:
+                if until is not None and self.server_end >= until and not self.assembly.midway and not self.held:
                     return out
                 continue
             if n == -1 or n == -2:
                 result = self.conn.get_result()
                 raise self._broken(result.get_error_message() if result is not None else self.conn.get_error_message())
             busy = out.changes > BUSY and now - first < limits.seconds * 10
-            if out.frames and (barred or not self.open and not busy and now - first >= patience):
+            if out.frames and (barred or not self.assembly.midway and not busy and now - first >= patience):
                 return out
             if out.frames and now - first > limits.span + LONG:
                 return out
-            if until is not None and self.server_end >= until and not self.open:
+            if until is not None and self.server_end >= until and not self.assembly.midway:
                 return out
             left = begun + wait - now
             if not out.frames and (left <= 0 or self.alarm.rang()):
@@ -273,23 +237,17 @@ class Stream:
     def _take(self, data: bytes, out: Received) -> None:
         """One message of the protocol: WAL data, or a keepalive."""
         if data[0] == 0x77:  # w: XLogData
-            self.open.append(data)
-            if data[25] != 0x43:  # C: commit
+            t = self.assembly.take(data)
+            if t is None:
                 return
-            lsn, end = int.from_bytes(data[27:35], "big"), int.from_bytes(data[35:43], "big")
-            begin = self.open[0]  # B: LSN of the commit, its time, the transaction's id
-            t = Transaction(
-                self.open, lsn, end, int.from_bytes(begin[42:46], "big"), int.from_bytes(begin[34:42], "big")
-            )
-            self.open = []
-            self.received, self.server_end = max(self.received, end), max(self.server_end, end)
+            self.received, self.server_end = max(self.received, t.end), max(self.server_end, t.end)
             if self.continuity is not None:
                 self.continuity.saw(t.lsn, t.xid, t.time)
             self.held.append(t)
         elif data[0] == 0x6B:  # k: keepalive
             end = int.from_bytes(data[1:9], "big")
             self.server_end = max(self.server_end, end)
-            if not self.open:
+            if not self.assembly.midway:
                 self.received = max(self.received, end)
                 if self.continuity is not None:
                     self.continuity.reached(end)

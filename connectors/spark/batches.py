@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterable
 from concurrent.futures import wait
 from functools import partial
 from pathlib import Path
@@ -50,6 +51,8 @@ class Batches:
         *,
         start: int | None = None,
         last: LastCommit | None = None,
+        more: Iterable[list[Staged]] = (),
+        rows: int = 0,
     ) -> int:
         """With `start`, the batch begins there, and FrontierMoved is raised where the engine stands elsewhere."""
         found = self.frontier()  # what an earlier attempt has decided is finished

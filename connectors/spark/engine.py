@@ -32,6 +32,7 @@ class SparkEngine:
     name = "spark"
     threads = 4
     folds = False  # each of its commits is marked with the LSN of a batch, so that a batch folds
+    parts = False
     lags = True
     first_batch = 10.0
 

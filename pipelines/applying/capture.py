@@ -19,11 +19,10 @@ from connectors.failpoints import reach
 from connectors.literal_rows import ValueOutOfRange
 from connectors.postgres.connection import connect, current_lsn
 from connectors.postgres.origin import LastCommit
-from connectors.postgres.pgoutput import Decoded
 from connectors.postgres.snapshot import SharedSnapshot
-from connectors.postgres.stream import Admit, Limits, Received
-from connectors.staging import stage
+from connectors.postgres.transactions import Admit, Limits, Received
 from pipelines import folding
+from pipelines.applying.batch import Batch, Large, Small
 from pipelines.applying.changes import ChangeDecoder, open_changes
 from pipelines.applying.freshness import Freshness
 from pipelines.applying.ledger import Ledger
@@ -75,9 +74,11 @@ class Capture:
         self.unfolded, self.applied_at = True, time.monotonic()  # whether tails may have grown since they were folded
         self.landed: Callable[[BatchDone], None] = lambda b: None
         self.workers: dict[str, Worker] = {}
+        self.later: dict[str, ChangeDecoder] = {}
         self.open()
         slower = [e for e in self.engines if warehouse.engine(e).lags] if len(self.engines) > 1 else []
-        self.workers = {e: Worker(functools.partial(self._apply_later, e, self.decoders())) for e in slower}
+        self.later = {e: self.decoders() for e in slower}  # what decodes for them
+        self.workers = {e: Worker(functools.partial(self._apply_later, e, d)) for e, d in self.later.items()}
 
     def open(self, leaving: int = 0) -> None:
         """Open the stream where every engine's frontier is, once the source is known to go on from there."""
@@ -88,7 +89,7 @@ class Capture:
     def reopen(self) -> None:
         """After the stream broke: what was received and not given comes once more."""
         self.stream.close()
-        self.batch = None
+        self._let_go()
         self.ledger.again()
         self.open(leaving=self.stream.backend)
 
@@ -108,7 +109,14 @@ class Capture:
                 if self.acknowledged < self.frontier:
                     self._acknowledge()
         finally:
+            self._let_go()
             self.stream.close()
+
+    def _let_go(self) -> None:
+        """What was taken off the stream is received once more."""
+        if self.batch is not None and self.batch.large is not None:
+            self.batch.large.close()
+        self.batch = None
 
     def rest(self, engine: str) -> None:
         """Let an engine finish what was handed to it, on the loop's thread: after that nothing is at work there."""
@@ -148,7 +156,7 @@ class Capture:
                     raise
                 self.follow([e])
                 return None
-            if not got.frames:
+            if got.empty:
                 self._idle(got)
                 return None
             self.ledger.take(got.end)
@@ -165,25 +173,28 @@ class Capture:
 
     def _apply_batch(self, got: Received) -> BatchDone:
         start = time.perf_counter()
-        decoded = self.decoder.decode(got.frames)
+        changes = Small(self.decoder, got.frames) if got.large is None else Large(self.decoder, got.large, self.limits)
         reach("capture.decoded")
-        self._look_at(decoded.announced)
+        self._look_at(changes.announced)
         rows = 0
         for e in self.engines:
             if got.end <= self.ledger.given[e] and e in self.workers:
                 continue
-            if e in self.workers:
+            if e in self.workers and got.large is None:
                 self.workers[e].put(Work(got.frames, got.end, got.last))
                 self.ledger.give(e, got.end)
             elif got.end > self.ledger.durable[e]:
+                self.rest(e)
                 self.ledger.give(e, got.end)
-                rows += self._apply(e, self.decoder, decoded, got.end, got.last)
-            else:
-                self.ledger.give(e, got.end)
+                rows += self._apply(e, changes, got.end, got.last)
         reach("capture.applied")
+        if got.large is not None:  # no worker has seen what it told of tables; all are at rest
+            for decoder in self.later.values():
+                decoder.relations.update(self.decoder.relations)
+        changes.close()
         self.took = time.perf_counter() - start
         self.unfolded, self.applied_at = True, time.monotonic()
-        return BatchDone(got.changes, rows, self.took, got.end, len(got.xids), sum(map(len, got.frames)))
+        return BatchDone(got.changes, rows, self.took, got.end, len(got.xids), got.size)
 
     def _look_at(self, announced: set[int]) -> None:
         """The stream tells a table's form before its first row, and after whatever may have altered it: whether its
@@ -193,7 +204,7 @@ class Capture:
             with connect(self.warehouse.config.source.dsn) as conn:
                 self.follow(check_deployed(conn, d))
 
-    def _apply(self, engine: str, decoder: ChangeDecoder, decoded: Decoded, end: int, last: LastCommit | None) -> int:
+    def _apply(self, engine: str, changes: Batch, end: int, last: LastCommit | None) -> int:
         """Rows landed. Views that fail on this batch, or read what is refused or was altered, are set aside, and it
         is tried without them."""
         target = self.warehouse.engine(engine)
@@ -205,8 +216,16 @@ class Capture:
                 rows = 0
                 break
             try:
-                staged = stage(named, decoded, decoder.relations, frontier, self.warehouse.refused(engine))
-                rows = target.apply(staged, end, self.warehouse.programs(engine), start=frontier, last=last)
+                staged, more = changes.staged(named, frontier, self.warehouse.refused(engine), target.parts)
+                rows = target.apply(
+                    staged,
+                    end,
+                    self.warehouse.programs(engine),
+                    start=frontier,
+                    last=last,
+                    more=more,
+                    rows=changes.count,
+                )
                 break
             except EngineFailure as e:
                 self.warehouse.set_aside(engine, e)
@@ -224,7 +243,7 @@ class Capture:
     def _apply_later(self, engine: str, decoder: ChangeDecoder, work: Work) -> None:
         """On a worker's thread; relation messages that came before it are the stream's own decoder's."""
         decoder.relations.update({k: v for k, v in self.decoder.relations.items() if k not in decoder.relations})
-        self._apply(engine, decoder, decoder.decode(work.frames), work.end, work.last)
+        self._apply(engine, Small(decoder, work.frames), work.end, work.last)
 
     def _acknowledge(self) -> None:
         """Let the source forget what every engine has, and will have whatever is lost."""

@@ -9,7 +9,8 @@ from typing import TypeVar
 import tenacity
 
 from connectors.postgres.connection import SourceUnreachable, current_lsn
-from connectors.postgres.stream import Limits, SlotInUse
+from connectors.postgres.stream import SlotInUse
+from connectors.postgres.transactions import Limits
 from pipelines.applying.capture import Capture
 from pipelines.config import Config
 from pipelines.warehouse import Warehouse

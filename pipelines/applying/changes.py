@@ -16,7 +16,8 @@ from connectors.postgres.connection import ANSWER, connect
 from connectors.postgres.origin import Continuity, LastCommit, check_server, check_slot
 from connectors.postgres.pgoutput import Decoded, Decoder, Relation
 from connectors.postgres.replication import open_replication
-from connectors.postgres.stream import Admit, Limits, Received, Stream, Transaction
+from connectors.postgres.stream import Stream
+from connectors.postgres.transactions import Admit, Limits, Received, Transaction
 from pipelines import deployment as deployments
 from pipelines.applying.unaltered import check_deployed
 from pipelines.refused import watched
@@ -53,14 +54,16 @@ class ChangeStream(Protocol):
 
 
 class ChangeDecoder(Protocol):
-    """What was received, as columns; `relations` are the tables as they were seen last."""
+    """What was received, as columns; `relations` are the tables as they were seen last. `lsn` is where a transaction
+    commits that is read in parts."""
 
     relations: dict[int, Relation]
 
-    def decode(self, frames: list[bytes]) -> Decoded: ...
+    def decode(self, frames: list[bytes], lsn: int = 0) -> Decoded: ...
 
 
 Follow = Callable[[list[TableChanged]], None]
+OF_MEMORY = 4  # what messages take in memory, with what becomes of them, by their bytes
 LEAVE = "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s AND active_pid = %s"
 
 
@@ -88,7 +91,8 @@ def open_changes(
             conn.execute(LEAVE, (d.slot, leaving))
     if source.capture == "debezium":
         return _debezium(warehouse, follow, lowest)
-    stream = Stream(source.dsn, d.slot, d.publication, source.timeout)
+    memory = warehouse.config.batch.memory_bytes // OF_MEMORY
+    stream = Stream(source.dsn, d.slot, d.publication, source.timeout, warehouse.path, memory)
     try:
         with connect(source.dsn) as conn:
             confirmed = check_slot(conn, d.slot, lowest)

@@ -20,7 +20,8 @@ from connectors.postgres.connection import connect
 from connectors.postgres.origin import Continuity
 from connectors.postgres.pgoutput import Decoder
 from connectors.postgres.snapshot import ExportedSnapshot
-from connectors.postgres.stream import Limits, Stream
+from connectors.postgres.stream import Stream
+from connectors.postgres.transactions import Limits
 from connectors.staging import stage
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer

@@ -11,7 +11,8 @@ import pytest
 from connectors.postgres import stream
 from connectors.postgres.connection import SourceUnreachable, connect
 from connectors.postgres.snapshot import ExportedSnapshot
-from connectors.postgres.stream import Limits, Received, SlotUnavailable, Stream
+from connectors.postgres.stream import SlotUnavailable, Stream
+from connectors.postgres.transactions import Limits, Received
 from pipelines.applying.capture import current_lsn
 
 SLOT = "stream_test"

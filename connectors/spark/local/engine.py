@@ -41,6 +41,7 @@ class LocalEngine:
     name = "spark"
     threads = 1
     folds = True
+    parts = True
     lags = True  # what a batch brought is put into Delta after some of them
     first_batch = 0.0
 
@@ -199,26 +200,25 @@ class LocalEngine:
         *,
         start: int | None = None,
         last: LastCommit | None = None,
+        more: Iterable[list[Staged]] = (),
+        rows: int = 0,
     ) -> int:
         self._outbox.end = end
-        rows = self.inner.apply(staged, end, _whole_rows(programs, staged), start=start, last=last)
+        noted = _whole_rows(programs, self.tables.values())
+        landed = self.inner.apply(staged, end, noted, start=start, last=last, more=more, rows=rows)
         self._writing.waiting = True
         self.settle()
-        return rows
+        return landed
 
 
-def _whole_rows(programs: Programs, staged: list[Staged]) -> Programs:
+def _whole_rows(programs: Programs, tables: Iterable[Table]) -> Programs:
     """Rows that nothing but all their columns tells apart are noted with all of them."""
-    bare = {
-        f"{s.table.schema}.{s.table.name}": frozenset(c.name for c in s.table.columns)
-        for s in staged
-        if not outbox.key_of(s.table)
-    }
+    bare = {f"{t.schema}.{t.name}": frozenset(c.name for c in t.columns) for t in tables if not outbox.key_of(t)}
     if not bare:
         return programs
 
     def whole(changed: frozenset[str], same: Same = frozenset()) -> Prepared:
         p = programs(changed, same)
-        return replace(p, columns={**p.columns, **bare})
+        return replace(p, columns={**p.columns, **{t: c for t, c in bare.items() if t in changed}})
 
     return whole

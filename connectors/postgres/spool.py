@@ -1,0 +1,116 @@
+"""The changes of one transaction while it is received, and until it is applied: in memory, and in a file where they are
+many."""
+
+from __future__ import annotations
+
+import os
+import struct
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+HEAD = struct.Struct("<II")  # of a frame in the file: its length, and the subtransaction it is of
+KIND = 25  # where a frame has its message's type: behind the header of XLogData
+FORM = 0x52  # R: what a table's columns are
+BUFFER = 1 << 20
+
+
+class Spool:
+    """Frames in the order in which they came. Those of a subtransaction can be dropped.
+
+    The file has no name: nothing is left of it should the process die.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.frames: list[bytes] = []
+        self.of: list[int] = []  # the subtransaction of each frame, where any is known
+        self.held = 0  # bytes of the frames in memory
+        self.bytes = self.count = 0
+        self.dropped: set[int] = set()
+        self.announced: set[int] = set()  # oids of the tables whose columns are told in it
+        self.file: IO[bytes] | None = None
+
+    @property
+    def large(self) -> bool:
+        """Whether it is in a file."""
+        return self.file is not None
+
+    def add(self, frame: bytes, of: int = 0) -> None:
+        self.count += 1
+        self.bytes += len(frame)
+        if frame[KIND] == FORM:
+            self.announced.add(int.from_bytes(frame[KIND + 1 : KIND + 5], "big"))
+        if self.file is not None:
+            self.file.write(HEAD.pack(len(frame), of))
+            self.file.write(frame)
+            return
+        if of or self.of:
+            self.of.append(of)
+        self.frames.append(frame)
+        self.held += len(frame)
+
+    def first(self, frame: bytes) -> None:
+        """A frame in front of those in memory."""
+        self.frames.insert(0, frame)
+        if self.of:
+            self.of.insert(0, 0)
+
+    def drop(self, of: int) -> None:
+        """A subtransaction is undone. What it told of tables' columns stays: the server may not tell it again."""
+        self.dropped.add(of)
+
+    def spill(self) -> int:
+        """Put what is in memory into the file; gives the bytes that were."""
+        if self.file is None:
+            self.file = _nameless(self.folder)
+        for frame, of in self._in_memory():
+            self.file.write(HEAD.pack(len(frame), of))
+            self.file.write(frame)
+        freed, self.held = self.held, 0
+        self.frames, self.of = [], []
+        return freed
+
+    def _in_memory(self) -> Iterator[tuple[bytes, int]]:
+        return zip(self.frames, self.of or (0 for _ in self.frames), strict=True)
+
+    def _all(self) -> Iterator[tuple[bytes, int]]:
+        if self.file is None:
+            yield from self._in_memory()
+            return
+        self.file.flush()
+        with os.fdopen(os.dup(self.file.fileno()), "rb", buffering=BUFFER) as f:
+            f.seek(0)
+            while head := f.read(HEAD.size):
+                n, of = HEAD.unpack(head)
+                yield f.read(n), of
+        self.file.seek(0, os.SEEK_END)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The frames that count."""
+        if not self.dropped:
+            yield from (frame for frame, _ in self._all())
+        else:
+            yield from (frame for frame, of in self._all() if of not in self.dropped or frame[KIND] == FORM)
+
+    def pieces(self, rows: int, size: int) -> Iterator[list[bytes]]:
+        """The frames in lists of about so many, or so many bytes."""
+        out, n = list[bytes](), 0
+        for frame in self:
+            out.append(frame)
+            n += len(frame)
+            if len(out) >= rows or n >= size:
+                yield out
+                out, n = [], 0
+        if out:
+            yield out
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
+        self.frames, self.of = [], []
+
+
+def _nameless(folder: Path | None) -> IO[bytes]:
+    return tempfile.TemporaryFile(buffering=BUFFER, dir=folder)

@@ -1,0 +1,72 @@
+"""What was received, as what an engine takes: a batch at once, a large transaction part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Protocol
+
+from compiler.catalog import Table
+from connectors.postgres.transactions import Limits, Transaction
+from connectors.staging import Staged, stage
+from pipelines.applying.changes import ChangeDecoder
+
+Tables = dict[tuple[str, str], Table]
+Refused = Mapping[str, Collection[str]]
+
+
+class Batch(Protocol):
+    """Changes that are applied together. It may be staged again, where that was tried and failed."""
+
+    announced: set[int]  # oids of the tables whose form is told in it
+    count: int  # about how many rows a large one has, 0 of others
+
+    def staged(
+        self, tables: Tables, after: int, refused: Refused, parts: bool
+    ) -> tuple[list[Staged], Iterable[list[Staged]]]:
+        """The first changes, and the rest, if it comes in `parts`; as `stage` has them."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Small:
+    """Frames of whole transactions."""
+
+    count = 0
+
+    def __init__(self, decoder: ChangeDecoder, frames: list[bytes]) -> None:
+        self.decoder, self.decoded = decoder, decoder.decode(frames)
+        self.announced = self.decoded.announced
+
+    def staged(
+        self, tables: Tables, after: int, refused: Refused, parts: bool
+    ) -> tuple[list[Staged], Iterable[list[Staged]]]:
+        return stage(tables, self.decoded, self.decoder.relations, after, refused), ()
+
+    def close(self) -> None: ...
+
+
+class Large:
+    """A transaction that did not fit into memory. What it tells of tables is read each time from its beginning."""
+
+    def __init__(self, decoder: ChangeDecoder, t: Transaction, limits: Limits) -> None:
+        assert t.large is not None
+        self.decoder, self.spool, self.lsn, self.limits = decoder, t.large, t.lsn, limits
+        self.announced, self.count = t.large.announced, t.large.count
+        self.relations = dict(decoder.relations)
+
+    def staged(
+        self, tables: Tables, after: int, refused: Refused, parts: bool
+    ) -> tuple[list[Staged], Iterable[list[Staged]]]:
+        self.decoder.relations = dict(self.relations)
+        every = self._staged(tables, after, refused, parts)
+        return next(every, []), every
+
+    def _staged(self, tables: Tables, after: int, refused: Refused, parts: bool) -> Iterator[list[Staged]]:
+        pieces = self.spool.pieces(self.limits.rows, self.limits.bytes) if parts else iter([list(self.spool)])
+        for frames in pieces:
+            decoded = self.decoder.decode(frames, self.lsn)
+            yield stage(tables, decoded, self.decoder.relations, after, refused)
+
+    def close(self) -> None:
+        self.spool.close()

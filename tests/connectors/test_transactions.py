@@ -1,0 +1,128 @@
+"""Whole transactions out of a stream: sent before they commit, undone in parts, larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from connectors.postgres.connection import connect
+from connectors.postgres.pgoutput import Decoder
+from connectors.postgres.spool import Spool
+from connectors.postgres.stream import Stream
+from connectors.postgres.transactions import Limits, Transaction
+from pipelines.applying.capture import current_lsn
+
+SLOT = "transactions_test"
+EARLY = " options='-c logical_decoding_work_mem=64kB'"  # so that transactions are sent before they commit
+
+
+@pytest.fixture
+def slot(database: str) -> Iterator[str]:
+    with connect(database) as c:
+        c.execute("CREATE TABLE t (id int PRIMARY KEY, x text)")
+        c.execute("CREATE PUBLICATION transactions_test FOR TABLE t")
+        c.execute("SELECT pg_create_logical_replication_slot('transactions_test', 'pgoutput')")
+    yield database
+
+
+def received(dsn: str, folder: Path, memory: int = 1 << 30) -> list[Transaction]:
+    target = current_lsn(dsn)
+    s = Stream(dsn + EARLY, SLOT, SLOT, folder=folder, memory=memory)
+    out: list[Transaction] = []
+    take = s.assembly.take
+
+    def noted(data: bytes) -> Transaction | None:
+        t = take(data)
+        out.extend([t] if t is not None else [])
+        return t
+
+    s.assembly.take = noted  # type: ignore[method-assign]
+    while s.server_end < target:
+        s.receive(Limits(), 1.0, target)
+    s.close()
+    return [t for t in out if t.large is not None or len(t.frames) > 2]
+
+
+def ids(t: Transaction, rows: int = 1000) -> list[int]:
+    """The ids that it inserts, decoded in pieces of so many frames."""
+    decoder, out = Decoder(), list[int]()
+    pieces = t.large.pieces(rows, 1 << 30) if t.large is not None else iter([t.frames])
+    for frames in pieces:
+        for changes in decoder.decode(frames, t.lsn).changes.values():
+            for c in changes:
+                assert set(c.lsn.tolist()) == {t.lsn}
+                assert c.new is not None
+                out += [int(v) for v in c.new.columns[0].to_pylist()]
+    return out
+
+
+def write(c: psycopg.Connection, first: int, n: int) -> None:
+    c.execute("INSERT INTO t SELECT i, repeat('x', 50) FROM generate_series(%s::int, %s) i", (first, first + n - 1))
+
+
+@pytest.mark.parametrize("memory", [1 << 30, 100_000])
+def test_what_is_undone_never_comes(slot: str, tmp_path: Path, memory: int) -> None:
+    a, b = psycopg.connect(slot), psycopg.connect(slot)
+    write(a, 0, 5000)
+    write(b, 100_000, 5000)
+    a.execute("SAVEPOINT one")
+    write(a, 10_000, 5000)
+    a.execute("ROLLBACK TO one")
+    b.rollback()
+    a.execute("ALTER TABLE t ADD COLUMN y int")
+    a.execute("SAVEPOINT two")
+    write(a, 20_000, 5000)
+    a.execute("SAVEPOINT three")
+    write(a, 30_000, 3000)
+    a.execute("RELEASE three")
+    a.execute("ROLLBACK TO two")
+    write(a, 40_000, 10)
+    a.commit()
+    with connect(slot) as c:
+        write(c, 200_000, 3)
+    a.close()
+    b.close()
+    big, small = received(slot, tmp_path, memory)
+    assert (big.large is not None) == (memory < 1 << 30)
+    assert ids(big) == [*range(5000), *range(40_000, 40_010)]
+    assert ids(small) == [200_000, 200_001, 200_002]
+    big.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_transactions_side_by_side_come_in_the_order_of_their_commits(slot: str, tmp_path: Path) -> None:
+    a, b = psycopg.connect(slot), psycopg.connect(slot)
+    for i in range(3):
+        write(a, i * 3000, 3000)
+        write(b, 100_000 + i * 3000, 3000)
+    with connect(slot) as c:
+        write(c, 50_000, 1)
+    b.commit()
+    a.commit()
+    a.close()
+    b.close()
+    got = received(slot, tmp_path, 200_000)
+    assert [t.large is not None for t in got] == [False, True, True]
+    assert [ids(t) for t in got] == [[50_000], [*range(100_000, 109_000)], [*range(9000)]]
+    assert [t.lsn for t in got] == sorted(t.lsn for t in got)
+    for t in got:
+        t.close()
+
+
+def test_a_spool_gives_what_it_was_given(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    frames = [b"w" + bytes(24) + b"I" + bytes([i]) * i for i in range(100)]
+    for i, f in enumerate(frames):
+        spool.add(f, i % 3 + 1)
+        if i == 50:
+            assert spool.spill() == sum(map(len, frames[:51]))
+    assert list(spool) == frames == list(spool)  # as often as it is asked
+    spool.drop(2)
+    kept = [f for i, f in enumerate(frames) if i % 3 != 1]
+    assert [f for piece in spool.pieces(7, 1 << 20) for f in piece] == kept
+    assert all(len(p) <= 7 for p in spool.pieces(7, 1 << 20))
+    assert max(sum(map(len, p)) for p in spool.pieces(1000, 300)) < 300 + len(frames[-1])
+    spool.close()

@@ -1,0 +1,143 @@
+"""A transaction that does not fit into memory is applied in parts, and is there at once or not at all."""
+
+from __future__ import annotations
+
+import random
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from connectors.postgres import transactions
+from connectors.postgres.spool import Spool
+from pipelines.applying.capture import Capture, current_lsn
+from pipelines.applying.catching_up import limits
+from pipelines.warehouse import Warehouse
+from tests.project import Project
+
+SCHEMA = (
+    "CREATE TABLE p (id int PRIMARY KEY, name text)",
+    "CREATE TABLE c (id int PRIMARY KEY, p int, x int, note text)",
+    "ALTER TABLE c ALTER note SET STORAGE EXTERNAL",
+    "CREATE TABLE f (id int PRIMARY KEY, p int, x numeric(9, 2))",
+    "ALTER TABLE f REPLICA IDENTITY FULL",
+    "CREATE TABLE bag (p int, x int)",
+    "ALTER TABLE bag REPLICA IDENTITY FULL",
+    "CREATE TABLE d (id int, x int, PRIMARY KEY (id) DEFERRABLE INITIALLY DEFERRED)",
+    "ALTER TABLE d REPLICA IDENTITY FULL",
+    "INSERT INTO p SELECT i, 'n' || i FROM generate_series(1, 40) i",
+    "INSERT INTO c SELECT i, 1 + i % 40, i, repeat(md5(i::text), 90) FROM generate_series(1, 400) i",
+    "INSERT INTO f SELECT i, 1 + i % 40, i FROM generate_series(1, 400) i",
+    "INSERT INTO bag SELECT i % 40, i % 5 FROM generate_series(1, 400) i",
+    "INSERT INTO d SELECT i, i FROM generate_series(1, 100) i",
+)
+VIEWS = {
+    "joined": "SELECT p.name, count(*) AS n, sum(c.x) AS s FROM p JOIN c ON c.p = p.id GROUP BY p.name",
+    "extremes": "SELECT p, min(x) AS least, max(x) AS most, count(DISTINCT x) AS d FROM c GROUP BY p",
+    "rows_of": "SELECT c.id, c.note, p.name FROM c LEFT JOIN p ON p.id = c.p",
+    "sums": "SELECT p, sum(x) AS s FROM f GROUP BY p",
+    "bags": "SELECT x, count(*) AS n FROM bag GROUP BY x",
+    "none": "SELECT id FROM p WHERE NOT EXISTS (SELECT FROM c WHERE c.p = p.id)",
+    "deferred": "SELECT id, x FROM d",
+    "ranks": "SELECT id, rank() OVER (PARTITION BY p ORDER BY x, id) AS r FROM c",
+}
+MOVES = (
+    "UPDATE c SET x = x + 1 WHERE id % 3 = {k}",
+    "UPDATE c SET id = id + 1000 WHERE id % 7 = {k} AND id < 1000",
+    "UPDATE c SET id = id - 1000 WHERE id > 1000",
+    "UPDATE c SET p = 1 + x % 40 WHERE id % 2 = {k}",
+    "UPDATE c SET note = repeat(md5((x + {k})::text), 80) WHERE id % 11 = {k}",
+    "DELETE FROM c WHERE id % 13 = {k}",
+    "INSERT INTO c SELECT i, 1 + i % 40, i, repeat(md5(i::text), 85) FROM generate_series(1, 400) i ON CONFLICT DO "
+    "NOTHING",
+    "UPDATE f SET x = x * 2, p = 1 + id % 39 WHERE id % 5 = {k} AND x < 100000",
+    "DELETE FROM f WHERE id % 17 = {k}",
+    "INSERT INTO f SELECT i, 1 + i % 40, i FROM generate_series(1, 400) i ON CONFLICT DO NOTHING",
+    "INSERT INTO bag SELECT i % 40, i % 6 FROM generate_series(1, 300) i",
+    "DELETE FROM bag WHERE x = {k}",
+    "UPDATE bag SET x = x + 1 WHERE p = {k}",
+    "UPDATE p SET name = name || '!' WHERE id % 2 = {k}",
+    "TRUNCATE c",
+    "TRUNCATE bag",
+    "UPDATE d SET id = 101 - id",
+    "UPDATE d SET x = x + {k}",
+)
+
+
+def project(folder: Path, dsn: str, engine: str, settings: str = "") -> Project:
+    small = '\n[batch]\nrows = 700\nmemory = "100KB"\n'
+    p = Project.create(folder, dsn + " options='-c logical_decoding_work_mem=64kB'", VIEWS, engine, local_memory="1GB")
+    (p.home / "tidemark.toml").write_text((p.home / "tidemark.toml").read_text() + small + settings)
+    return p
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+@pytest.mark.parametrize("settings", ["", "\n[duckdb]\nindex_rows = 0\n"])
+def test_every_kind_of_change(
+    database: str, tmp_path: Path, engine: str, settings: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = []
+    spill = Spool.spill
+
+    def noted(self: Spool) -> int:
+        large.append(self)
+        return spill(self)
+
+    monkeypatch.setattr(transactions.Spool, "spill", noted)
+    p = project(tmp_path, database, engine, settings)
+    p.source(*SCHEMA)
+    p.deploy()
+    chance = random.Random(f"{engine} {settings}")
+    for _ in range(4):
+        with psycopg.connect(database) as c:
+            for _ in range(25):
+                with suppress(psycopg.errors.UniqueViolation), c.transaction() as part:
+                    c.execute(chance.choice(MOVES).format(k=chance.randrange(3)))
+                    if chance.random() < 0.2:
+                        raise psycopg.Rollback(part)
+        p.source("UPDATE p SET name = 'after' WHERE id = 1")
+        p.assert_equal()
+    assert len(large) >= 3
+
+
+def test_nobody_sees_a_part_of_it(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database, "duckdb")
+    p.source(*SCHEMA)
+    p.deploy()
+    with psycopg.connect(database) as c:
+        c.execute("INSERT INTO c SELECT i, 1, 0, 'x' FROM generate_series(1000, 20999) i")
+    warehouse = Warehouse(p.config, p.deployed)
+    seen, over = set(), threading.Event()
+
+    def look() -> None:
+        con = warehouse.engine("duckdb").con.cursor()  # type: ignore[attr-defined]
+        while not over.is_set():
+            seen.add(con.execute("SELECT sum(n) FROM main.joined").fetchall()[0][0])
+        con.close()
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    capture = Capture(warehouse, limits(p.config))
+    capture.catch_up(current_lsn(database))
+    over.set()
+    reader.join()
+    assert seen <= {400, 20_400}
+    assert warehouse.engine("duckdb").con.execute("SELECT sum(n) FROM main.joined").fetchall() == [(20_400,)]  # type: ignore[attr-defined]
+    capture.close()
+    warehouse.close()
+
+
+def test_what_is_refused_in_it_stops_its_views_alone(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database, "duckdb")
+    p.source(*SCHEMA, "CREATE TABLE wide (id int PRIMARY KEY, y numeric)", "INSERT INTO wide VALUES (1, 1)")
+    p.write({"wides": "SELECT sum(y) AS y FROM wide", "counted": "SELECT count(*) AS n FROM wide"})
+    p.deploy()
+    with psycopg.connect(database) as c:
+        c.execute("INSERT INTO wide SELECT i, i FROM generate_series(2, 9000) i")
+        c.execute("INSERT INTO wide VALUES (10000, 1e40), (10001, 2)")
+        c.execute("UPDATE c SET x = x + 1")
+    p.catch_up()
+    assert {v.name for v in p.deployed.views if v.error} == {"wides"}
+    assert all(r.equal for r in p.verify() if r.view != "wides")
