@@ -39,6 +39,10 @@ class EngineFailure(TidemarkError):
         self.state = state
 
 
+class Again(TidemarkError):
+    """Nothing of the batch was stored, and the engine would have it once more: it will do it in another way."""
+
+
 class FrontierMoved(TidemarkError):
     """A batch begins where the engine does not stand: something else has moved it, or a batch was left out."""
 

@@ -25,6 +25,7 @@ path = "warehouse"         # the DuckDB file and the Delta tables live under it
 # rows = 200000
 # bytes = 134217728
 # seconds = 0.02
+# memory = "256MB"         # of transactions that are being received; what is more waits in a file
 
 # [metrics]
 # listen = "127.0.0.1:9187" # /metrics, /healthz and /readyz of `tidemark run`

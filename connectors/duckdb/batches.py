@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+import duckdb
+
 from compiler.catalog import Table, mirror_name
 from compiler.maintain.program import Prepared, Statement
 from connectors.duckdb import frontier, mirror
@@ -15,11 +17,11 @@ from connectors.duckdb.elsewhere import rounds
 from connectors.duckdb.indexes import Astray
 from connectors.duckdb.mirrors import Mirrors
 from connectors.duckdb.needed import Needed
-from connectors.duckdb.session import pace_checkpoints
+from connectors.duckdb.session import LARGE, bounded, pace_checkpoints
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.unchanged import Unchanged
 from connectors.duckdb.ways import Kind, Way, Ways, open_ways
-from connectors.engine import FrontierMoved, Printer, Programs
+from connectors.engine import Again, EngineFailure, FrontierMoved, Printer, Programs
 from connectors.failpoints import reach
 from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
@@ -67,6 +69,7 @@ class Batches:
         self.con, self.indexes, self.elsewhere = statements.con, statements.indexes, mirrors.elsewhere
         self.batches, self.larger = 0, frozenset[str]()
         self.ways, self.fetching, self.unchanged = Ways(), True, Unchanged(self.con)
+        self.bound: int | None = LARGE  # of memory, for large transactions
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
 
     def large(self) -> frozenset[str]:
@@ -99,15 +102,16 @@ class Batches:
             prepared, way = self._way(kind, staged, programs)
         statements = self.printer.refill(prepared.touched) if way is Way.ANEW else prepared.statements
         self._prepare_indexes(statements, prepared, staged)
-        landed = Landed()
+        landed, self.indexes.lending.large = Landed(), bool(rows)
         begun = time.perf_counter()
         try:
             with self.statements.transaction("a batch"):
                 if start is not None and (found := frontier.lsn(self.con)) != start:
                     raise FrontierMoved(self.engine, start, found)
                 reach("duckdb.begun")
-                for part in itertools.chain([staged], more):
-                    self._part(part, programs, way, landed)
+                with bounded(self.con, self.bound if rows else None):
+                    for part in itertools.chain([staged], more):
+                        self._part(part, programs, way, landed)
                 if landed.rows and way is Way.ANEW:
                     self._maintain(self.printer.refill(programs(landed.tables).touched), set())
                 reach("duckdb.maintained")
@@ -115,6 +119,11 @@ class Batches:
                 reach("duckdb.frontier")
         except Astray as e:
             self.indexes.drop(e.mirror)
+            raise
+        except EngineFailure as e:
+            if rows and self.bound is not None and isinstance(e.__cause__, duckdb.OutOfMemoryException):
+                self.bound = None
+                raise Again("there was too little memory for a large transaction", detail=e.detail) from e
             raise
         except BaseException as e:
             if not isinstance(e, Exception):  # interrupted, perhaps after the commit

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
 from connectors.duckdb.landing import AT
+from connectors.duckdb.lending import Lending
 from connectors.duckdb.mirror import q
 
 Path = tuple[str, ...]  # the columns that rows are found by
@@ -149,13 +149,10 @@ def hashed(path: Path, types: dict[str, str], named: Iterable[str] | None = None
     return f"hash({', '.join(f'TRY_CAST({n} AS {types[c]})' for n, c in zip(names, path, strict=True))})"
 
 
-def store(
-    con: duckdb.DuckDBPyConnection, table: str, types: dict[str, str], columns: Iterable[str], rows: pa.Table
-) -> None:
+def store(lending: Lending, table: str, types: dict[str, str], columns: Iterable[str], rows: pa.Table) -> None:
     """Rows that were found as a temp table, columns in the mirror's types; with the place of each, if they have it."""
     items = [f"CAST({q(c)} AS {types[c]}) AS {q(c)}" for c in columns]
     if AT in rows.column_names:
         items.append(AT)
-    con.register("fetched", rows)
-    con.execute(f"CREATE OR REPLACE TEMP TABLE {q(table)} AS SELECT {', '.join(items)} FROM fetched")
-    con.unregister("fetched")
+    with lending.table("fetched", rows):
+        lending.con.execute(f"CREATE OR REPLACE TEMP TABLE {q(table)} AS SELECT {', '.join(items)} FROM fetched")

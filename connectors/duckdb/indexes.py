@@ -14,6 +14,7 @@ from compiler.catalog import Table
 from compiler.maintain.program import Fetch
 from connectors.duckdb.index import Indexed, Path, hashed, store
 from connectors.duckdb.landing import AT
+from connectors.duckdb.lending import Lending
 from connectors.duckdb.mirror import batch, on_key, q
 from connectors.engine import EngineFailure
 
@@ -32,8 +33,8 @@ SIGNED_ZERO = frozenset(("FLOAT", "DOUBLE"))  # 0 and -0 are equal and have two 
 class Following:
     """A mirror's index while its table lands: it looks up old images, and then goes with what the batch did."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, t: Table, index: Indexed) -> None:
-        self.con, self.table, self.index = con, t, index
+    def __init__(self, lending: Lending, t: Table, index: Indexed) -> None:
+        self.lending, self.con, self.table, self.index = lending, lending.con, t, index
         self.columns = frozenset(index.types)
         self.known = False  # whether old images were looked up here, so that `old` tells their places
 
@@ -54,7 +55,7 @@ class Following:
             f"SELECT {hashed(path, self.index.types, named=named)} AS h FROM {table}"
         ).fetchnumpy()["h"]
         rows = self.index.find(path, np.asarray(hashes, dtype=np.uint64), columns, with_place=True)
-        store(self.con, "found", self.index.types, columns, rows)
+        store(self.lending, "found", self.index.types, columns, rows)
 
     def follow(self) -> None:
         """Take what the batch did; raises Astray where the index does not have what left."""
@@ -95,7 +96,7 @@ class Indexes:
     """The indexes of a warehouse's mirrors, made as they are asked for."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection, memory: int) -> None:
-        self.con, self.memory = con, memory
+        self.con, self.memory, self.lending = con, memory, Lending(con)
         self.of: dict[str, Indexed] = {}
         self.asked: dict[str, int] = {}  # fetches that SQL answered, since an index would have done
         self.columns: dict[str, set[str]] = {}
@@ -184,7 +185,7 @@ class Indexes:
         names = [f"_k{i}" for i in range(len(f.by))]
         keys = self.con.execute(f"SELECT {hashed(f.by, found.types, named=names)} AS h FROM ({f.keys})").fetchnumpy()
         rows = found.find(f.by, np.asarray(keys["h"], dtype=np.uint64), f.columns)
-        store(self.con, target, found.types, f.columns, rows)
+        store(self.lending, target, found.types, f.columns, rows)
         return int(rows.num_rows)
 
     def following(self, t: Table) -> Following | None:
@@ -195,7 +196,7 @@ class Indexes:
         if {t.key, t.identity_key} - set(index.paths):
             self.drop(t.mirror)
             return None
-        return Following(self.con, t, index)
+        return Following(self.lending, t, index)
 
     def landing(self, t: Table, columns: Iterable[str]) -> None:
         """A table is about to land: its old images are looked up by its key."""

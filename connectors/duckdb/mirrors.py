@@ -90,14 +90,13 @@ class Mirrors:
         following = self.indexes.following(s.table)
         if following is not None:
             columns |= following.columns
-        self.con.register("staged", parsed(s.rows, s.table))
         if s.table.mirror in self.elsewhere.mirrors:
             work = self.elsewhere.land(s, "staged", columns)
         else:
             how = landing.land(s, "staged", columns, following)
             work = [*how.deltas, *how.taking]
-        cast_errors(s.table, s.rows, lambda: self._each(work))
-        self.con.unregister("staged")
+        with self.indexes.lending.table("staged", parsed(s.rows, s.table)):
+            cast_errors(s.table, s.rows, lambda: self._each(work))
         if following is not None:
             following.follow()
 

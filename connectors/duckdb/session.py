@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
@@ -15,6 +17,7 @@ WAL_SHARE = 0.25  # of the file: at 16 MB, every second batch of 1,000 rows over
 UNSAFE_OPTIMIZERS = "row_group_pruner,compressed_materialization"
 MEMORY_SHARE = 0.75  # of DuckDB's own limit, four fifths of the machine: Spark, and the source itself, may be there too
 DUCKDB_SHARE = 0.8
+LARGE = 512 << 20  # bytes that DuckDB may take while it lands a large transaction: what more it has goes to its files
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 SETTINGS = {
     "TimeZone": "UTC",
@@ -45,9 +48,28 @@ def scratch() -> duckdb.DuckDBPyConnection:
 def memory(con: duckdb.DuckDBPyConnection) -> int:
     """A quarter of the machine's memory, or of what this process may use of it, in bytes, by DuckDB's limit."""
     row = con.execute("SELECT current_setting('memory_limit')").fetchone()
-    amount, unit = str(row[0]).split() if row else ("1", "GiB")
-    of_machine = float(amount) * 1024 ** UNITS.index(unit) / MEMORY_SHARE / DUCKDB_SHARE
-    return int(of_machine / 4)
+    return int(_bytes(str(row[0]) if row else "1 GiB") / MEMORY_SHARE / DUCKDB_SHARE / 4)
+
+
+@contextmanager
+def bounded(con: duckdb.DuckDBPyConnection, most: int | None) -> Iterator[None]:
+    """With no more than so much memory for what can be put off to the disk; with None as much as ever. Inside a
+    transaction temp tables that were replaced are kept until its end."""
+    row = con.execute("SELECT current_setting('memory_limit')").fetchone()
+    if row is None or most is None or most >= _bytes(str(row[0])):
+        yield
+        return
+    with suppress(duckdb.OutOfMemoryException):  # what cannot be let go of now: then it is not bounded
+        con.execute(f"SET memory_limit = '{most >> 20}MiB'")
+    try:
+        yield
+    finally:
+        con.execute(f"SET memory_limit = '{row[0]}'")
+
+
+def _bytes(size: str) -> float:
+    amount, unit = size.split()
+    return float(float(amount) * 1024 ** UNITS.index(unit))
 
 
 def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:

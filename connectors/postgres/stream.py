@@ -26,6 +26,7 @@ IN_USE = b"55006"
 HEARTBEAT = 5.0  # seconds between status updates while a batch is applied: the server gives up after wal_sender_timeout
 ASK = 0.05  # seconds between questions for the server's position
 SILENCE = 30.0  # seconds without a word, though asked for one, after which the stream is given up
+PART = 1.0  # seconds for which frames of a transaction are taken before others have their turn
 LONG = 1.0  # seconds for which whole transactions wait for one that is still arriving
 EPOCH = 946684800  # 2000-01-01, where Postgres' clock starts
 STREAMING = 140000  # the version from which on servers send large transactions before they commit
@@ -197,6 +198,8 @@ class Stream:
                 self.heard, self.unanswered = now, None
                 self._take(bytes(data), out)
                 if until is not None and self.server_end >= until and not self.assembly.midway and not self.held:
+                    return out
+                if out.empty and not self.held and now - begun > max(wait, PART):  # of a transaction that is long
                     return out
                 continue
             if n == -1 or n == -2:

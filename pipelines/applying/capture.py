@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from compiler.errors import TidemarkError
 from connectors.changed import TableChanged
-from connectors.engine import Engine, EngineFailure
+from connectors.engine import Again, Engine, EngineFailure
 from connectors.failpoints import reach
 from connectors.literal_rows import ValueOutOfRange
 from connectors.postgres.connection import connect, current_lsn
@@ -227,6 +227,8 @@ class Capture:
                     rows=changes.count,
                 )
                 break
+            except Again:
+                continue
             except EngineFailure as e:
                 self.warehouse.set_aside(engine, e)
             except ValueOutOfRange as e:

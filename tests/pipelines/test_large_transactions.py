@@ -99,7 +99,7 @@ def test_every_kind_of_change(
                         raise psycopg.Rollback(part)
         p.source("UPDATE p SET name = 'after' WHERE id = 1")
         p.assert_equal()
-    assert len(large) >= 3
+    assert large
 
 
 def test_nobody_sees_a_part_of_it(database: str, tmp_path: Path) -> None:
