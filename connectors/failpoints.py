@@ -29,6 +29,8 @@ NAMES = frozenset(
         "duckdb.committed",
         "duckdb.folding",
         "duckdb.folded",
+        "duckdb.tail",
+        "duckdb.tail_folded",
         "duckdb.rewrite",
         "duckdb.rewritten",
         "spark.landed",

@@ -17,7 +17,7 @@ from compiler.catalog import Table
 from connectors.changed import changed, check_columns, check_identity, replaced
 from connectors.postgres.pgoutput import Changes, Decoded, Relation, Tuples
 
-PRESENT, SEQ, LSN, SIGN = "_present", "_seq", "_lsn", "_weight"
+PRESENT, SEQ, LSN, SIGN, MET = "_present", "_seq", "_lsn", "_weight", "_met"
 
 
 @dataclass
@@ -25,6 +25,7 @@ class Staged:
     """Changes of one table. `rows` holds text columns c0…, and k0… (event keys) when `keyed`.
 
     `unchanged` names the columns whose value is the mirror's, where `u<i>` is true; f0… is the key to take it from.
+    Of an event on a key `_met` says whether a row had it before.
     `inserts_only`: no key can be in the mirror yet. `truncated`: every row of the mirror goes first.
     """
 
@@ -161,7 +162,13 @@ def _full(table: Table, changes: list[Changes], truncated: bool) -> Staged:
 
 def _empty(cols: dict[str, list[pa.Array]], ints: tuple[str, ...], small: tuple[str, ...]) -> pa.Table:
     kinds = {
-        k: pa.int64() if k in ints else pa.int32() if k in small else pa.bool_() if k == PRESENT else pa.string_view()
+        k: pa.int64()
+        if k in ints
+        else pa.int32()
+        if k in small
+        else pa.bool_()
+        if k in (PRESENT, MET)
+        else pa.string_view()
         for k in cols
     }
     return pa.table({k: pa.array([], type=t) for k, t in kinds.items()})
@@ -172,11 +179,12 @@ def _keyed(table: Table, changes: list[Changes], truncated: bool) -> Staged:
     names = [c.name for c in table.columns]
     key = [names.index(k) for k in table.identity_key]
     cols: dict[str, list[pa.Array]] = {
-        k: [] for k in (SEQ, LSN, PRESENT, *(f"k{i}" for i in range(len(key))), *(f"c{i}" for i in range(n)))
+        k: [] for k in (SEQ, LSN, PRESENT, MET, *(f"k{i}" for i in range(len(key))), *(f"c{i}" for i in range(n)))
     }
 
     def add(c: Changes, keys: Tuples, values: Tuples | None) -> None:
         m = len(c.seq)
+        cols[MET].append(pa.array(np.full(m, values is None or (c.kind == "U" and c.old is None))))
         cols[SEQ].append(pa.array(c.seq * 2 + (1 if values is not None else 0)))
         cols[LSN].append(pa.array(c.lsn))
         cols[PRESENT].append(pa.array(np.full(m, values is not None)))

@@ -102,6 +102,7 @@ class Batches:
             prepared, way = self._way(kind, staged, programs)
         statements = self.printer.refill(prepared.touched) if way is Way.ANEW else prepared.statements
         self._prepare_indexes(statements, prepared, staged)
+        self.mirrors.prepare(s.table for s in staged)
         landed, self.indexes.lending.large = Landed(), bool(rows)
         begun = time.perf_counter()
         try:

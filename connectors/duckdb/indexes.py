@@ -43,6 +43,20 @@ class Following:
         self._find(key, "latest", [f"_key_{i}" for i in range(len(key))], self.index.types)
         self.known = True
 
+    def check(self) -> None:
+        """Compare with what the source says of each key, and with the mirror where that is not so; raises Astray."""
+        said, found = self.con.execute(
+            "SELECT (SELECT count(*) FROM latest WHERE _was), (SELECT count(*) FROM old)"
+        ).fetchall()[0]
+        if said == found:
+            return
+        on = " AND ".join(f"m.{q(k)} = l._key_{i}" for i, k in enumerate(self.table.identity_key))
+        name = self.table.mirror
+        there = self.con.execute(f"SELECT count(*) FROM base.{q(name)} m SEMI JOIN latest l ON {on}").fetchall()[0][0]
+        if there != found:
+            raise Astray(name, there, found)
+        log.warning('mirror "%s" has %s of %s rows that the source has changed: run tidemark verify', name, found, said)
+
     def delete(self, statement: str) -> None:
         """Delete old rows from the mirror; raises Astray where there are others than those that were found."""
         left = self.con.execute(statement).fetchall()[0][0]

@@ -31,6 +31,11 @@ class Find(Protocol):
         """Look up the rows with the keys of the temp table `latest` (_key_0, …): they are read as `found`."""
         ...
 
+    def check(self) -> None:
+        """Whether `old` has the rows that the source has changed; raises EngineFailure where it has not all that the
+        mirror has."""
+        ...
+
     def delete(self, statement: str) -> None:
         """Delete from the mirror by keys; raises EngineFailure where these are other rows than those of `old`."""
         ...
@@ -148,10 +153,10 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
     kept = "".join(f", u{i} AS _u{i}" for i in s.unchanged)
     origin = "".join(f", {from_text(f'f{i}', c.type)} AS _from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
     keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS _key_{i}" for i, c in enumerate(key))
+    ends = f"SELECT max(_seq) AS _last, arg_min(_met, _seq) AS _was FROM events GROUP BY {_by_key(s)}"
     latest = (
         f"CREATE OR REPLACE TEMP TABLE latest AS {EVENTS.format(source)} SELECT {keys}, {values(t)}, "
-        f"_present{kept}{origin} "
-        f"FROM events WHERE {last(s)}"
+        f"_present, _was{kept}{origin} FROM events JOIN ({ends}) ON _seq = _last"
     )
     wanted = wanted_of(s, needed)
     indexed = find is not None and wanted <= find.columns
@@ -162,10 +167,10 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
         f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, {row} AS _row "
         f"FROM {where} m JOIN latest k ON {_on(key, 'm', 'k', '_key')}"
     )
-    looking: list[Work] = []
+    looking, checking = list[Work](), list[Work]()
     delete: Work = f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)"
     if find is not None and indexed:
-        looking = [partial(find.latest, t.identity_key)]
+        looking, checking = [partial(find.latest, t.identity_key)], [find.check]
         by_key = f"DELETE FROM base.{name} AS b USING latest AS k WHERE {_on(key, 'b', 'k', '_key')}"
         delete = partial(find.delete, by_key)
     new = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
@@ -175,7 +180,7 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
         else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
     )
     made = f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}"
-    return Landing([latest, *looking, old, made], [delete, add])
+    return Landing([latest, *looking, old, *checking, made], [delete, add])
 
 
 def _only(t: Table, wanted: frozenset[str], prefix: str = "") -> str:
@@ -203,9 +208,13 @@ def _filled(s: Staged, key: list[Column]) -> str:
 
 def last(s: Staged) -> str:
     """Of several events on one key, the last: a condition on positions, found from the keys alone."""
+    return f"_seq IN (SELECT max(_seq) FROM events GROUP BY {_by_key(s)})"
+
+
+def _by_key(s: Staged) -> str:
+    """What events on one key are one by."""
     types = {c.name: c.type for c in s.table.columns}
-    names = (
+    return ", ".join(
         from_text(f"k{i}", types[k]) if types[k].name in SPELLED else f"k{i}"
         for i, k in enumerate(s.table.identity_key)
     )
-    return f"_seq IN (SELECT max(_seq) FROM events GROUP BY {', '.join(names)})"

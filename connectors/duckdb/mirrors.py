@@ -9,7 +9,9 @@ import pyarrow as pa
 from compiler.catalog import Table
 from connectors.duckdb import landing, mirror
 from connectors.duckdb.elsewhere import Elsewhere
+from connectors.duckdb.indexes import Astray
 from connectors.duckdb.statements import Statements
+from connectors.duckdb.tailed import FOLD_ROWS, FOLD_SHARE, Tailed
 from connectors.duckdb.values import cast_errors
 from connectors.failpoints import reach
 from connectors.literal_rows import parsed
@@ -25,6 +27,7 @@ class Mirrors:
     def __init__(self, statements: Statements, elsewhere: Elsewhere) -> None:
         self.statements, self.elsewhere = statements, elsewhere
         self.con, self.indexes = statements.con, statements.indexes
+        self.tailed = Tailed(self.con)
         self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds, where that is known
         self.estimates: dict[str, int] = {}  # mirror → about how many rows it has
 
@@ -33,7 +36,9 @@ class Mirrors:
         found = self.con.execute(
             "SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'base'"
         ).fetchall()
-        self.estimates = {**dict(found), **self.elsewhere.sizes()}
+        sizes = dict(found)
+        tailed = {m: sizes.get(self.tailed.name(m), 0) for m in self.tailed.mirrors}
+        self.estimates = {**sizes, **tailed, **self.elsewhere.sizes()}
 
     def changed(self, name: str, new: int, old: int) -> None:
         """A batch brought so many new rows, and took old ones away."""
@@ -41,16 +46,18 @@ class Mirrors:
 
     def deleted(self, rows: dict[str, int]) -> None:
         """A batch that is committed deleted so many."""
-        for name in self.dead.keys() & rows.keys():
+        for name in (self.dead.keys() & rows.keys()) - self.tailed.mirrors:
             self.dead[name] += rows[name]
 
     def create(self, t: Table) -> None:
         self.indexes.drop(t.mirror)
+        self.tailed.drop(t.mirror)
         for s in mirror.drop(t.mirror) + mirror.create(t):
             self.con.execute(s)
 
     def drop(self, name: str) -> None:
         self.indexes.forget(name)
+        self.tailed.drop(name)
         for s in mirror.drop(name):
             self.con.execute(s)
 
@@ -83,6 +90,14 @@ class Mirrors:
         con.close()
         return n
 
+    def prepare(self, tables: Iterable[Table]) -> None:
+        """Before a batch: those that an index finds rows of take their changes by an append."""
+        for t in tables:
+            if t.mirror in self.indexes.of and self.tailed.may(t) and t.mirror not in self.tailed.mirrors:
+                with self.statements.transaction(f'a tail for the mirror of "{t.schema}.{t.name}"'):
+                    self.tailed.begin(t)
+                self.tailed.mirrors.add(t.mirror)
+
     def land(self, s: Staged, columns: frozenset[str]) -> None:
         """The mirror and its index take the changes of a table. Rules read these of its columns."""
         if s.truncated:
@@ -92,6 +107,8 @@ class Mirrors:
             columns |= following.columns
         if s.table.mirror in self.elsewhere.mirrors:
             work = self.elsewhere.land(s, "staged", columns)
+        elif s.table.mirror in self.tailed.mirrors:
+            work = self.tailed.land(s, "staged", columns, following)
         else:
             how = landing.land(s, "staged", columns, following)
             work = [*how.deltas, *how.taking]
@@ -108,20 +125,39 @@ class Mirrors:
                 w()
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]:
-        """Rewrite mirrors in which deleted rows have become many; gives the tables that were."""
+        """Fold tails that have become long, and rewrite mirrors in which deleted rows have become many; gives the
+        tables that were."""
         done = []
         for t in (t for t in tables if t.mirror not in self.elsewhere.mirrors):
+            rows = self.tailed.table(t.mirror)
+            if t.mirror in self.tailed.mirrors:
+                self._fold(t, force)
             if t.mirror not in self.dead:
-                self.dead[t.mirror] = self._count(
-                    f"SELECT coalesce(max(rowid) + 1, 0) - count(*) FROM base.{mirror.q(t.mirror)}"
-                )
+                self.dead[t.mirror] = self._count(f"SELECT coalesce(max(rowid) + 1, 0) - count(*) FROM {rows}")
             dead = self.dead[t.mirror]
             if not dead or (not force and dead < REWRITE_ROWS):
                 continue
-            if force or dead > REWRITE_SHARE * self._count(f"SELECT count(*) FROM base.{mirror.q(t.mirror)}"):
+            if force or dead > REWRITE_SHARE * self._count(f"SELECT count(*) FROM {rows}"):
                 self._rewrite(t)
                 done.append(t.mirror)
         return done
+
+    def _fold(self, t: Table, force: bool) -> None:
+        """Raises Astray where the index has not as many rows as the mirror then has."""
+        waiting = self.tailed.rows(t.mirror)
+        least = max(FOLD_ROWS, FOLD_SHARE * self.estimates.get(t.mirror, 0))
+        if not waiting or (not force and waiting < least):
+            return
+        with self.statements.transaction(f'folding the tail of the mirror of "{t.schema}.{t.name}"'):
+            gone, rows = self.tailed.fold(t)
+            index = self.indexes.of.get(t.mirror)
+            if index is not None and index.rows != rows:
+                self.indexes.drop(t.mirror)
+                raise Astray(t.mirror, rows, index.rows)
+            reach("duckdb.tail")
+        reach("duckdb.tail_folded")
+        if t.mirror in self.dead:
+            self.dead[t.mirror] += gone
 
     def _count(self, query: str) -> int:
         row = self.con.execute(query).fetchone()
@@ -131,10 +167,14 @@ class Mirrors:
         self.con.execute("SET preserve_insertion_order = true")  # rows that arrived together are found together
         try:
             with self.statements.transaction(f'rewriting the mirror of "{t.schema}.{t.name}"'):
-                for s in mirror.rewrite(t):
-                    self.con.execute(s)
+                if t.mirror in self.tailed.mirrors:
+                    self.tailed.end(t)
+                else:
+                    for s in mirror.rewrite(t):
+                        self.con.execute(s)
                 reach("duckdb.rewrite")
         finally:
             self.con.execute("SET preserve_insertion_order = false")
         reach("duckdb.rewritten")
+        self.tailed.mirrors.discard(t.mirror)
         self.dead[t.mirror] = 0

@@ -17,7 +17,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from benchmarks import partial
+from benchmarks import large, partial
 
 PACKAGES = ("duckdb", "pyarrow", "numpy", "psycopg", "sqlglot", "pyspark", "delta-spark", "deltalake")
 ENGINES = {
@@ -51,6 +51,7 @@ def write(results: Path, docs: Path) -> list[Path]:
     parts += [_reads(kept["reads"])] if "reads" in kept else []
     parts += [_capture(kept["capture"])] if "capture" in kept else []
     parts += [_latency(kept["latency"])] if "latency" in kept else []
+    parts += [large.page(kept["large"])] if "large" in kept else []
     parts += [partial.page(kept["partial"])] if "partial" in kept else []
     text = "\n".join(line for part in parts for line in part).rstrip() + "\n"
     (docs / "bench.md").write_text(text, encoding="utf-8")

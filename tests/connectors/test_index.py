@@ -129,7 +129,7 @@ def test_views_are_what_they_are_without_it(database: str, tmp_path: Path, setti
 def test_fetches_are_answered_by_it(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answered, ask = [], indexes.Indexes.fetch
 
-    def fetch(self: indexes.Indexes, target: str, f: Fetch) -> bool:
+    def fetch(self: indexes.Indexes, target: str, f: Fetch) -> int | None:
         answered.append(ask(self, target, f))
         return answered[-1]
 
@@ -143,7 +143,7 @@ def test_fetches_are_answered_by_it(database: str, tmp_path: Path, monkeypatch: 
         p.source(*chance.choice(CHANGES[:-1]).format(n=chance.randint(0, 8), k=k).split("; "))
         p.catch_up()
     p.assert_equal()
-    assert sum(answered) > 5
+    assert sum(n is not None for n in answered) > 5
 
 
 def test_a_batch_that_is_not_stored_is_taken_out_of_it(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -141,3 +144,21 @@ def test_what_is_refused_in_it_stops_its_views_alone(database: str, tmp_path: Pa
     p.catch_up()
     assert {v.name for v in p.deployed.views if v.error} == {"wides"}
     assert all(r.equal for r in p.verify() if r.view != "wides")
+
+
+@pytest.mark.parametrize("stop", ["kill", "raise"])
+def test_one_that_is_cut_off_in_a_part_is_done_again(database: str, tmp_path: Path, stop: str) -> None:
+    p = project(tmp_path, database, "duckdb")
+    p.source(*SCHEMA)
+    p.deploy()
+    with psycopg.connect(database) as c:
+        c.execute("INSERT INTO c SELECT i, 1 + i % 40, i, 'x' FROM generate_series(1000, 7999) i")
+        c.execute("UPDATE c SET x = x + 1 WHERE id > 2000")
+    cut = subprocess.run(
+        [sys.executable, "-m", "pipelines.cli", "run", "--once"],
+        cwd=p.home,
+        env={**os.environ, "TIDEMARK_FAILPOINTS": f"duckdb.landed={stop}:5"},
+        capture_output=True,
+    )
+    assert cut.returncode != 0
+    p.assert_equal()

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_every_part_runs_and_the_page_is_written(server: str, tmp_path: Path) -> None:
     small = ["--scale", "0.01", "--sizes", "1,100", "--repeat", "1", "--rows", "2000", "--commits", "2"]
-    small += ["--operations", "300", "--memory", "4KB,1MB"]
+    small += ["--large-rows", "20000", "--operations", "300", "--memory", "4KB,1MB"]
     done = subprocess.run(
         [
             sys.executable,
@@ -31,5 +31,6 @@ def test_every_part_runs_and_the_page_is_written(server: str, tmp_path: Path) ->
     page = (tmp_path / "docs" / "bench.md").read_text()
     assert "**all six**" in page
     assert "commit to visible" in page
+    assert "## A large transaction" in page
     assert "## Partial views" in page and "| 4KB |" in page
     assert (tmp_path / "docs" / "bench.png").stat().st_size > 0

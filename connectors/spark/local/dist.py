@@ -244,6 +244,8 @@ class _Images:
         f = Fetch(self.table.mirror, key, self.wanted, f"SELECT {named} FROM latest")
         self.dist._store("found", f, self.dist._fetched([f])[0], at=True)
 
+    def check(self) -> None: ...
+
     def delete(self, statement: str) -> None:
         raise AssertionError("rows leave by the tail")
 
