@@ -103,6 +103,8 @@ class Batches:
         statements = self.printer.refill(prepared.touched) if way is Way.ANEW else prepared.statements
         self._prepare_indexes(statements, prepared, staged)
         self.mirrors.prepare(s.table for s in staged)
+        if way is Way.ANEW:
+            self.mirrors.fold()
         landed, self.indexes.lending.large = Landed(), bool(rows)
         begun = time.perf_counter()
         try:

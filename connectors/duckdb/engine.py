@@ -8,6 +8,7 @@ from threading import Lock
 
 import duckdb
 
+from compiler.maintain.kept import Kept
 from connectors.duckdb import frontier, mirror, states
 from connectors.duckdb.batches import Batches
 from connectors.duckdb.elsewhere import Elsewhere, Nowhere
@@ -59,11 +60,7 @@ class DuckDBEngine:
 
         self.create_mirror, self.drop_mirror, self.load = self.mirrors.create, self.mirrors.drop, self.mirrors.load
         self.compact, self.large = self.mirrors.compact, self.batches.large
-        self.states, self.create_state, self.drop_state = (
-            self.kept_states.names,
-            self.kept_states.create,
-            self.kept_states.drop,
-        )
+        self.states, self.drop_state = self.kept_states.names, self.kept_states.drop
         self.size, self.rows, self.set_aside = self.kept_states.size, self.kept_states.rows, self.kept_states.set_aside
         self.create_view, self.drop_view = self.kept_states.create_view, self.kept_states.drop_view
         self.apply, self.fold = self.batches.apply, self.batches.fold
@@ -93,6 +90,10 @@ class DuckDBEngine:
 
     def close(self) -> None:
         self.con.close()
+
+    def create_state(self, s: Kept) -> None:
+        self.mirrors.fold()
+        self.kept_states.create(s)
 
     def frontier(self) -> int:
         """As it was committed last. A connection is one thread's at a time, so that this has its own."""

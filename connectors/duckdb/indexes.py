@@ -46,7 +46,7 @@ class Following:
     def check(self) -> None:
         """Compare with what the source says of each key, and with the mirror where that is not so; raises Astray."""
         said, found = self.con.execute(
-            "SELECT (SELECT count(*) FROM latest WHERE _was), (SELECT count(*) FROM old)"
+            "SELECT (SELECT count(*) FROM latest WHERE _key_was), (SELECT count(*) FROM old)"
         ).fetchall()[0]
         if said == found:
             return

@@ -153,10 +153,10 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
     kept = "".join(f", u{i} AS _u{i}" for i in s.unchanged)
     origin = "".join(f", {from_text(f'f{i}', c.type)} AS _from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
     keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS _key_{i}" for i, c in enumerate(key))
-    ends = f"SELECT max(_seq) AS _last, arg_min(_met, _seq) AS _was FROM events GROUP BY {_by_key(s)}"
+    ends = f"SELECT max(_seq) AS _last, arg_min(_met, _seq) AS _key_was FROM events GROUP BY {_by_key(s)}"
     latest = (
         f"CREATE OR REPLACE TEMP TABLE latest AS {EVENTS.format(source)} SELECT {keys}, {values(t)}, "
-        f"_present, _was{kept}{origin} FROM events JOIN ({ends}) ON _seq = _last"
+        f"_present, _key_was{kept}{origin} FROM events JOIN ({ends}) ON _seq = _last"
     )
     wanted = wanted_of(s, needed)
     indexed = find is not None and wanted <= find.columns

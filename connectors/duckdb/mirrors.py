@@ -96,7 +96,7 @@ class Mirrors:
             if t.mirror in self.indexes.of and self.tailed.may(t) and t.mirror not in self.tailed.mirrors:
                 with self.statements.transaction(f'a tail for the mirror of "{t.schema}.{t.name}"'):
                     self.tailed.begin(t)
-                self.tailed.mirrors.add(t.mirror)
+                self.tailed.keys[t.mirror] = list(t.key)
 
     def land(self, s: Staged, columns: frozenset[str]) -> None:
         """The mirror and its index take the changes of a table. Rules read these of its columns."""
@@ -131,7 +131,9 @@ class Mirrors:
         for t in (t for t in tables if t.mirror not in self.elsewhere.mirrors):
             rows = self.tailed.table(t.mirror)
             if t.mirror in self.tailed.mirrors:
-                self._fold(t, force)
+                least = max(FOLD_ROWS, FOLD_SHARE * self.estimates.get(t.mirror, 0))
+                if self.tailed.rows(t.mirror) >= (1 if force else least):
+                    self._fold(t.mirror)
             if t.mirror not in self.dead:
                 self.dead[t.mirror] = self._count(f"SELECT coalesce(max(rowid) + 1, 0) - count(*) FROM {rows}")
             dead = self.dead[t.mirror]
@@ -142,22 +144,24 @@ class Mirrors:
                 done.append(t.mirror)
         return done
 
-    def _fold(self, t: Table, force: bool) -> None:
+    def fold(self) -> None:
+        """Fold all tails: what is read whole is then read as fast as without them."""
+        for name in sorted(self.tailed.mirrors):
+            if self.tailed.rows(name):
+                self._fold(name)
+
+    def _fold(self, name: str) -> None:
         """Raises Astray where the index has not as many rows as the mirror then has."""
-        waiting = self.tailed.rows(t.mirror)
-        least = max(FOLD_ROWS, FOLD_SHARE * self.estimates.get(t.mirror, 0))
-        if not waiting or (not force and waiting < least):
-            return
-        with self.statements.transaction(f'folding the tail of the mirror of "{t.schema}.{t.name}"'):
-            gone, rows = self.tailed.fold(t)
-            index = self.indexes.of.get(t.mirror)
+        with self.statements.transaction(f'folding the tail of mirror "{name}"'):
+            gone, rows = self.tailed.fold(name)
+            index = self.indexes.of.get(name)
             if index is not None and index.rows != rows:
-                self.indexes.drop(t.mirror)
-                raise Astray(t.mirror, rows, index.rows)
+                self.indexes.drop(name)
+                raise Astray(name, rows, index.rows)
             reach("duckdb.tail")
         reach("duckdb.tail_folded")
-        if t.mirror in self.dead:
-            self.dead[t.mirror] += gone
+        if name in self.dead:
+            self.dead[name] += gone
 
     def _count(self, query: str) -> int:
         row = self.con.execute(query).fetchone()
@@ -176,5 +180,5 @@ class Mirrors:
         finally:
             self.con.execute("SET preserve_insertion_order = false")
         reach("duckdb.rewritten")
-        self.tailed.mirrors.discard(t.mirror)
+        self.tailed.keys.pop(t.mirror, None)
         self.dead[t.mirror] = 0

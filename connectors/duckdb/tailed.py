@@ -7,6 +7,7 @@ by an index; who reads the mirror whole reads the view `base.<mirror>` of both.
 from __future__ import annotations
 
 import hashlib
+import json
 
 import duckdb
 
@@ -17,6 +18,7 @@ from connectors.duckdb.landing import AT, Find, Work
 from connectors.duckdb.mirror import batch, columns, on_key, q
 from connectors.staging import Staged
 
+_OTHERS = "* EXCLUDE (_present, _seq, _at)"  # the columns of a tail that are the mirror's
 FOLD_ROWS, FOLD_SHARE = 20_000, 0.01  # a tail of so many rows, and of this share of all, is folded
 
 
@@ -25,11 +27,16 @@ class Tailed:
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self.con = con
-        tables = {
-            r[0] for r in con.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'base'").fetchall()
-        }
+        found = con.execute("SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'base'").fetchall()
         views = con.execute("SELECT view_name FROM duckdb_views() WHERE schema_name = 'base'").fetchall()
-        self.mirrors = {name for (name,) in views if _named(name, "tail") in tables}
+        tables = dict(found)
+        self.keys: dict[str, list[str]] = {  # of each mirror that has a tail
+            name: json.loads(tables[_named(name, "tail")]) for (name,) in views if _named(name, "tail") in tables
+        }
+
+    @property
+    def mirrors(self) -> set[str]:
+        return set(self.keys)
 
     @staticmethod
     def may(t: Table) -> bool:
@@ -56,7 +63,8 @@ class Tailed:
             f"ALTER TABLE base.{name} RENAME TO {rows}",
             f"CREATE TABLE {_tail(t.mirror)} ({body}, _present BOOLEAN, _seq BIGINT)",
             f"CREATE VIEW base.{name} AS SELECT {columns(t, 'b.')} FROM base.{rows} b ANTI JOIN {_tail(t.mirror)} n "
-            f"ON {on_key(t.key, 'b', 'n')} UNION ALL {_latest(t)}",
+            f"ON {on_key(t.key, 'b', 'n')} UNION ALL {_latest(t.mirror, t.key, columns(t))}",
+            f"COMMENT ON TABLE {_tail(t.mirror)} IS {_literal(json.dumps(t.key))}",
         ):
             self.con.execute(s)
 
@@ -75,7 +83,7 @@ class Tailed:
         if name in self.mirrors:
             for s in _drop(name):
                 self.con.execute(s)
-            self.mirrors.discard(name)
+            del self.keys[name]
 
     def land(self, s: Staged, source: str, needed: frozenset[str], find: Find | None) -> list[Work]:
         """As `landing.land`; `find` looks up old images, where it has the columns."""
@@ -88,15 +96,15 @@ class Tailed:
         seq = f"(SELECT coalesce(max(_seq), 0) + 1 FROM {_tail(t.mirror)})"
         return [*how.deltas, f"INSERT INTO {_tail(t.mirror)} {_changed(s, seq)}"]
 
-    def fold(self, t: Table) -> tuple[int, int]:
+    def fold(self, name: str) -> tuple[int, int]:
         """The rows take what waits in the tail; gives how many rows were deleted, and how many there are."""
-        rows, key = self.table(t.mirror), ", ".join(map(q, t.key))
+        rows, key = self.table(name), tuple(self.keys[name])
         gone = self.con.execute(
-            f"DELETE FROM {rows} AS b USING (SELECT DISTINCT {key} FROM {_tail(t.mirror)}) AS n "
-            f"WHERE {on_key(t.key, 'b', 'n')}"
+            f"DELETE FROM {rows} AS b USING (SELECT DISTINCT {', '.join(map(q, key))} FROM {_tail(name)}) AS n "
+            f"WHERE {on_key(key, 'b', 'n')}"
         ).fetchall()
-        self.con.execute(f"INSERT INTO {rows} {_latest(t)}")
-        self.con.execute(f"DELETE FROM {_tail(t.mirror)}")
+        self.con.execute(f"INSERT INTO {rows} {_latest(name, key, _OTHERS)}")
+        self.con.execute(f"DELETE FROM {_tail(name)}")
         left = self.con.execute(f"SELECT count(*) FROM {rows}").fetchall()
         return int(gone[0][0]), int(left[0][0])
 
@@ -138,13 +146,16 @@ def _drop(name: str) -> list[str]:
     ]
 
 
-def _latest(t: Table) -> str:
+def _latest(name: str, key: tuple[str, ...], cols: str) -> str:
     """The rows that the tail has now."""
-    key = ", ".join(map(q, t.key))
     return (
-        f"SELECT {columns(t)} FROM (SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY _seq DESC) AS _at "
-        f"FROM {_tail(t.mirror)}) WHERE _at = 1 AND _present"
+        f"SELECT {cols} FROM (SELECT *, row_number() OVER (PARTITION BY {', '.join(map(q, key))} ORDER BY _seq DESC) "
+        f"AS _at FROM {_tail(name)}) WHERE _at = 1 AND _present"
     )
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _changed(s: Staged, seq: str) -> str:

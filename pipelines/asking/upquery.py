@@ -7,7 +7,7 @@ import pyarrow as pa
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine, EngineFailure
 from connectors.failpoints import reach
-from connectors.staging import PRESENT, SEQ, Staged
+from connectors.staging import MET, PRESENT, SEQ, Staged
 from pipelines.warehouse import Warehouse
 
 AT_ONCE = 100_000  # keys of a batch
@@ -72,6 +72,7 @@ def _staged(keys: pa.Table, present: bool, values: pa.Table) -> pa.Table:
         SEQ: pa.array(range(n), pa.int64()),
         "_lsn": pa.nulls(n, pa.int64()),
         PRESENT: pa.array([present] * n),
+        MET: pa.array([not present] * n),
     }
     columns |= {f"k{c[1:]}": _text(keys, c) for c in keys.column_names}
     columns |= {c: _text(values, c) for c in values.column_names}

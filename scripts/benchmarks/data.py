@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compiler.catalog import Catalog, Table, read_schema
-from connectors.staging import LSN, PRESENT, SEQ, Staged
+from connectors.staging import LSN, MET, PRESENT, SEQ, Staged
 
 I64 = npt.NDArray[np.int64]
 
@@ -137,7 +137,9 @@ class Workload:
         values = self._values(live, keys, origin)
         live.remove(gone)
         live.add(new_keys, origin[updates:])
-        return _staged(live.table, values, keys, old_keys, lsn, self.random.permutation(n), inserts == n)
+        fresh = np.arange(n) - updates  # those from 0 on are new, before those that are gone
+        met = (fresh < 0) | (fresh >= inserts)
+        return _staged(live.table, values, keys, old_keys, lsn, self.random.permutation(n), met)
 
     def _new_keys(self, live: Live, n: int) -> list[I64]:
         if live is self.orders:
@@ -183,17 +185,18 @@ def text(a: pa.Array) -> pa.Array:
 
 
 def _staged(
-    t: Table, values: dict[str, pa.Array], keys: list[I64], old_keys: list[I64], lsn: int, seq: I64, inserts_only: bool
+    t: Table, values: dict[str, pa.Array], keys: list[I64], old_keys: list[I64], lsn: int, seq: I64, met: np.ndarray
 ) -> Staged:
-    """Events on keys: the first are rows as they are now, the others are gone."""
+    """Events on keys: the first are rows as they are now, the others are gone; `met` says which were there before."""
     here, gone = len(keys[0]), len(old_keys[0])
     cols: dict[str, pa.Array] = {
         SEQ: pa.array(seq * 2 + (np.arange(here + gone) < here)),
         LSN: pa.array(np.full(here + gone, lsn)),
         PRESENT: pa.array(np.arange(here + gone) < here),
+        MET: pa.array(met),
     }
     for i, (a, b) in enumerate(zip(keys, old_keys)):
         cols[f"k{i}"] = text(pa.array(np.concatenate((a, b)))).cast(pa.string_view())
     for i, c in enumerate(t.columns):
         cols[f"c{i}"] = pa.concat_arrays([values[c.name], pa.nulls(gone, pa.string())]).cast(pa.string_view())
-    return Staged(t, pa.table(cols), True, False, inserts_only)
+    return Staged(t, pa.table(cols), True, False, not met.any())

@@ -67,7 +67,7 @@ def run(scale: float, work: Path, say: Callable[[str], None]) -> dict[str, Any]:
                 target.apply(workload.batch(BATCH, lsn), lsn + 1)
                 read = timed(lambda p=plan: target.engine.read(p), REPEAT)  # type: ignore[misc]
                 ours = query.replace("k / 2", "k // 2").replace("(SELECT FROM", "(SELECT 1 FROM")  # as DuckDB writes it
-                target.side.execute("SET schema = 'base'")
+                target.plain()
                 again = timed(lambda q=ours: target.side.execute(q).to_arrow_table(), REPEAT)  # type: ignore[misc]
                 target.side.execute(f"CREATE OR REPLACE TEMP TABLE again AS {ours}")
                 if n := compare(target.side, f"main.{plan.view}", "temp.again"):

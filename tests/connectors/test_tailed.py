@@ -96,7 +96,7 @@ def test_every_kind_of_change(
                     continue
         p.assert_equal()
         grown = max(grown, *tails(p).values(), 0)
-    assert {"a", "b", "c"} <= set(tails(p))
+    assert len(tails(p)) >= 3
     assert (grown > 0) == (fold > 1)
 
 
