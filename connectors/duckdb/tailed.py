@@ -12,6 +12,7 @@ import json
 import duckdb
 
 from compiler.catalog import Table
+from compiler.maintain.asked import SCHEMA as ASKED
 from compiler.spelling.duckdb import type_name
 from connectors.duckdb import landing, mirror
 from connectors.duckdb.landing import AT, Find, Work
@@ -40,8 +41,8 @@ class Tailed:
 
     @staticmethod
     def may(t: Table) -> bool:
-        """Whether a row is told by its key at every moment."""
-        return bool(t.key) and not t.deferrable
+        """Whether a row is told by its key at every moment. Keys that were asked for are found by the table's name."""
+        return bool(t.key) and not t.deferrable and t.schema != ASKED
 
     def table(self, name: str) -> str:
         """The table with a mirror's rows."""

@@ -28,7 +28,7 @@ COMMANDS = {  # by the name, or its first part: what may pass it
     "redeploy": ("redeploy", "beside"),
     "resync": ("resync",),
 }
-REWRITES = ("duckdb.rewrite", "duckdb.rewritten")
+REWRITES = ("duckdb.rewrite", "duckdb.rewritten", "duckdb.tail", "duckdb.tail_folded")
 OTHERS = {"duckdb": ("spark.", "local."), "local": ("spark.",), "spark": ("duckdb.", "local.", "ask.")}
 ROUNDS = ("local.frontier", "local.cleared")  # passed every two seconds
 LOST = "local.rebuilt"  # passed where the local file is gone

@@ -9,6 +9,7 @@ import duckdb
 import psycopg
 import pytest
 
+from connectors import failpoints
 from connectors.duckdb import indexes, mirrors
 from connectors.duckdb.tailed import Tailed, _named
 from pipelines.warehouse import Warehouse
@@ -124,6 +125,20 @@ def test_an_index_that_has_too_many_rows_is_noticed_when_the_tail_is_folded(
     with pytest.raises(indexes.Astray):
         p.catch_up()
     monkeypatch.undo()
+    p.assert_equal()
+
+
+@pytest.mark.parametrize("name", ["duckdb.tail", "duckdb.tail_folded"])
+def test_a_fold_that_is_cut_off_is_done_again(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    p = project(tmp_path, database, monkeypatch, 1)
+    p.source("UPDATE a SET x = x + 1", "DELETE FROM b WHERE x < 9")
+    monkeypatch.setattr(failpoints, "ACTIVE", failpoints.Failpoints({name: ("raise", 1)}))
+    with pytest.raises(failpoints.FailpointReached):
+        p.catch_up()
+    monkeypatch.setattr(failpoints, "ACTIVE", failpoints.Failpoints({}))
+    p.source("UPDATE a SET x = x + 1 WHERE id < 30")
     p.assert_equal()
 
 
