@@ -24,12 +24,11 @@ class Spool:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
-        self.frames: list[bytes] = []
-        self.of: list[int] = []  # the subtransaction of each frame, where any is known
-        self.held = 0  # bytes of the frames in memory
-        self.bytes = self.count = 0
+        self.frames: list[bytes] = []  # those in memory
+        self.of: list[int] = []  # the subtransaction of each of them, where any is known
+        self.bytes = self.count = 0  # of those in the file
+        self.announced: set[int] = set()  # oids of the tables whose columns these tell
         self.dropped: set[int] = set()
-        self.announced: set[int] = set()  # oids of the tables whose columns are told in it
         self.file: IO[bytes] | None = None
 
     @property
@@ -37,19 +36,18 @@ class Spool:
         """Whether it is in a file."""
         return self.file is not None
 
+    @property
+    def held(self) -> int:
+        """Bytes of the frames in memory."""
+        return sum(map(len, self.frames))
+
     def add(self, frame: bytes, of: int = 0) -> None:
-        self.count += 1
-        self.bytes += len(frame)
-        if frame[KIND] == FORM:
-            self.announced.add(int.from_bytes(frame[KIND + 1 : KIND + 5], "big"))
         if self.file is not None:
-            self.file.write(HEAD.pack(len(frame), of))
-            self.file.write(frame)
+            self._write(self.file, frame, of)
             return
         if of or self.of:
             self.of.append(of)
         self.frames.append(frame)
-        self.held += len(frame)
 
     def first(self, frame: bytes) -> None:
         """A frame in front of those in memory."""
@@ -65,12 +63,19 @@ class Spool:
         """Put what is in memory into the file; gives the bytes that were."""
         if self.file is None:
             self.file = _nameless(self.folder)
+        freed = self.held
         for frame, of in self._in_memory():
-            self.file.write(HEAD.pack(len(frame), of))
-            self.file.write(frame)
-        freed, self.held = self.held, 0
+            self._write(self.file, frame, of)
         self.frames, self.of = [], []
         return freed
+
+    def _write(self, file: IO[bytes], frame: bytes, of: int) -> None:
+        self.count += 1
+        self.bytes += len(frame)
+        if frame[KIND] == FORM:
+            self.announced.add(int.from_bytes(frame[KIND + 1 : KIND + 5], "big"))
+        file.write(HEAD.pack(len(frame), of))
+        file.write(frame)
 
     def _in_memory(self) -> Iterator[tuple[bytes, int]]:
         return zip(self.frames, self.of or (0 for _ in self.frames), strict=True)

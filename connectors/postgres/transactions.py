@@ -115,27 +115,34 @@ class Assembly:
 
     def take(self, data: bytes) -> Transaction | None:
         """An XLogData frame; gives the transaction that it completes."""
-        kind = data[HEADER]
+        kind, spool = data[HEADER], self.open
+        if spool is not None and kind != COMMIT:  # nearly all come this way
+            if spool.file is None and self.held < self.memory:
+                spool.frames.append(data)
+                self.held += len(data)
+            else:
+                self._add(spool, data)
+            return None
         if self.part is not None:
             self._part(data, kind)
             return None
         if kind == BEGIN:
             self.open = Spool(self.folder)
-        elif kind == STREAM_START:
+            self._add(self.open, data)
+            return None
+        if kind == STREAM_START:
             self.part = _int(data, 1, 4)
             self.streamed.setdefault(self.part, Spool(self.folder))
             return None
-        elif kind == STREAM_COMMIT:
+        if kind == STREAM_COMMIT:
             return self._committed(data)
-        elif kind == STREAM_ABORT:
+        if kind == STREAM_ABORT:
             self._aborted(_int(data, 1, 4), _int(data, 5, 4))
             return None
-        if self.open is None:  # a message between transactions
+        if spool is None:  # a message between transactions
             return None
-        self._add(self.open, data, 0)
-        if kind != COMMIT:
-            return None
-        spool, self.open = self.open, None
+        self._add(spool, data)
+        self.open = None
         begin = next(iter(spool)) if spool.large else spool.frames[0]  # LSN of the commit, its time, the id
         return self._whole(spool, _int(data, 2, 8), _int(data, 10, 8), _int(begin, 17, 4), _int(begin, 9, 8))
 
@@ -152,10 +159,10 @@ class Assembly:
             return
         self._add(self.streamed[self.part], data[: HEADER + 1] + data[HEADER + 5 :], _int(data, 1, 4))
 
-    def _add(self, spool: Spool, frame: bytes, of: int) -> None:
-        before = spool.held
+    def _add(self, spool: Spool, frame: bytes, of: int = 0) -> None:
         spool.add(frame, of)
-        self.held += spool.held - before
+        if spool.file is None:
+            self.held += len(frame)
         if self.held > self.memory:
             spools = [*self.streamed.values(), *([self.open] if self.open is not None else [])]
             self.held -= max(spools, key=lambda s: s.held).spill()
