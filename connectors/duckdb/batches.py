@@ -208,6 +208,7 @@ class Batches:
     def _land(self, staged: list[Staged], prepared: Prepared, way: Way) -> list[tuple[Table, int, int]]:
         """Of each table how many rows landed, and how many of them are old ones."""
         counted = []
+        self.elsewhere.look_up([s for s in staged if s.table.mirror in self.elsewhere.mirrors], prepared.columns)
         for s in staged:
             columns = prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset())
             self.mirrors.land(s, columns if way is not Way.ANEW else frozenset())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from compiler.maintain.program import Statement
@@ -18,6 +18,11 @@ class Elsewhere(Protocol):
 
     def sizes(self) -> dict[str, int]:
         """About how many rows each has."""
+        ...
+
+    def look_up(self, staged: Sequence[Staged], needed: Mapping[str, frozenset[str]]) -> None:
+        """The old images of tables that are about to land, of all at once. Rules read these columns, by the tables'
+        names."""
         ...
 
     def land(self, s: Staged, source: str, needed: frozenset[str]) -> list[Work]:
@@ -36,6 +41,8 @@ class Nowhere:
 
     def sizes(self) -> dict[str, int]:
         return {}
+
+    def look_up(self, staged: Sequence[Staged], needed: Mapping[str, frozenset[str]]) -> None: ...
 
     def land(self, s: Staged, source: str, needed: frozenset[str]) -> list[Work]:
         raise KeyError(s.table.mirror)

@@ -86,14 +86,14 @@ def batch_of(v: Compiled) -> Program:
 
 def fetches(v: Compiled) -> int | None:
     """How often a batch that updates all tables of a view reads what is Dist, where its states are Local: for the old
-    rows of each table, and for each round of fetches; on a cluster each is a Spark job. None where that is not
+    rows of all tables, and for each round of fetches; on a cluster each is a Spark job. None where that is not
     known."""
     if v.location != LOCAL or v.plan is None:
         return None
     mirrors = frozenset(map(mirror_name, v.dist))
     p = fetched(program([v.plan], v.plan.tables), lambda table: mirror_name(table) in mirrors)
     together = rounds(maintain.statements(dialect_of(v), p), mirrors)
-    return len(v.dist) + sum(some[0].fetch is not None and some[0].fetch.mirror in mirrors for some in together)
+    return bool(v.dist) + sum(some[0].fetch is not None and some[0].fetch.mirror in mirrors for some in together)
 
 
 def statements(v: Compiled, by_keys: bool = True) -> list[Statement]:

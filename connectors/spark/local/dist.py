@@ -5,7 +5,7 @@ met; the tail's rows take the place of those of the base that they have the key 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +20,7 @@ from compiler.spelling.duckdb import type_name
 from connectors.duckdb import landing
 from connectors.duckdb.landing import AT, Work
 from connectors.duckdb.mirror import batch, before, columns, on_key, q
+from connectors.duckdb.text import from_text
 from connectors.duckdb.values import cast_errors
 from connectors.engine import EngineFailure
 from connectors.literal_rows import parsed
@@ -58,6 +59,7 @@ class Dist:
     def __init__(self, con: duckdb.DuckDBPyConnection, root: Path, reader: Reader) -> None:
         self.con, self.root, self.reader = con, root, reader
         self.tables: dict[str, Table] = {}
+        self.images: dict[str, pa.Table] = {}  # of mirrors about to land, what was looked up
         for s in SETUP:
             con.execute(s)
 
@@ -147,6 +149,20 @@ class Dist:
             ) from e
 
     # -- a batch
+
+    def look_up(self, staged: Sequence[Staged], needed: Mapping[str, frozenset[str]]) -> None:
+        asked = []
+        for s in (s for s in staged if s.keyed and not s.inserts_only and not s.truncated):
+            t, types = s.table, {c.name: c.type for c in s.table.columns}
+            keys = ", ".join(f"{from_text(f'k{i}', types[k])} AS _k{i}" for i, k in enumerate(t.identity_key))
+            made = f"CREATE OR REPLACE TEMP TABLE {q(f'keys_{t.mirror}')} AS SELECT DISTINCT {keys} FROM arrived"
+            self.con.register("arrived", s.rows)
+            cast_errors(t, s.rows, partial(self.con.execute, made))
+            self.con.unregister("arrived")
+            wanted = landing.wanted_of(s, needed.get(f"{t.schema}.{t.name}", frozenset()))
+            columns = tuple(c.name for c in t.columns if c.name in wanted)
+            asked.append(Fetch(t.mirror, t.identity_key, columns, f"SELECT * FROM {q(f'keys_{t.mirror}')}"))
+        self.images = dict(zip((f.mirror for f in asked), self._fetched(asked), strict=True))
 
     def land(self, s: Staged, source: str, needed: frozenset[str]) -> list[Work]:
         t, name, key = s.table, q(s.table.mirror), ", ".join(map(q, s.table.key))
@@ -242,7 +258,7 @@ class _Images:
     def latest(self, key: tuple[str, ...]) -> None:
         named = ", ".join(f"_key_{i} AS _k{i}" for i in range(len(key)))
         f = Fetch(self.table.mirror, key, self.wanted, f"SELECT {named} FROM latest")
-        self.dist._store("found", f, self.dist._fetched([f])[0], at=True)
+        self.dist._store("found", f, self.dist.images.pop(self.table.mirror), at=True)
 
     def check(self) -> None: ...
 
