@@ -8,6 +8,7 @@ from compiler.errors import TidemarkError
 from connectors.postgres.origin import LastCommit
 
 FORMAT = 2
+TAILS = 3  # the format of a file in which a mirror has a tail
 ADDED = {
     "commit_lsn": "BIGINT",
     "xid": "BIGINT",
@@ -40,11 +41,11 @@ def check_format(con: duckdb.DuckDBPyConnection, path: object) -> None:
     """Raises TidemarkError for a file that another version wrote."""
     row = con.execute("SELECT max(format) FROM meta.frontier").fetchone()
     found = row[0] if row is not None else None
-    if found is not None and found > FORMAT:
+    if found is not None and found > TAILS:
         raise TidemarkError(
             f"the warehouse {path} was written by a newer Tidemark",
             code="newer_warehouse",
-            detail=f"Its format is {found}; this version knows {FORMAT}.",
+            detail=f"Its format is {found}; this version knows {TAILS}.",
             hint="Upgrade Tidemark, or deploy into another warehouse.",
         )
     if found is not None and found < FORMAT:
@@ -82,6 +83,11 @@ def move(con: duckdb.DuckDBPyConnection, to: int, last: LastCommit | None = None
             "UPDATE meta.frontier SET lsn = ?, moved = now(), commit_lsn = ?, xid = ?, commit_time = ?",
             [to, last.lsn, last.xid, last.time],
         )
+
+
+def has_tails(con: duckdb.DuckDBPyConnection) -> None:
+    """From now on versions that do not know tails refuse the file."""
+    con.execute("UPDATE meta.frontier SET format = ?", [TAILS])
 
 
 def forget_commit(con: duckdb.DuckDBPyConnection) -> None:

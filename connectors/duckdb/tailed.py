@@ -14,7 +14,7 @@ import duckdb
 from compiler.catalog import Table
 from compiler.maintain.asked import SCHEMA as ASKED
 from compiler.spelling.duckdb import type_name
-from connectors.duckdb import landing, mirror
+from connectors.duckdb import frontier, landing, mirror
 from connectors.duckdb.landing import AT, Find, Work
 from connectors.duckdb.mirror import batch, columns, on_key, q
 from connectors.staging import Staged
@@ -68,6 +68,7 @@ class Tailed:
             f"COMMENT ON TABLE {_tail(t.mirror)} IS {_literal(json.dumps(t.key))}",
         ):
             self.con.execute(s)
+        frontier.has_tails(self.con)
 
     def end(self, t: Table) -> None:
         """Its rows in one table again, without those that were deleted."""
