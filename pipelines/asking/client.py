@@ -118,4 +118,14 @@ def connect_running(path: Path) -> RemoteReader | None:
     except (FileNotFoundError, ConnectionError, OSError, ValueError):
         return None
     sock.settimeout(None)
-    return RemoteReader(sock, data["token"])
+    reader = RemoteReader(sock, data["token"])
+    try:
+        reader.ask(
+            "hello"
+        )  # it waits for strangers no longer than some seconds, and what is asked first may take longer
+    except TidemarkError:
+        pass  # an older one has no word for it, and another's says so again
+    except (OSError, ValueError, TooLarge, struct.error):  # it has just gone, or is none of ours
+        sock.close()
+        return None
+    return reader

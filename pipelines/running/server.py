@@ -191,6 +191,8 @@ class Server:
         if op in READS:
             with self.current.use() as reader:
                 return self._read(reader, op, args)
+        if op == "hello":
+            return {}, b""
         if op == "state":
             return {"state": self.observer.state.snapshot()}, b""
         if op == "frontiers":
