@@ -10,6 +10,7 @@ from connectors.postgres.transactions import Limits, Transaction
 from connectors.staging import Staged, stage
 from pipelines.applying.changes import ChangeDecoder
 
+PIECE = 32 << 20  # bytes of a part, at most
 Tables = dict[tuple[str, str], Table]
 Refused = Mapping[str, Collection[str]]
 
@@ -63,7 +64,9 @@ class Large:
         return next(every, []), every
 
     def _staged(self, tables: Tables, after: int, refused: Refused, parts: bool) -> Iterator[list[Staged]]:
-        pieces = self.spool.pieces(self.limits.rows, self.limits.bytes) if parts else iter([list(self.spool)])
+        pieces = (
+            self.spool.pieces(self.limits.rows, min(self.limits.bytes, PIECE)) if parts else iter([list(self.spool)])
+        )
         for frames in pieces:
             decoded = self.decoder.decode(frames, self.lsn)
             yield stage(tables, decoded, self.decoder.relations, after, refused)

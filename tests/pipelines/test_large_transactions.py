@@ -162,3 +162,18 @@ def test_one_that_is_cut_off_in_a_part_is_done_again(database: str, tmp_path: Pa
     )
     assert cut.returncode != 0
     p.assert_equal()
+
+
+def test_one_for_which_the_disk_is_too_small_is_received_again(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p = project(tmp_path, database, "duckdb")
+    p.source(*SCHEMA)
+    p.deploy()
+    p.source("INSERT INTO c SELECT i, 1 + i % 40, i, 'x' FROM generate_series(1000, 7999) i")
+    with Path("/dev/full").open("r+b", buffering=0) as full:
+        monkeypatch.setattr("connectors.postgres.spool._nameless", lambda folder: full)
+        with pytest.raises(OSError, match="No space left"):
+            p.catch_up()
+        monkeypatch.undo()
+    p.assert_equal()
