@@ -108,13 +108,13 @@ class Batches:
         landed, self.indexes.lending.large = Landed(), bool(rows)
         begun = time.perf_counter()
         try:
-            with self.statements.transaction("a batch"):
+            with bounded(self.con, self.bound if rows else None) as lift, self.statements.transaction("a batch"):
                 if start is not None and (found := frontier.lsn(self.con)) != start:
                     raise FrontierMoved(self.engine, start, found)
                 reach("duckdb.begun")
-                with bounded(self.con, self.bound if rows else None):
-                    for part in itertools.chain([staged], more):
-                        self._part(part, programs, way, landed)
+                for part in itertools.chain([staged], more):
+                    self._part(part, programs, way, landed)
+                lift()
                 if landed.rows and way is Way.ANEW:
                     self._maintain(self.printer.refill(programs(landed.tables).touched), set())
                 reach("duckdb.maintained")

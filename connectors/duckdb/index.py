@@ -10,7 +10,7 @@ have become many, or half empty, are made one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -151,8 +151,18 @@ def hashed(path: Path, types: dict[str, str], named: Iterable[str] | None = None
 
 def store(lending: Lending, table: str, types: dict[str, str], columns: Iterable[str], rows: pa.Table) -> None:
     """Rows that were found as a temp table, columns in the mirror's types; with the place of each, if they have it."""
+    with lending.table("fetched", rows) as source:
+        lending.con.execute(
+            f"CREATE OR REPLACE TEMP TABLE {q(table)} AS SELECT {_typed(types, columns, rows)} FROM {source}"
+        )
+
+
+def lent(lending: Lending, types: dict[str, str], rows: pa.Table, make: Callable[[str], str]) -> None:
+    """Run the statement that `make` gives for a query of rows that were found, as `store` has them."""
+    with lending.table("fetched", rows) as source:
+        lending.con.execute(make(f"(SELECT {_typed(types, types, rows)} FROM {source})"))
+
+
+def _typed(types: dict[str, str], columns: Iterable[str], rows: pa.Table) -> str:
     items = [f"CAST({q(c)} AS {types[c]}) AS {q(c)}" for c in columns]
-    if AT in rows.column_names:
-        items.append(AT)
-    with lending.table("fetched", rows):
-        lending.con.execute(f"CREATE OR REPLACE TEMP TABLE {q(table)} AS SELECT {', '.join(items)} FROM fetched")
+    return ", ".join([*items, AT] if AT in rows.column_names else items)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import reduce
 
 import duckdb
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from compiler.catalog import Table
 from compiler.maintain.program import Fetch
-from connectors.duckdb.index import Indexed, Path, hashed, store
+from connectors.duckdb.index import Indexed, Path, hashed, lent, store
 from connectors.duckdb.landing import AT
 from connectors.duckdb.lending import Lending
 from connectors.duckdb.mirror import batch, on_key, q
@@ -38,9 +38,10 @@ class Following:
         self.columns = frozenset(index.types)
         self.known = False  # whether old images were looked up here, so that `old` tells their places
 
-    def latest(self, key: tuple[str, ...]) -> None:
-        """The rows with the keys of the temp table `latest`, as the temp table `found`."""
-        self._find(key, "latest", [f"_key_{i}" for i in range(len(key))], self.index.types)
+    def images(self, key: tuple[str, ...], make: Callable[[str], str]) -> None:
+        """Run the statement that `make` gives for a query of the rows with the keys of the temp table `latest`."""
+        rows = self._found(key, "latest", [f"_key_{i}" for i in range(len(key))], self.index.types)
+        lent(self.lending, self.index.types, rows, make)
         self.known = True
 
     def check(self) -> None:
@@ -64,12 +65,11 @@ class Following:
         if left != found:
             raise Astray(self.table.mirror, left, found)
 
-    def _find(self, path: Path, table: str, named: list[str], columns: Iterable[str]) -> None:
+    def _found(self, path: Path, table: str, named: list[str], columns: Iterable[str]) -> pa.Table:
         hashes = self.con.execute(
             f"SELECT {hashed(path, self.index.types, named=named)} AS h FROM {table}"
         ).fetchnumpy()["h"]
-        rows = self.index.find(path, np.asarray(hashes, dtype=np.uint64), columns, with_place=True)
-        store(self.lending, "found", self.index.types, columns, rows)
+        return self.index.find(path, np.asarray(hashes, dtype=np.uint64), columns, with_place=True)
 
     def follow(self) -> None:
         """Take what the batch did; raises Astray where the index does not have what left."""
@@ -84,7 +84,8 @@ class Following:
         con, key = self.con, self.table.key
         if self.known:
             return con.execute("SELECT _row FROM old").fetchnumpy()["_row"]
-        self._find(key, f"(SELECT * FROM {rows} WHERE _weight < 0)", [q(k) for k in key], key)
+        found = self._found(key, f"(SELECT * FROM {rows} WHERE _weight < 0)", [q(k) for k in key], key)
+        store(self.lending, "found", self.index.types, key, found)
         places = con.execute(
             f"SELECT f.{AT} AS a FROM found f JOIN {rows} n ON {on_key(key, 'f', 'n')} WHERE n._weight < 0"
         ).fetchnumpy()["a"]

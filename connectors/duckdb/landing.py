@@ -27,8 +27,9 @@ class Find(Protocol):
         """The columns that it knows."""
         ...
 
-    def latest(self, key: tuple[str, ...]) -> None:
-        """Look up the rows with the keys of the temp table `latest` (_key_0, …): they are read as `found`."""
+    def images(self, key: tuple[str, ...], make: Callable[[str], str]) -> None:
+        """Look up the rows with the keys of the temp table `latest` (_key_0, …), and run the statement that `make`
+        gives for what SQL reads them from."""
         ...
 
     def check(self) -> None:
@@ -162,15 +163,18 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
     indexed = find is not None and wanted <= find.columns
     images = _only(t, wanted, "m.")
     weight = "1" if t.key else "m._weight"
-    where, row = ("found", f"m.{AT}") if indexed else (f"base.{name}", "m.rowid")
-    old = (
-        f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, {row} AS _row "
-        f"FROM {where} m JOIN latest k ON {_on(key, 'm', 'k', '_key')}"
-    )
-    looking, checking = list[Work](), list[Work]()
+    row = f"m.{AT}" if indexed else "m.rowid"
+
+    def made_of(where: str) -> str:
+        return (
+            f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, {row} AS _row "
+            f"FROM {where} m JOIN latest k ON {_on(key, 'm', 'k', '_key')}"
+        )
+
+    old: list[Work] = [made_of(f"base.{name}")]
     delete: Work = f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)"
     if find is not None and indexed:
-        looking, checking = [partial(find.latest, t.identity_key)], [find.check]
+        old = [partial(find.images, t.identity_key, made_of), find.check]
         by_key = f"DELETE FROM base.{name} AS b USING latest AS k WHERE {_on(key, 'b', 'k', '_key')}"
         delete = partial(find.delete, by_key)
     new = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
@@ -180,7 +184,7 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
         else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
     )
     made = f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}"
-    return Landing([latest, *looking, old, *checking, made], [delete, add])
+    return Landing([latest, *old, made], [delete, add])
 
 
 def _only(t: Table, wanted: frozenset[str], prefix: str = "") -> str:

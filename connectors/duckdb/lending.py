@@ -1,5 +1,8 @@
-"""Arrow tables for DuckDB to read. A transaction keeps what was registered in it until it ends, also when its view is
-gone: in a large one tables are lent, and taken back."""
+"""Arrow tables for DuckDB to read.
+
+To register one costs more than to read a small one, and a transaction keeps what was registered in it until it ends,
+also when its view is gone. So what is registered is an object that lends tables, one after the other.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+FEW = 20_000  # rows: what one thread reads as fast as several
+
 
 class Lent:
-    """Gives a table to who reads it, until it is taken back. One thread reads it at a time, which takes longer."""
+    """Gives a table to who reads it, until it is taken back. One thread reads it at a time."""
 
-    def __init__(self, rows: pa.Table) -> None:
-        self.rows: pa.Table | None = rows
+    rows: pa.Table | None = None
 
     def __arrow_c_stream__(self, requested: Any = None) -> Any:
         assert self.rows is not None, "it was taken back"
@@ -26,16 +30,32 @@ class Lending:
     """For one connection; `large` says that the transaction at hand is."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
-        self.con, self.large = con, False
+        self.con, self.large, self.made = con, False, 0
+        self.known: dict[tuple[str, pa.Schema], tuple[str, Lent]] = {}  # a view has the columns that it was made with
 
     @contextmanager
-    def table(self, name: str, rows: pa.Table) -> Iterator[None]:
-        """A table under a name."""
-        lent = Lent(rows) if self.large else None
-        self.con.register(name, lent or rows)
+    def table(self, name: str, rows: pa.Table) -> Iterator[str]:
+        """Gives the name under which SQL reads the table meanwhile."""
+        if not self.large and rows.num_rows > FEW:
+            self.con.register(name, rows)
+            yield name
+            self.con.unregister(name)
+            return
+        source, lent = self.known.get((name, rows.schema)) or self._made(name, rows.schema)
+        lent.rows = rows
         try:
-            yield
+            yield source
         finally:
-            if lent is not None:
-                lent.rows = None
-        self.con.unregister(name)
+            lent.rows = None
+
+    def _made(self, name: str, schema: pa.Schema) -> tuple[str, Lent]:
+        self.made += 1
+        new = f"{name}_{self.made}", Lent()
+        self.known[name, schema] = new
+        new[1].rows = schema.empty_table()
+        self.con.register(*new)
+        return new
+
+    def forget(self) -> None:
+        """A transaction was undone, and what was registered in it."""
+        self.known.clear()

@@ -105,17 +105,19 @@ class Mirrors:
         following = self.indexes.following(s.table)
         if following is not None:
             columns |= following.columns
-        if s.table.mirror in self.elsewhere.mirrors:
-            work = self.elsewhere.land(s, "staged", columns)
-        elif s.table.mirror in self.tailed.mirrors:
-            work = self.tailed.land(s, "staged", columns, following)
-        else:
-            how = landing.land(s, "staged", columns, following)
-            work = [*how.deltas, *how.taking]
-        with self.indexes.lending.table("staged", parsed(s.rows, s.table)):
+        with self.indexes.lending.table("staged", parsed(s.rows, s.table)) as source:
+            work = self._work(s, source, columns, following)
             cast_errors(s.table, s.rows, lambda: self._each(work))
         if following is not None:
             following.follow()
+
+    def _work(self, s: Staged, source: str, columns: frozenset[str], find: landing.Find | None) -> list[landing.Work]:
+        if s.table.mirror in self.elsewhere.mirrors:
+            return self.elsewhere.land(s, source, columns)
+        if s.table.mirror in self.tailed.mirrors:
+            return self.tailed.land(s, source, columns, find)
+        how = landing.land(s, source, columns, find)
+        return [*how.deltas, *how.taking]
 
     def _each(self, work: list[landing.Work]) -> None:
         for w in work:

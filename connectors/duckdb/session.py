@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -52,19 +52,31 @@ def memory(con: duckdb.DuckDBPyConnection) -> int:
 
 
 @contextmanager
-def bounded(con: duckdb.DuckDBPyConnection, most: int | None) -> Iterator[None]:
-    """With no more than so much memory for what can be put off to the disk; with None as much as ever. Inside a
-    transaction temp tables that were replaced are kept until its end."""
-    row = con.execute("SELECT current_setting('memory_limit')").fetchone()
-    if row is None or most is None or most >= _bytes(str(row[0])):
-        yield
+def bounded(con: duckdb.DuckDBPyConnection, most: int | None) -> Iterator[Callable[[], None]]:
+    """With no more than so much memory for what can be put off to the disk, until the function that it gives is called;
+    with None as much as ever. Inside a transaction temp tables that were replaced are kept until its end.
+
+    It goes around the transaction: in one that failed nothing can be set.
+    """
+    if most is None:
+        yield lambda: None
         return
-    with suppress(duckdb.OutOfMemoryException):  # what cannot be let go of now: then it is not bounded
-        con.execute(f"SET memory_limit = '{most >> 20}MiB'")
+    ever = str(con.execute("SELECT current_setting('memory_limit')").fetchall()[0][0])
+    held = most < _bytes(ever)
+
+    def lift() -> None:
+        nonlocal held
+        if held:
+            held = False
+            con.execute(f"SET memory_limit = '{ever}'")
+
+    if held:
+        with suppress(duckdb.OutOfMemoryException):  # what cannot be let go of now: then it is not bounded
+            con.execute(f"SET memory_limit = '{most >> 20}MiB'")
     try:
-        yield
+        yield lift
     finally:
-        con.execute(f"SET memory_limit = '{row[0]}'")
+        lift()
 
 
 def _bytes(size: str) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 
 import duckdb
 
@@ -117,12 +118,10 @@ class _BySql:
     def __init__(self, con: duckdb.DuckDBPyConnection, t: Table) -> None:
         self.con, self.table, self.columns = con, t, frozenset(c.name for c in t.columns)
 
-    def latest(self, key: tuple[str, ...]) -> None:
+    def images(self, key: tuple[str, ...], make: Callable[[str], str]) -> None:
         on = " AND ".join(f"m.{q(k)} = l._key_{i}" for i, k in enumerate(key))
-        self.con.execute(
-            f"CREATE OR REPLACE TEMP TABLE found AS SELECT m.*, NULL::BIGINT AS {AT} "
-            f"FROM base.{q(self.table.mirror)} m SEMI JOIN latest l ON {on}"
-        )
+        name = q(self.table.mirror)
+        self.con.execute(make(f"(SELECT *, NULL::BIGINT AS {AT} FROM base.{name} m SEMI JOIN latest l ON {on})"))
 
     def check(self) -> None: ...
 

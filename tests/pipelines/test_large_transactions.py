@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from connectors.duckdb import batches
 from connectors.postgres import transactions
 from connectors.postgres.spool import Spool
 from pipelines.applying.capture import Capture, current_lsn
@@ -176,4 +177,18 @@ def test_one_for_which_the_disk_is_too_small_is_received_again(
         with pytest.raises(OSError, match="No space left"):
             p.catch_up()
         monkeypatch.undo()
+    p.assert_equal()
+
+
+@pytest.mark.parametrize("megabytes", [1, 8, 24])
+def test_one_for_which_memory_is_too_small_is_done_with_more(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, megabytes: int
+) -> None:
+    monkeypatch.setattr(batches, "LARGE", megabytes << 20)
+    p = project(tmp_path, database, "duckdb")
+    p.source(*SCHEMA)
+    p.deploy()
+    with psycopg.connect(database) as c:
+        c.execute("INSERT INTO c SELECT i, 1 + i % 40, i, repeat(md5(i::text), 20) FROM generate_series(1000, 20999) i")
+        c.execute("UPDATE c SET x = x + 1 WHERE id % 2 = 0")
     p.assert_equal()

@@ -255,10 +255,11 @@ class _Images:
         self.columns = frozenset(c.name for c in t.columns)
         self.wanted = tuple(c.name for c in t.columns if c.name in wanted)
 
-    def latest(self, key: tuple[str, ...]) -> None:
+    def images(self, key: tuple[str, ...], make: Callable[[str], str]) -> None:
         named = ", ".join(f"_key_{i} AS _k{i}" for i in range(len(key)))
         f = Fetch(self.table.mirror, key, self.wanted, f"SELECT {named} FROM latest")
         self.dist._store("found", f, self.dist.images.pop(self.table.mirror), at=True)
+        self.dist.con.execute(make("found"))
 
     def check(self) -> None: ...
 
