@@ -6,11 +6,11 @@ Trap 12, a cost model trained on mislabelled runs: no strategy is learned from p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
-from connectors.duckdb.statements import Statements
+from connectors.duckdb.batches import Batches
 from connectors.engine import Statement
 from connectors.postgres.connection import connect
 from pipelines import deployment
@@ -201,11 +201,11 @@ def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_
     project: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run: list[Statement] = []
-    real = Statements.run
+    real = Batches._maintain
 
-    def recorded(statements: Statements, s: Statement) -> int:
-        run.append(s)
-        return real(statements, s)
+    def recorded(batches: Batches, statements: Sequence[Statement], nothing: set[str]) -> None:
+        run.extend(statements)
+        real(batches, statements, nothing)
 
     def of_a_small_batch(row: int) -> list[Statement]:
         run.clear()
@@ -213,7 +213,7 @@ def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_
         commit(project, f"INSERT INTO r VALUES ({row}, 1, 'a', 1, 1)")
         return list(run)
 
-    monkeypatch.setattr(Statements, "run", recorded)
+    monkeypatch.setattr(Batches, "_maintain", recorded)
     before = of_a_small_batch(10)
     for i in range(5):
         commit(
