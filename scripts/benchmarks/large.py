@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from benchmarks.capture import database
 from benchmarks.latency import _connect, _tidemark
 from connectors.postgres.connection import connect
@@ -66,8 +68,8 @@ def _watched(dsn: str, reader: Any, pid: int, rows: int) -> dict[str, Any]:
     before, committed, over = _resident(pid), list[float](), threading.Event()
 
     def write() -> None:
-        with connect(dsn) as c:
-            c.execute(_insert(1, rows))
+        with psycopg.connect(dsn, autocommit=True) as c:  # it has no patience that ends
+            c.execute(_insert(1, rows).encode())
         committed.append(time.monotonic())
 
     writer, begun = threading.Thread(target=write), time.monotonic()
