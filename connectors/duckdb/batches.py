@@ -100,8 +100,7 @@ class Batches:
             prepared, way = self._way_of_parts(changed, rows, programs)
         else:
             prepared, way = self._way(kind, staged, programs)
-        statements = self.printer.refill(prepared.touched) if way is Way.ANEW else prepared.statements
-        self._prepare_indexes(statements, prepared, staged)
+        self._prepare_indexes(() if way is Way.ANEW else prepared.statements, prepared, staged)
         self.mirrors.prepare(s.table for s in staged)
         if way is Way.ANEW:
             self.mirrors.fold()

@@ -190,7 +190,7 @@ class Assembly:
         self.held -= spool.held
         if spool.large:
             return Transaction([], lsn, end, xid, time, spool)
-        return Transaction(list(spool), lsn, end, xid, time)
+        return Transaction(list(spool) if spool.dropped else spool.frames, lsn, end, xid, time)
 
 
 def _int(frame: bytes, at: int, width: int) -> int:

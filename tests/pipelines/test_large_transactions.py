@@ -128,7 +128,8 @@ def test_nobody_sees_a_part_of_it(database: str, tmp_path: Path) -> None:
     over.set()
     reader.join()
     assert seen <= {400, 20_400}
-    assert warehouse.engine("duckdb").con.execute("SELECT sum(n) FROM main.joined").fetchall() == [(20_400,)]  # type: ignore[attr-defined]
+    con = warehouse.engine("duckdb").con  # type: ignore[attr-defined]
+    assert con.execute("SELECT sum(n) FROM main.joined").fetchall() == [(20_400,)]
     capture.close()
     warehouse.close()
 
