@@ -210,8 +210,8 @@ def columns_of(states: list[Kept]) -> dict[str, list[str]]:
 
 
 def void_where(r: Relation) -> str:
-    """Which results of a batch leave nothing to do where they are empty; what it changes is not told."""
-    sets = sorted(sorted(n for n in names if not n.startswith("delta.")) for names in void(r))
+    """Which results of a batch that changes all tables leave nothing to do where they are empty."""
+    sets = sorted(sorted(names) for names in void(r) if not any(n.startswith("delta.") for n in names))
     return ", or ".join(" and ".join(names) for names in sets if names)
 
 

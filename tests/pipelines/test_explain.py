@@ -64,3 +64,16 @@ def notes(query: str) -> list[str]:
         "CREATE TABLE t (id int PRIMARY KEY, k int, v int); CREATE TABLE u (id int PRIMARY KEY, w int);"
     )
     return compile_view("v", parse_query(query), catalog).notes
+
+
+def test_it_names_what_leaves_nothing_to_do_by_itself(tmp_path: Path) -> None:
+    query = "SELECT p.name, min(c.x) AS m FROM p JOIN c ON c.p = p.id GROUP BY p.name"
+    p = Project.create(tmp_path, "host=nowhere", {"v": query})
+    (tmp_path / "schema.sql").write_text(
+        "CREATE TABLE p (id int PRIMARY KEY, name text); CREATE TABLE c (id int PRIMARY KEY, p int, x int);"
+    )
+    told = p.command("explain", "v", "--schema", "schema.sql")
+    assert told.returncode == 0, told.stderr
+    lines = [x for x in told.stdout.splitlines() if "nothing to do where" in x]
+    assert any("fetched_p_by_name" in x for x in lines)  # groups that lost their least, if there are any
+    assert not any("fetched_c_by_p_" in x for x in lines)  # old children of changed parents: children changed, too
