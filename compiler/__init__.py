@@ -13,6 +13,7 @@ from compiler.catalog import Catalog
 from compiler.differences import TIES, differences
 from compiler.errors import InvalidSql
 from compiler.maintain.choose import AUTO, choose, shared_values
+from compiler.maintain.lag import Lag
 from compiler.maintain.plan import ViewPlan
 from compiler.normalize import normalize
 from compiler.normalize.ties import hanging, settle_ties
@@ -27,15 +28,16 @@ def compile_view(
     views: Mapping[str, exp.Expr] | None = None,
     strategy: str = AUTO,
     key: tuple[str, ...] = (),
+    lag: Lag | None = None,
 ) -> ViewPlan:
-    """The states and the readable top of a view, by a strategy, and where that is partial, by a key; raises InvalidSql
-    or UnsupportedSql."""
+    """The states and the readable top of a view, by a strategy, and where that is partial, by a key, or paced, with
+    its lag; raises InvalidSql or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = _bind(name, query, catalog, others)
     opaque.check(bound.rel)
     rel = normalize(bound.rel)
     tied = hanging(rel)
-    plan = choose(name, settle_ties(rel), bound.outputs, strategy, key)
+    plan = choose(name, settle_ties(rel), bound.outputs, strategy, key, lag)
     plan.warnings = [*differences(bound.rel), *([TIES.format(", ".join(tied))] if tied else [])]
     plan.hangs_on_ties = bool(tied)
     plan.notes += shared_values(rel)

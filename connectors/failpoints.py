@@ -29,6 +29,8 @@ NAMES = frozenset(
         "duckdb.committed",
         "duckdb.folding",
         "duckdb.folded",
+        "duckdb.taking",
+        "duckdb.taken",
         "duckdb.tail",
         "duckdb.tail_folded",
         "duckdb.rewrite",

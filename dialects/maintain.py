@@ -101,7 +101,7 @@ def read_tree(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> exp.
 
 def statements(d: Dialect, p: Program) -> list[Statement]:
     """A program as an engine with atomic transactions runs it."""
-    out = []
+    out = [_standing_for(d, table, rows) for table, rows in p.waiting.items()]
     for s in p.steps:
         body = step_select(d, s)
         out.append(
@@ -124,6 +124,16 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
         nothing = NEVER if isinstance(c, Clear) else void(c.source)
         out.append(Statement(_kind(c), c.state.name, sql, reading, state, c.rule, c.state.name, void=nothing))
     return out
+
+
+def _standing_for(d: Dialect, table: str, rows: Relation) -> Statement:
+    """What waits of a table, in the place of a batch's rows."""
+    body = d.sql(lowering(d).query(rows, weight=True))
+    written = ident(f"batch_{mirror_name(table)}").sql(d.sqlglot)
+    sql = f"CREATE OR REPLACE TEMP TABLE {written} AS\n{body}"
+    return Statement(
+        "step", f"delta.{mirror_name(table)}", sql, reads(rows), written, "what waits, in place of a batch"
+    )
 
 
 def _kind(c: Change) -> str:

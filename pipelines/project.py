@@ -11,8 +11,9 @@ from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, Place, Refused, TidemarkError, UnsupportedSql
 from compiler.maintain.choose import AUTO, maintenance_of, reason_of
+from compiler.maintain.lag import Lag, parse_lag
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.strategy import STRATEGIES, partial
+from compiler.maintain.strategy import STRATEGIES, first_order, paces, partial
 from compiler.parse import ViewText, locate, parse_view
 from pipelines import kinds
 from pipelines.config import parse_size
@@ -97,7 +98,7 @@ def read_views(path: Path) -> list[Compiled]:
 
 
 MEMORY = "256MB"  # of a partial view that does not say
-OPTIONS = ("engine", "key", "memory", "refresh", "strategy")
+OPTIONS = ("engine", "final_work", "key", "memory", "refresh", "strategy", "target_lag")
 
 
 def compile_project(
@@ -178,15 +179,16 @@ def _compile_one(
             code="unknown_option",
             hint="Known: auto, incremental strict.",
         )
-    strategy = v.strategy or v.text.options.get("strategy", default_strategy)
-    if strategy not in (AUTO, partial.NAME, *STRATEGIES):
+    default = AUTO if "target_lag" in v.text.options else default_strategy
+    strategy = v.strategy or v.text.options.get("strategy", default)
+    if strategy not in (AUTO, paces.NAME, partial.NAME, *STRATEGIES):
         raise InvalidSql(
             f'view "{v.name}" names an unknown strategy "{strategy}"',
             code="unknown_option",
-            hint=f"Strategies: {', '.join((AUTO, *STRATEGIES, partial.NAME))}.",
+            hint=f"Strategies: {', '.join((AUTO, *STRATEGIES, paces.NAME, partial.NAME))}.",
         )
     v.engine = engine
-    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy, _key(v, strategy))
+    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy, _key(v, strategy), _lag(v, strategy))
     v.strategy = v.plan.strategy
     v.notes += [*v.plan.notes, *v.plan.warnings]
 
@@ -203,6 +205,29 @@ def _key(v: Compiled, strategy: str) -> tuple[str, ...]:
             code="unknown_option",
         )
     return tuple(k for k in map(str.strip, v.text.options.get("key", "").split(",")) if k)
+
+
+def _lag(v: Compiled, strategy: str) -> Lag | None:
+    """How far a paced view may lag; None for others."""
+    assert v.text is not None
+    options = v.text.options
+    if "target_lag" not in options:
+        if "final_work" in options:
+            raise InvalidSql(
+                f'view "{v.name}" says final_work, and no target_lag',
+                hint="WITH (target_lag = '1 h', final_work = 0.05): what may be left to do of a view that lags.",
+                code="unknown_option",
+            )
+        return None
+    lag = parse_lag(v.name, options["target_lag"], options.get("final_work", "1"))
+    if strategy in (AUTO, first_order.NAME, paces.NAME):
+        return lag
+    raise InvalidSql(
+        f"view \"{v.name}\" says target_lag, and strategy = '{strategy}'",
+        detail=f"A view that may lag has the strategy {paces.NAME}.",
+        hint="Leave one of the two out.",
+        code="unknown_option",
+    )
 
 
 def memory_of(v: Compiled) -> int:

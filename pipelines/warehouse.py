@@ -13,6 +13,8 @@ from compiler.errors import TidemarkError
 from compiler.maintain.again import touched
 from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
+from compiler.maintain.flush import flush
+from compiler.maintain.kept import Log
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
 from compiler.parse import parse_view
@@ -49,6 +51,7 @@ class Warehouse:
         self.prepared: dict[
             tuple[str, tuple[str, ...], frozenset[str], frozenset[str], frozenset[str], Same, bool], Prepared
         ] = {}  # by engine, views, changed tables, large mirrors, folded states, what is as it was, and leaving keys
+        self.taken: dict[tuple[str, str, frozenset[str], frozenset[str]], Prepared] = {}  # for paced views
         self.noted = deployment.catalog  # as it was stored
         self.folding = Folding()
         self.lock, self.opening = threading.Lock(), threading.RLock()
@@ -58,6 +61,7 @@ class Warehouse:
     def recompile(self) -> None:
         """Plans are made from the views' text by this version of the compiler, never stored."""
         self.prepared.clear()
+        self.taken.clear()
         views = [
             Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in self.deployment.views
         ]
@@ -182,6 +186,21 @@ class Warehouse:
             return self._prepared(engine, plans, changed, on.large(), frozenset(), frozenset(), leaving)
 
         return prepared
+
+    def taking(self, view: str, state: str, sources: frozenset[str]) -> Prepared:
+        """The program by which a state of a paced view takes what waits of some of its inputs."""
+        v, plan = self.view(view)
+        large = self.engine(v.engine).large()
+        key = (view, state, sources, large)
+        if key not in self.taken:
+            p = fetched(flush(plan.states, state, sources), lambda t: mirror_name(t) in large)
+            self.taken[key] = printer(v.engine, self.path, self.deployment).prepare(p)
+        return self.taken[key]
+
+    def finishing(self, view: str) -> list[Prepared]:
+        """The programs by which a paced view is brought to the frontier."""
+        states = [s for s in self.view(view)[1].states if not isinstance(s, Log)]
+        return [self.taking(view, s.name, frozenset(w.source for w in s.waits)) for s in states if s.waits]
 
     def fold(self, engine: str) -> None:
         """Let states take what waits in their tails, where the engine can between batches."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from compiler.ir.relation import Scan, State, walk
-from compiler.maintain.kept import Kept, Lagging
+from compiler.maintain.kept import Kept, Lagging, Log
 from compiler.maintain.plan import ViewPlan, states_of
 
 
 def touched(plans: list[ViewPlan], changed: frozenset[str]) -> tuple[Kept, ...]:
-    """The states that a batch over the tables `changed` may change, with their tails, those that others read first."""
+    """The states that a batch over the tables `changed` may change, with their tails, those that others read first.
+    None where some wait for it: what the batch leaves for them is not made anew."""
+    if any(w.source in changed for s in states_of(plans) if not isinstance(s, Log) for w in s.waits):
+        return ()
     names: set[str] = set()
     out: list[Kept] = []
     for s in states_of(plans):

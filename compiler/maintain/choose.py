@@ -13,20 +13,37 @@ from compiler.maintain.asked import Asked
 from compiler.maintain.differentiate import rules_of
 from compiler.maintain.facts import Facts
 from compiler.maintain.kept import Recomputed
+from compiler.maintain.lag import Lag
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.strategy import STRATEGIES, first_order, partial, recompute
+from compiler.maintain.strategy import STRATEGIES, first_order, paces, partial, recompute
 from compiler.normalize.subqueries.unique import unique
 
 AUTO = "auto"
 
 
 def choose(
-    view: str, q: Relation, outputs: list[tuple[str, Col]], asked: str = AUTO, key: tuple[str, ...] = ()
+    view: str,
+    q: Relation,
+    outputs: list[tuple[str, Col]],
+    asked: str = AUTO,
+    key: tuple[str, ...] = (),
+    lag: Lag | None = None,
 ) -> ViewPlan:
     """The plan of a normalized query by the strategy that was asked for, or by the one that suits it. `key`: the
-    columns of the view by which one that is partial is asked for."""
-    name = first_order.NAME if asked == AUTO else asked
+    columns of the view by which one that is partial is asked for; `lag`: how far one may lag."""
+    name = asked
+    if asked == AUTO:
+        name = first_order.NAME if lag is None else paces.NAME
     tables = Facts(q).tables
+    if name == paces.NAME:
+        if lag is None:
+            raise InvalidSql(
+                f'view "{view}" has paces, and says no target_lag',
+                hint="WITH (strategy = 'paces', target_lag = '1 h'): how far it may lag behind the source.",
+                code="unknown_option",
+            )
+        got = paces.offer(view, q)
+        return ViewPlan(view, got.states, got.top, outputs, tables, got.notes, strategy=name, lag=lag)
     if name == partial.NAME:
         keys, columns = _asked(view, outputs, key)
         got = partial.offer(view, q, keys, columns)

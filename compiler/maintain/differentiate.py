@@ -38,6 +38,7 @@ from compiler.maintain.change import Add, AddRows, Append, Clear, Replace, mappe
 from compiler.maintain.facts import Facts
 from compiler.maintain.groups import ZERO, as_kept, nonzero, recomputed, summed, with_extrema
 from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Held, Kept, Lagging, Log, Recomputed
+from compiler.maintain.paced import arriving, at_once
 from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Program, Step
 from compiler.simplify.prune import prune
@@ -62,7 +63,11 @@ def program(
 
     Keys that are asked for change in batches of their own, in which all of them arrive, or all are `leaving`.
     """
-    p = differentiated(states_of(plans), changed, folded, same, leaving)
+    return pruned(differentiated(states_of(plans), changed, folded, same, leaving))
+
+
+def pruned(p: Program) -> Program:
+    """The program, computing no more than somebody reads."""
     p.steps = [replace(s, relation=prune(s.relation)) for s in p.steps]
     p.changes = [mapped(c, prune) for c in p.changes]
     return p
@@ -78,7 +83,7 @@ def differentiated(
     """The program of states, those that others read first, before it is simplified."""
     read = {n.name for s in states for n in walk(s.definition) if isinstance(n, State)}
     read |= {n.name for s in states for n in _in_terms(s) if isinstance(n, State) and n.at != "before"}
-    return _Differentiation(changed, read, folded, dict(same), leaving).program(states)
+    return Differentiation(changed, read, folded, dict(same), leaving).program(states)
 
 
 def _in_terms(s: Kept) -> Iterator[Relation]:
@@ -88,7 +93,7 @@ def _in_terms(s: Kept) -> Iterator[Relation]:
 
 def rules_of(plan: ViewPlan) -> set[str]:
     """The kinds of rules that maintain a view: linear, bilinear, additive, keyed, whole."""
-    p = differentiated(plan.states, plan.tables)
+    p = differentiated(list(map(at_once, plan.states)), plan.tables)
     return {r for rules in p.rules.values() for r in rules}
 
 
@@ -98,7 +103,7 @@ def rows_of(s: Bag) -> tuple[Relation, ...]:
 
 
 @dataclass
-class _Differentiation:
+class Differentiation:
     changed: frozenset[str]
     read: set[str]  # the states that other states read
     folded: frozenset[str] = frozenset()  # the states that take what waits in their tails
@@ -111,27 +116,41 @@ class _Differentiation:
     def program(self, states: Iterable[Kept]) -> Program:
         for s in states:
             self.states[s.name] = s
-            deltas = Deltas(self.moved(s) | set(self.temps))
+            moved = self.moved(s)
+            if not isinstance(s, Log) and s.waits:
+                self.wait(s, moved)
+                continue
+            deltas = Deltas(moved | set(self.temps))
             if self.holds(s):
                 self.held(s)
                 continue
-            if not deltas.moves(s.definition):
+            if deltas.moves(s.definition):
+                self.change(s, deltas)
+            else:
                 self.fold(s)
-                continue
-            match s:
-                case Accumulated():
-                    self.accumulated(s, deltas)
-                case Recomputed():
-                    self.recomputed(s, deltas)
-                case Bag():
-                    self.bag(s, deltas)
-                case Log():
-                    pass
-                case _:
-                    assert_never(s)
-            self.out.rules[s.name] = deltas.used
         self.out.changes.reverse()  # a change computed while merging reads states that have not taken theirs yet
         return self.out
+
+    def change(self, s: Kept, deltas: Deltas) -> None:
+        """What a state takes of inputs that change."""
+        match s:
+            case Accumulated():
+                self.accumulated(s, deltas)
+            case Recomputed():
+                self.recomputed(s, deltas)
+            case Bag():
+                self.bag(s, deltas)
+            case Log():
+                pass
+            case _:
+                assert_never(s)
+        self.out.rules[s.name] = deltas.used
+
+    def wait(self, s: Accumulated | Recomputed | Bag, moved: frozenset[str]) -> None:
+        """What the batch changes in the tables that a state reads, for later."""
+        for w in s.waits:
+            if w.source in moved:
+                self.out.changes.append(Append(w.log, arriving(w), f"Δ{w.source.split('.')[-1]}, to be taken later"))
 
     def moved(self, s: Kept) -> frozenset[str]:
         """The tables that the batch changes in a column which the state reads."""

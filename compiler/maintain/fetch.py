@@ -51,7 +51,7 @@ def fetched(p: Program, large: Large) -> Program:
         relation = out.rewritten(s.relation, s.state)  # which may put steps before it
         out.steps.append(replace(s, relation=relation))
     changes = [mapped(c, partial(out.rewritten, state=c.state.name)) for c in p.changes]
-    return narrowed(Program(out.steps, changes, p.rules))
+    return narrowed(replace(p, steps=out.steps, changes=changes))
 
 
 @dataclass

@@ -4,7 +4,8 @@
   with (extrema).
 - `Recomputed`: the groups of an aggregate, as computed; a group that changes is computed again.
 - `Bag`: rows, each as often as its weight says.
-- `Log`: the tail of a state that lags: accumulators or rows of batches, appended, which it has not taken yet.
+- `Log`: what a state has not taken yet, appended: accumulators or rows of batches (the tail of a state that lags), or
+  what changed in one of its inputs (`Waiting`).
 
 Groups and bags that are `held` keep the rows of some keys alone.
 
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from compiler.functions.aggregates import EXTREMA
-from compiler.ir.relation import Agg, Aggregate, Filter, Net, Relation, State, Temp, Union, Values, transform
+from compiler.ir.relation import Agg, Aggregate, Filter, Net, Relation, Scan, State, Temp, Union, Values, transform
 from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import BOOL, INT8
 from compiler.maintain.asked import Asked
@@ -53,6 +54,41 @@ class Held:
 
 
 @dataclass(frozen=True)
+class Log:
+    """What a state has not taken yet: rows of its keys and accumulators, any number for a group, or rows with the
+    weights by which theirs change (`weighted`). It begins empty."""
+
+    name: str
+    schema: tuple[Col, ...]
+    weighted: bool = False
+    place: Place = Local()
+
+    @property
+    def columns(self) -> tuple[Col, ...]:
+        return (*self.schema, Col(WEIGHT, INT8)) if self.weighted else self.schema
+
+    @property
+    def definition(self) -> Values:
+        return Values(self.columns, ())
+
+    def read(self, at: str = "before") -> State:
+        return State(self.name, self.schema, (), at, weighted=self.weighted)
+
+    def mapped(self, f: Callable[[Relation], Relation]) -> Self:
+        return self
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What a state has not taken yet of one of its inputs, `source`: the name of a state, or of a table, as `scan`
+    reads it."""
+
+    source: str
+    log: Log
+    scan: Scan | None
+
+
+@dataclass(frozen=True)
 class Groups:
     """The groups of `definition`, whose first accumulator is `_count`, the number of rows in the group."""
 
@@ -60,6 +96,7 @@ class Groups:
     definition: Aggregate
     place: Place = Local()
     held: Held | None = field(default=None, repr=False, kw_only=True)
+    waits: tuple[Waiting, ...] = field(default=(), repr=False, kw_only=True)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -100,31 +137,6 @@ class Term:
     def hole(changed: Relation) -> Temp:
         """What stands in a query for Δ of a relation."""
         return Temp("changed", changed.schema, True)
-
-
-@dataclass(frozen=True)
-class Log:
-    """What a state has not taken yet: rows of its keys and accumulators, any number for a group, or rows with the
-    weights by which theirs change (`weighted`). It begins empty."""
-
-    name: str
-    schema: tuple[Col, ...]
-    weighted: bool = False
-    place: Place = Local()
-
-    @property
-    def columns(self) -> tuple[Col, ...]:
-        return (*self.schema, Col(WEIGHT, INT8)) if self.weighted else self.schema
-
-    @property
-    def definition(self) -> Values:
-        return Values(self.columns, ())
-
-    def read(self, at: str = "before") -> State:
-        return State(self.name, self.schema, (), at, weighted=self.weighted)
-
-    def mapped(self, f: Callable[[Relation], Relation]) -> Self:
-        return self
 
 
 @dataclass(frozen=True)
@@ -175,6 +187,7 @@ class Bag:
     again: bool = False
     tail: Log | None = field(default=None, repr=False)
     held: Held | None = field(default=None, repr=False)
+    waits: tuple[Waiting, ...] = field(default=(), repr=False)
 
     @property
     def columns(self) -> tuple[Col, ...]:

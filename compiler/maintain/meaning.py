@@ -14,8 +14,9 @@ from typing import assert_never
 from compiler.catalog import mirror_name
 from compiler.errors import CompilerBug
 from compiler.ir.evaluate import evaluate
-from compiler.ir.relation import Relation
-from compiler.ir.zset import Database, Row, ZSet, add
+from compiler.ir.relation import Project, Relation
+from compiler.ir.scalar import Col
+from compiler.ir.zset import Database, Row, ZSet, add, scaled
 from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
 from compiler.maintain.kept import COUNT, Accumulated, Kept, Lagging, Log, Recomputed
 from compiler.maintain.program import Program
@@ -47,8 +48,8 @@ def present(states: Iterable[Kept], found: States) -> States:
 def run(p: Program, db: Database, at_once: bool, less: bool = False) -> States:
     """The states after the batch `db.delta`; with `at_once` every change is computed before any is taken, with `less`
     none is that is known to be empty (`void`)."""
-    world = replace(db, states=dict(db.states), temps={})
-    nothing = {f"delta.{mirror_name(t)}" for t, rows in db.delta.items() if not rows}
+    world = replace(landed(p, db), states=dict(db.states), temps={})
+    nothing = {f"delta.{mirror_name(t)}" for t, rows in world.delta.items() if not rows}
 
     def of(r: Relation) -> ZSet:
         return {} if less and any(v <= nothing for v in void(r)) else evaluate(r, world)
@@ -64,6 +65,21 @@ def run(p: Program, db: Database, at_once: bool, less: bool = False) -> States:
         source = given[i] if given is not None else of(c.source)
         world.states[c.state.name] = taken(c, world.states[c.state.name], source)
     return world.states
+
+
+def landed(p: Program, db: Database) -> Database:
+    """Between batches, what waits in place of a batch that has landed."""
+    if not p.waiting:
+        return db
+    delta = {t: evaluate(rows, db) for t, rows in p.waiting.items()}
+    after = {t: _without(p.waiting[t], rows) if t in delta else rows for t, rows in db.before.items()}
+    return replace(db, before={t: add(rows, scaled(delta.get(t, {}), -1)) for t, rows in after.items()}, delta=delta)
+
+
+def _without(waiting: Project, rows: ZSet) -> ZSet:
+    """A table's rows without the values that are not kept of those that wait."""
+    kept = [isinstance(e, Col) for _, e in waiting.exprs]
+    return add(*({tuple(v if k else None for v, k in zip(row, kept, strict=True)): w} for row, w in rows.items()))
 
 
 def taken(c: Change, old: ZSet, source: ZSet) -> ZSet:

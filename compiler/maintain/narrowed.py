@@ -108,7 +108,7 @@ def narrowed(p: Program) -> Program:
         return transform(r, lambda n: replace(n, cols=cols[n.name]) if isinstance(n, Temp) and n.name in cols else n)
 
     out = [_cut_step(s, cut) for s in reversed(steps)]
-    return Program(out, [mapped(c, cut) for c in p.changes], p.rules)
+    return replace(p, steps=out, changes=[mapped(c, cut) for c in p.changes])
 
 
 def _cut_step(s: Step, cut: Callable[[Relation], Relation]) -> Step:

@@ -8,6 +8,7 @@ from compiler.ir.relation import Relation
 from compiler.ir.scalar import Col
 from compiler.maintain.asked import Asked
 from compiler.maintain.kept import Kept
+from compiler.maintain.lag import Lag
 
 
 @dataclass
@@ -27,6 +28,7 @@ class ViewPlan:
     strategy: str = "first_order"
     asked: Asked | None = None  # of a partial view, the keys that it is kept for
     whole: Relation | None = None  # of a partial view, its query over the tables
+    lag: Lag | None = None  # of a paced view, how far it may lag
 
 
 def states_of(plans: list[ViewPlan]) -> list[Kept]:

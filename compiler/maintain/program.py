@@ -90,11 +90,17 @@ class Prepared:
 
 @dataclass
 class Program:
-    """What to run for a batch: steps, then changes. `rules` names the kinds of rules each state uses."""
+    """What to run for a batch: steps, then changes. `rules` names the kinds of rules each state uses.
+
+    One that takes what waits for a state runs when there is no batch: `waiting` has, by table, the rows that stand for
+    a batch's, and `takes` the logs that are empty after it.
+    """
 
     steps: list[Step] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     rules: dict[str, set[str]] = field(default_factory=dict)
+    waiting: dict[str, Project] = field(default_factory=dict)
+    takes: tuple[str, ...] = ()
 
     def columns(self, *times: str) -> dict[str, frozenset[str]]:
         """Of each table, the columns read at one of `times`: those of the projection right above its scan."""

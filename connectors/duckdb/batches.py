@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import duckdb
 
 from compiler.catalog import Table, mirror_name
-from compiler.maintain.program import Prepared, Statement
+from compiler.maintain.program import Prepared, Program, Statement
 from connectors.duckdb import frontier, mirror
 from connectors.duckdb.elsewhere import rounds
 from connectors.duckdb.indexes import Astray
@@ -115,7 +115,7 @@ class Batches:
                     self._part(part, programs, way, landed)
                 lift()
                 if landed.rows and way is Way.ANEW:
-                    self._maintain(self.printer.refill(programs(landed.tables).touched), set())
+                    self.maintain(self.printer.refill(programs(landed.tables).touched), set())
                 reach("duckdb.maintained")
                 frontier.move(self.con, end, last)
                 reach("duckdb.frontier")
@@ -154,7 +154,12 @@ class Batches:
             less = programs(changed, same)
             if all(c <= prepared.columns.get(t, frozenset()) for t, c in less.columns.items()):  # it has landed
                 statements = less.statements
-        self._maintain(statements, {f"delta.{t.mirror}" for t, n, _ in counted if not n})
+        self.maintain(statements, {f"delta.{t.mirror}" for t, n, _ in counted if not n})
+
+    def ready(self, programs: Sequence[Prepared]) -> None:
+        """Before a transaction in which programs run that have no batch."""
+        self._look()
+        self._prepare_indexes([s for p in programs for s in p.statements], Prepared(Program(), (), {}), [])
 
     def fold(self, prepared: Prepared) -> None:
         """Let states take what waits in their tails, in a transaction of its own."""
@@ -220,7 +225,7 @@ class Batches:
             self.mirrors.changed(s.table.mirror, landed[0] - landed[1], landed[1])
         return counted
 
-    def _maintain(self, statements: Sequence[Statement], nothing: set[str]) -> None:
+    def maintain(self, statements: Sequence[Statement], nothing: set[str]) -> None:
         """Run a program; of the batch, `nothing` is empty."""
         spent: dict[str, float] = {}
         needed = Needed(self.statements.run, nothing)

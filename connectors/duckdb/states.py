@@ -7,7 +7,7 @@ import duckdb
 from compiler.maintain.kept import Kept, Log
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
-from connectors.duckdb import keys
+from connectors.duckdb import keys, reached
 from connectors.duckdb.statements import Statements
 from connectors.engine import Printer
 
@@ -44,10 +44,13 @@ class States:
             self.con.execute(self.printer.create_state(s))
             self.statements.run(self.printer.fill_state(s))
             self.con.execute("INSERT INTO meta.states VALUES (?)", [s.name])
+            if not isinstance(s, Log) and s.waits:
+                reached.filled(self.con, s.name)
 
     def drop(self, name: str) -> None:
         self.con.execute(f"DROP TABLE IF EXISTS {stored(name)}")
         self.con.execute("DELETE FROM meta.states WHERE name = ?", [name])
+        reached.gone(self.con, name)
 
     def set_aside(self, states: set[str]) -> None:
         """Give up states that can no longer be maintained."""

@@ -8,11 +8,12 @@ phase two is finished when the warehouse is opened next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
+from connectors.engine import Refresh, Taken
 from connectors.postgres.origin import LastCommit
 from connectors.spark.batches import Batches
 from connectors.spark.exporting import Exporting
@@ -101,6 +102,20 @@ class SparkEngine:
 
     def fold(self, prepared: Prepared) -> None:
         raise NotImplementedError("Spark folds in a batch")
+
+    def take(self, programs: Sequence[Prepared]) -> list[Taken]:
+        raise NotImplementedError("no view on Spark takes changes at a pace of its own")
+
+    def finish(
+        self, view: str, programs: Sequence[Prepared], states: Collection[str], why: str, promised: float
+    ) -> Refresh:
+        raise NotImplementedError("no view on Spark takes changes at a pace of its own")
+
+    def reached(self) -> dict[str, tuple[int, float]]:
+        return {}
+
+    def refreshes(self) -> list[Refresh]:
+        return []
 
     def counted(self, plan: ViewPlan, at: Any) -> bool | None:
         return None

@@ -13,6 +13,7 @@ from connectors.postgres.stream import SlotInUse
 from connectors.postgres.transactions import Limits
 from pipelines.applying.capture import Capture
 from pipelines.config import Config
+from pipelines.pacing.finishing import finish
 from pipelines.warehouse import Warehouse
 
 HEALS = (SourceUnreachable, SlotInUse)  # what a later attempt may find mended
@@ -25,12 +26,13 @@ def limits(config: Config) -> Limits:
 
 
 def catch_up(config: Config, warehouse: Warehouse) -> None:
-    """Apply everything that the source has committed before the call."""
+    """Apply everything that the source has committed before the call; views that may lag are finished."""
     target = current_lsn(config.source.dsn)
     capture = Capture(warehouse, limits(config))
     started = time.time()
     try:
         persist(capture, lambda: capture.catch_up(target))
+        finish(warehouse)
         warehouse.remember_fresh(dict.fromkeys(capture.engines, started))
     finally:
         capture.close()

@@ -33,7 +33,7 @@ def ask(config: Config, sql: str, wait: bool, internal: bool = False, every_key:
         with running:
             if wait:
                 running.wait(current_lsn(config.source.dsn))
-            return running.query(sql, internal, every_key)
+            return running.query(sql, internal, every_key, finished=wait)
     if not wait:
         warehouse = Warehouse(config, d, read_only=True)
         try:

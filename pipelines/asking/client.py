@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from compiler.errors import TidemarkError
+from pipelines.pacing.finishing import Behind
 
 FILE = "run.json"
 ASKED, SMALL = 16 << 20, 64 << 10  # bytes of a request; of one by somebody who has not shown the token
@@ -78,8 +79,8 @@ class RemoteReader:
     def threads(self, view: str) -> int:
         return 1
 
-    def query(self, sql: str, internal: bool = False, every_key: bool = False) -> pa.Table:
-        head, body = self.ask("query", sql=sql, internal=internal, every_key=every_key)
+    def query(self, sql: str, internal: bool = False, every_key: bool = False, finished: bool = False) -> pa.Table:
+        head, body = self.ask("query", sql=sql, internal=internal, every_key=every_key, finished=finished)
         self.filled = int(head.get("filled", 0))
         return pa.ipc.open_stream(body).read_all()
 
@@ -92,6 +93,9 @@ class RemoteReader:
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
         return {k: (v[0], v[1]) for k, v in self.ask("sizes", view=view)[0]["sizes"].items()}
+
+    def behind(self) -> dict[str, Behind]:
+        return {v: Behind(**b) for v, b in self.ask("behind")[0]["behind"].items()}
 
     def frontiers(self) -> dict[str, int]:
         return dict(self.ask("frontiers")[0]["frontiers"])

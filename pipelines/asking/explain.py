@@ -15,7 +15,9 @@ from compiler.maintain.choose import AUTO
 from compiler.maintain.differentiate import program, rules_of
 from compiler.maintain.facts import Facts
 from compiler.maintain.fetch import fetched
-from compiler.maintain.kept import Bag, Kept, lagging
+from compiler.maintain.flush import flush
+from compiler.maintain.kept import Bag, Kept, Log, lagging
+from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Program, Statement
 from compiler.maintain.void import void
 from connectors.duckdb.elsewhere import rounds
@@ -106,9 +108,17 @@ def statements(v: Compiled, by_keys: bool = True) -> list[Statement]:
         out += [maintain.create_state(d, s), maintain.fill_state(d, s)]
     out += maintain.statements(d, batch_of(v) if by_keys else program([v.plan], v.plan.tables))
     out += maintain.statements(d, program([v.plan], frozenset(), frozenset(s.name for s in lagging(v.plan.states))))
+    for p in takings(v.plan):
+        out += maintain.statements(d, fetched(p, lambda table: True) if by_keys and d.fetches else p)
     sql = maintain.read_select(d, v.plan.top, v.plan.outputs)
     out.append(Statement("read", v.name, sql, maintain.reads(v.plan.top), "", "evaluated when the view is read"))
     return out
+
+
+def takings(plan: ViewPlan) -> list[Program]:
+    """The programs by which the states of a paced view take all that waits, in their order."""
+    states = [s for s in plan.states if not isinstance(s, Log) and s.waits]
+    return [flush(plan.states, s.name, frozenset(w.source for w in s.waits)) for s in states]
 
 
 def scripts(views: list[Compiled]) -> list[str]:

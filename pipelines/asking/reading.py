@@ -15,6 +15,7 @@ from compiler.maintain.kept import lagging
 from pipelines.asking.query import Answer, Asker, answer
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
+from pipelines.pacing.finishing import Behind, behind, finish
 from pipelines.private import published
 from pipelines.warehouse import Warehouse
 
@@ -28,8 +29,9 @@ class Reader(Protocol):
         """How many views of its engine can be exported at once."""
         ...
 
-    def query(self, sql: str, internal: bool = False, every_key: bool = False) -> pa.Table:
-        """`internal`: mirrors and states may be read too. `every_key`: partial views are computed for all keys."""
+    def query(self, sql: str, internal: bool = False, every_key: bool = False, finished: bool = False) -> pa.Table:
+        """`internal`: mirrors and states may be read too. `every_key`: partial views are computed for all keys.
+        `finished`: views that may lag are brought to the frontier first."""
         ...
 
     def rows(self) -> dict[str, int | None]:
@@ -38,6 +40,10 @@ class Reader(Protocol):
 
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
         """Per state of a view: rows and bytes."""
+        ...
+
+    def behind(self) -> dict[str, Behind]:
+        """How far each view is that may lag."""
         ...
 
     def frontiers(self) -> dict[str, int]: ...
@@ -69,7 +75,9 @@ class LocalReader:
     def threads(self, view: str) -> int:
         return self.warehouse.engine(self.warehouse.view(view)[0].engine).threads
 
-    def query(self, sql: str, internal: bool = False, every_key: bool = False) -> pa.Table:
+    def query(self, sql: str, internal: bool = False, every_key: bool = False, finished: bool = False) -> pa.Table:
+        if finished:
+            finish(self.warehouse)
         return self.answer(sql, internal, every_key).rows
 
     def answer(self, sql: str, internal: bool = False, every_key: bool = False) -> Answer:
@@ -88,6 +96,10 @@ class LocalReader:
     def sizes(self, view: str) -> dict[str, tuple[int, int]]:
         v, plan = self.warehouse.view(view)
         return {} if v.error else {s.name: self.warehouse.engine(v.engine).size(s.name) for s in plan.states}
+
+    def behind(self) -> dict[str, Behind]:
+        plans = [(e, p) for e in self.warehouse.used_engines() for p in self.warehouse.plans(e) if p.lag is not None]
+        return {p.view: behind(self.warehouse.engine(e), p) for e, p in plans}
 
     def frontiers(self) -> dict[str, int]:
         return {e: self.warehouse.engine(e).frontier() for e in self.warehouse.used_engines()}

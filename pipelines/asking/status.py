@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from compiler.errors import TidemarkError
+from compiler.maintain.strategy import paces
 from connectors.postgres.connection import connect, format_lsn, parse_lsn
 from connectors.postgres.origin import SourceReplaced, check_slot
 from pipelines import deployment as deployments
@@ -28,7 +29,8 @@ FROM (SELECT) one LEFT JOIN pg_replication_slots ON slot_name = %s
 
 @dataclass
 class ViewStatus:
-    """`rows`: kept for the view. `stale_seconds`: since it was last known to hold all that the source had."""
+    """`rows`: kept for the view. `stale_seconds`: since it was last known to hold all that the source had. Of a view
+    that may lag, `waiting`: rows of changes that it has not taken yet."""
 
     view: str
     engine: str
@@ -38,6 +40,7 @@ class ViewStatus:
     stale_bytes: int | None
     stale_seconds: float | None
     error: str = ""
+    waiting: int | None = None
 
 
 @dataclass
@@ -70,14 +73,30 @@ def status(config: Config) -> Status:
             pipeline = running.state()
     with reader(config, d) as r:
         rows, frontiers, fresh = r.rows(), r.frontiers(), r.fresh_at()
+        lagging = r.behind() if any(v.strategy == paces.NAME for v in d.views) else {}
     s = Status([], d.slot, refused=d.refused, running=running is not None, pipeline=pipeline)
     now, source = time.time(), _ask(config, d, s, frontiers)
     for v in d.views:
         f, at = frontiers.get(v.engine, 0), fresh.get(v.engine, 0.0)
+        own = lagging.get(v.name)
+        if own is not None and own.waiting:
+            f, at = own.lsn, own.at
         behind = None if source is None or source < f else source - f
         age = 0.0 if behind == 0 else round(max(now - at, 0.0), 1) if at else None
         error = f"set aside: {v.error}" if v.error else ""
-        s.views.append(ViewStatus(v.name, v.engine, v.maintenance, rows.get(v.name), format_lsn(f), behind, age, error))
+        s.views.append(
+            ViewStatus(
+                v.name,
+                v.engine,
+                v.maintenance,
+                rows.get(v.name),
+                format_lsn(f),
+                behind,
+                age,
+                error,
+                own.waiting if own is not None else None,
+            )
+        )
     return s
 
 
@@ -110,6 +129,8 @@ def plain(s: Status) -> str:
             f"{v.view:{width}}  {v.engine:6}  {v.maintenance:11}  {kept:>10} rows  frontier {v.frontier}  stale "
             f"{behind} {age}"
         )
+        if v.waiting:
+            lines.append(f"{'':{width}}  {v.waiting:,} rows of changes wait until it is finished")
         if v.error:
             lines.append(f"{'':{width}}  {v.error}")
     for engine, tables in s.refused.items():

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import psycopg
 
-from compiler.errors import TidemarkError
+from compiler.errors import TidemarkError, UnsupportedSql
 from pipelines.asking.explain import statements
 from pipelines.config import Config
-from pipelines.kinds import AUTO, EXECUTORS, ONE_MACHINE
+from pipelines.kinds import AUTO, EXECUTORS, KINDS, ONE_MACHINE
 from pipelines.project import Compiled
 
 
@@ -56,6 +56,8 @@ def _by_size(v: Compiled, sizes: dict[str, int], config: Config) -> None:
 
 
 def _can_run(v: Compiled, engine: str) -> bool:
+    if v.plan is not None and v.plan.lag is not None and KINDS[engine].executors:
+        return False
     before, v.engine = v.engine, engine
     try:
         statements(v, by_keys=False)
@@ -68,6 +70,14 @@ def _can_run(v: Compiled, engine: str) -> bool:
 
 def _check(v: Compiled) -> None:
     """Refuse what the engine's dialect cannot say before any table is copied."""
+    if v.plan is not None and v.plan.lag is not None and KINDS[v.engine].executors:
+        v.error = UnsupportedSql(
+            f'view "{v.name}" has a target_lag, and is on {KINDS[v.engine].title}',
+            detail="States that take changes at a pace of their own are kept on DuckDB alone.",
+            hint="Leave out target_lag, and it is maintained in each batch; or put it on DuckDB.",
+            code="paces_dist",
+        )
+        return
     try:
         statements(v, by_keys=False)
     except TidemarkError as e:

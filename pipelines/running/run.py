@@ -235,6 +235,7 @@ class Run:
                 return
             if not self.capture.batch:
                 self.server.eviction.turn()
+                self.server.pacing.turn()
             self.capture.follow(self.watch.check())
             self.warehouse.keep_notes()
         except HEALS as e:

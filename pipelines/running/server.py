@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,14 @@ from pipelines.applying.capture import Capture
 from pipelines.asking.client import FILE, TooLarge, receive, send
 from pipelines.asking.eviction import Eviction
 from pipelines.asking.query import Asker
+from pipelines.asking.read_only import checked
 from pipelines.asking.reading import LocalReader
 from pipelines.asking.upquery import fill
 from pipelines.asking.uses import Uses
 from pipelines.config import Config
 from pipelines.observe.observer import Observer
+from pipelines.pacing.finishing import paced
+from pipelines.pacing.turns import Pacing
 from pipelines.running.current import Current
 from pipelines.running.jobs import Jobs
 from pipelines.warehouse import Warehouse
@@ -34,7 +38,7 @@ from pipelines.warehouse import Warehouse
 GREETING = 10.0  # seconds in which a stranger has to show the token
 CONNECTIONS = 64
 LEAVING = 10.0  # seconds that answers which are being made have, once the pipeline stops
-READS = ("query", "export", "sizes", "rows")
+READS = ("query", "export", "sizes", "rows", "behind")
 AWAY = 10.0  # seconds that who waits for an LSN bears with a source that is away
 
 
@@ -73,6 +77,7 @@ class Server:
     def _take(self, warehouse: Warehouse, capture: Capture) -> None:
         self.warehouse, self.capture = warehouse, capture
         self.eviction = Eviction(warehouse, self.uses, capture.rest)
+        self.pacing = Pacing(warehouse, capture.rest)
 
     def start(self) -> None:
         fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -188,6 +193,8 @@ class Server:
             }, b""
 
     def _answer(self, op: str, args: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        if op == "query" and args.get("finished"):
+            self._finish(args["sql"], bool(args.get("internal")))
         if op in READS:
             with self.current.use() as reader:
                 return self._read(reader, op, args)
@@ -216,6 +223,13 @@ class Server:
                 return {"deployed": self.jobs.ask(lambda: self.deploy(args["keep_going"]))}, b""
         raise TidemarkError(f"unknown request {op}", code="unknown_request")
 
+    def _finish(self, sql: str, internal: bool) -> None:
+        """Bring the paced views that a query reads to the frontier."""
+        d = self.warehouse.deployment
+        if some := paced(self.warehouse, checked(sql, {v.name for v in d.views}, internal)):
+            self.capture.stream.wake()
+            self.jobs.ask(lambda: self.pacing.finish(some))
+
     def _read(self, reader: LocalReader, op: str, args: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         if op == "query":
             got = reader.answer(args["sql"], bool(args.get("internal")), bool(args.get("every_key")))
@@ -223,6 +237,8 @@ class Server:
         if op == "export":
             reader.export(args["view"], Path(args["path"]), args["format"], bool(args.get("every_key")))
             return {}, b""
+        if op == "behind":
+            return {"behind": {v: asdict(b) for v, b in reader.behind().items()}}, b""
         return ({"sizes": reader.sizes(args["view"])} if op == "sizes" else {"rows": reader.rows()}), b""
 
     def _wait(self, lsn: int) -> None:

@@ -27,6 +27,7 @@ from pipelines.applying.catching_up import limits, persist
 from pipelines.applying.unaltered import check_deployed, check_source
 from pipelines.config import Config
 from pipelines.deployment import DeployedView
+from pipelines.pacing.finishing import finish
 from pipelines.refused import qualified
 from pipelines.verifying.comparison import Keys, Verified, compared
 from pipelines.verifying.repair import repair as mend
@@ -94,7 +95,7 @@ def _verify_once(
         on_loop(lambda: capture.follow(altered))
     read = set().union(*(warehouse.view(v.name)[1].tables for v in views))
     tables = [t for t in warehouse.deployment.catalog if qualified(t) in read]
-    with _aligned(config, capture, tables, on_loop) as (snapshot, pins):
+    with _aligned(config, capture, tables, [v.name for v in views], on_loop) as (snapshot, pins):
         done = [
             _mirror(config, warehouse, e, t, snapshot.snapshot, pins[e])
             for e in warehouse.used_engines()
@@ -109,15 +110,16 @@ def _verify_once(
 
 @contextmanager
 def _aligned(
-    config: Config, capture: Capture, tables: list[Table], on_loop: OnLoop
+    config: Config, capture: Capture, tables: list[Table], views: list[str], on_loop: OnLoop
 ) -> Iterator[tuple[SharedSnapshot, dict[str, Pin]]]:
-    """A snapshot of the source, and every engine pinned at just what that sees."""
+    """A snapshot of the source, and every engine pinned at just what that sees, with the views finished there."""
     snapshot = SharedSnapshot(config.source.dsn, [t.quoted for t in tables])
     with ExitStack() as pinned:
         pinned.callback(snapshot.close)
 
         def align() -> dict[str, Pin]:
             capture.align(snapshot)
+            finish(capture.warehouse, views)
             return {e: pinned.enter_context(capture.warehouse.engine(e).pinned()) for e in capture.engines}
 
         yield snapshot, on_loop(align)

@@ -18,6 +18,8 @@ COMMANDS = {  # by the name, or its first part: what may pass it
     "duckdb": ("run", "once", "verify"),
     "duckdb.folding": ("rest",),
     "duckdb.folded": ("rest",),
+    "duckdb.taking": ("run", "once", "verify"),
+    "duckdb.taken": ("run", "once", "verify"),
     "spark": ("run", "once"),
     "spark.filled": ("deploy",),
     "local": ("run", "once", "deploy"),

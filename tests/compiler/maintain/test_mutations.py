@@ -16,7 +16,7 @@ from compiler.ir.relation import Aggregate, Filter, LeftJoin, Net, Project, Rela
 from compiler.ir.scalar import FALSE, TRUE, Col
 from compiler.ir.zset import Database
 from compiler.maintain import differentiate, groups
-from compiler.maintain.differentiate import _Differentiation
+from compiler.maintain.differentiate import Differentiation
 from compiler.maintain.strategy import first_order
 from tests.compiler.maintain.proof import follows
 from tests.compiler.maintain.strategies import MORE, databases, queries
@@ -64,7 +64,7 @@ def emptied_stay(recomputed: Any) -> Any:
 
 
 def unsorted(method: Any) -> Any:
-    def wrong(self: _Differentiation, states: Any) -> Any:
+    def wrong(self: Differentiation, states: Any) -> Any:
         p = method(self, states)
         p.changes.reverse()
         return p
@@ -104,21 +104,21 @@ MUTATIONS: dict[str, Patch] = {
     "an extremum that left stays": swap(groups, "gone", lambda f: lambda *a: FALSE),
     "a recomputed group without rows stays": swap(differentiate, "recomputed", emptied_stay),
     "readers see groups as they were": swap(
-        _Differentiation,
+        Differentiation,
         "groups_at",
         lambda f: lambda self, s, at: s.read("before") if at == "after" else f(self, s, at),
     ),
     "readers miss the rows that groups had": swap(
-        _Differentiation,
+        Differentiation,
         "groups_at",
         lambda f: lambda self, s, at: f(self, s, "after") if at == "delta" and s.key else f(self, s, at),
     ),
     "readers see rows as they were": swap(
-        _Differentiation, "bag_at", lambda f: lambda self, s, at: s.read("before") if at == "after" else f(self, s, at)
+        Differentiation, "bag_at", lambda f: lambda self, s, at: s.read("before") if at == "after" else f(self, s, at)
     ),
-    "changes are taken by the innermost first": swap(_Differentiation, "program", unsorted),
+    "changes are taken by the innermost first": swap(Differentiation, "program", unsorted),
     "states that read a column which changes are left alone": swap(
-        _Differentiation, "moved", lambda f: lambda self, s: self.changed - set(self.same)
+        Differentiation, "moved", lambda f: lambda self, s: self.changed - set(self.same)
     ),
     "a state of rows takes nothing": swap(differentiate, "Net", lambda f: lambda r: Net(Filter(r, FALSE))),
 }

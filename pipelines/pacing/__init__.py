@@ -1,0 +1,1 @@
+"""Views that may lag: when they take what waits for them."""

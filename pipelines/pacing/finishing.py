@@ -1,0 +1,60 @@
+"""How far paced views are, and bringing them to the frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from compiler.maintain.kept import Log
+from compiler.maintain.paced import waits
+from compiler.maintain.plan import ViewPlan
+from connectors.engine import Engine, EngineFailure, Refresh
+from pipelines.warehouse import Warehouse
+
+LAG, ASKED = "lag", "asked"  # why a view is finished
+
+
+@dataclass(frozen=True)
+class Behind:
+    """How far a paced view is: the LSN and the time at which it was finished last, and how many rows wait since."""
+
+    lsn: int
+    at: float
+    waiting: int
+
+
+def behind(on: Engine, plan: ViewPlan) -> Behind:
+    """Of a view with a lag; nothing is evaluated."""
+    reached = on.reached()
+    found = [reached[s.name] for s in plan.states if s.name in reached]
+    lsn, at = min(found, default=(0, 0.0))
+    return Behind(lsn, at, sum(on.rows(log.name) or 0 for log in waits(plan.states)))
+
+
+def paced(warehouse: Warehouse, read: Collection[str]) -> list[str]:
+    """Of views that are read, by their names in small letters, those that may lag."""
+    plans = [p for e in warehouse.used_engines() for p in warehouse.plans(e)]
+    return [p.view for p in plans if p.lag is not None and p.view.lower() in read]
+
+
+def finish(warehouse: Warehouse, views: Iterable[str] | None = None, why: str = ASKED) -> list[Refresh]:
+    """Bring paced views to the frontier, by default all; the others are there already. On the thread that applies
+    batches. One that fails is set aside."""
+    out = []
+    chosen = None if views is None else set(views)
+    for engine in warehouse.used_engines():
+        for plan in warehouse.plans(engine):
+            if plan.lag is not None and (chosen is None or plan.view in chosen):
+                out += finished(warehouse, engine, plan, why)
+    return out
+
+
+def finished(warehouse: Warehouse, engine: str, plan: ViewPlan, why: str, promised: float = 0.0) -> list[Refresh]:
+    """One view brought to the frontier; nothing where that failed, and it is set aside."""
+    on = warehouse.engine(engine)
+    states = [s.name for s in plan.states if not isinstance(s, Log)]
+    try:
+        return [on.finish(plan.view, warehouse.finishing(plan.view), states, why, promised)]
+    except EngineFailure as e:
+        warehouse.set_aside(engine, e)
+        return []

@@ -1,0 +1,80 @@
+"""Paced views, on random queries: whatever batches come and whatever is taken in whatever order, a state is its
+definition over what it has taken of its inputs, and when nothing waits the view is the query."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+from compiler.delta.times import before
+from compiler.ir import notation
+from compiler.ir.evaluate import evaluate
+from compiler.ir.relation import Relation
+from compiler.ir.zset import Database, ZSet, add, scaled
+from compiler.maintain.differentiate import program
+from compiler.maintain.fetch import fetched
+from compiler.maintain.flush import flush, standing_for
+from compiler.maintain.kept import Kept, Log
+from compiler.maintain.meaning import filled, landed, run
+from compiler.maintain.paced import paced, paths, waits
+from compiler.maintain.plan import ViewPlan
+from compiler.maintain.program import Program
+from compiler.maintain.strategy import first_order
+from compiler.simplify.prune import prune
+from tests.compiler.maintain.strategies import MORE, TABLES, batches, databases, queries
+
+SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def taken(s: Kept, db: Database) -> ZSet:
+    """A state's definition over what it has taken of its inputs."""
+    assert not isinstance(s, Log)
+    tables = Program(waiting={w.source: standing_for(w) for w in s.waits if w.scan is not None})
+    states = dict(db.states)
+    for w in s.waits:
+        if w.scan is None:
+            states[w.source] = add(db.states[w.source], scaled(db.states[w.log.name], -1))
+    world = replace(landed(tables, db), states=states)
+    return add(evaluate(prune(before(s.definition)), world))
+
+
+def flushed(plan: ViewPlan, name: str, sources: frozenset[str], db: Database) -> Database:
+    p = flush(plan.states, name, sources)
+    found = run(p, db, True)
+    assert run(p, db, False) == run(fetched(p, lambda t: True), db, False) == run(p, db, True, less=True) == found
+    return Database(db.before, states=found)
+
+
+@SOME
+@given(q=queries(more=MORE), db=databases(), data=st.data())
+def test_a_state_is_its_definition_over_what_it_has_taken(q: Relation, db: Database, data: st.DataObject) -> None:
+    got = first_order.offer("v", q)
+    states, top = paced("v", got.states, got.top)
+    plan = ViewPlan("v", states, top, [], frozenset(TABLES))
+    note("\n".join([notation.tree(q), *(f"state {s.name}\n{notation.tree(s.definition)}" for s in plan.states)]))
+    kept = [s for s in plan.states if not isinstance(s, Log)]
+    delta = db.delta
+    db = Database(db.before)
+    db.states = filled(plan.states, db)
+    for _ in range(data.draw(st.integers(1, 6))):
+        if not kept or data.draw(st.booleans()):
+            p = program([plan], frozenset(t for t in TABLES if delta.get(t)))
+            assert all(isinstance(c.state, Log) for c in p.changes) and not p.steps
+            states_after = run(p, Database(db.before, delta, db.states), True)
+            db = Database({t: add(db.before[t], delta.get(t, {})) for t in TABLES}, states=states_after)
+            delta = data.draw(batches(db.before))
+        else:
+            s = data.draw(st.sampled_from(kept))
+            some = sorted(w.source for w in s.waits)
+            db = flushed(plan, s.name, frozenset(data.draw(st.sets(st.sampled_from(some), min_size=1))), db)
+        for s in kept:
+            assert db.states[s.name] == taken(s, db), s.name
+    for s in kept:
+        db = flushed(plan, s.name, frozenset(p.source for p in paths(plan.states) if p.state == s.name), db)
+    assert not any(db.states[log.name] for log in waits(plan.states))
+    assert {s.name: db.states[s.name] for s in kept} == {
+        n: rows for n, rows in filled(plan.states, db).items() if any(n == s.name for s in kept)
+    }
+    assert evaluate(plan.top, db) == evaluate(q, db)

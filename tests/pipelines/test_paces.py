@@ -1,0 +1,203 @@
+"""Views that may lag: they are as of the time at which they were finished, whatever their states have taken since; who
+waits finds them finished, and none lags longer than it may."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from compiler.maintain.paced import paths
+from connectors.failpoints import FailpointReached, Failpoints
+from connectors.postgres.connection import current_lsn
+from pipelines.applying.capture import Capture
+from pipelines.applying.catching_up import limits
+from pipelines.pacing.finishing import finish
+from pipelines.warehouse import Warehouse
+from tests.pipelines.running import running, until
+from tests.project import Project
+
+SCHEMA = (
+    "CREATE TABLE t (id int PRIMARY KEY, g int, x numeric(10,2), note text)",
+    "CREATE TABLE u (id int PRIMARY KEY, g int, y numeric(10,4))",
+    "CREATE TABLE w (g int, z float8)",
+    "ALTER TABLE w REPLICA IDENTITY FULL",
+    "INSERT INTO t SELECT i, i % 5, i * 1.5, 'n' || i FROM generate_series(1, 60) i",
+    "INSERT INTO u SELECT i, i % 7, i * 0.25 FROM generate_series(1, 40) i",
+    "INSERT INTO w SELECT i % 3, i * 0.5 FROM generate_series(1, 20) i",
+)
+VIEWS = {
+    "totals": "SELECT g, count(*) AS n, sum(x) AS s FROM t GROUP BY g",
+    "whole": "SELECT count(*) AS n, sum(x) AS s, max(x) AS m FROM t WHERE g > 1",
+    "joined": "SELECT t.g, sum(t.x * u.y) AS s FROM t JOIN u ON u.g = t.g GROUP BY t.g",
+    "above_average": "SELECT id, x FROM t WHERE x > (SELECT avg(x) FROM t)",
+    "best": "SELECT g, s FROM (SELECT g, sum(x) AS s FROM t GROUP BY g) a "
+    "WHERE s = (SELECT max(s) FROM (SELECT g, sum(x) AS s FROM t GROUP BY g) b)",
+    "above": "SELECT n, count(*) AS groups FROM (SELECT g, count(*) AS n FROM t GROUP BY g) x GROUP BY n",
+    "met": "SELECT u.id, x.s FROM u LEFT JOIN (SELECT g, sum(x) AS s FROM t GROUP BY g) x ON x.g = u.g",
+    "most": "SELECT g, max(x) AS most, string_agg(note, ',' ORDER BY id) AS notes FROM t GROUP BY g "
+    "ORDER BY most DESC LIMIT 3",
+    "ranked": "SELECT id, rank() OVER (PARTITION BY g ORDER BY x DESC) AS r FROM t",
+    "keyless": "SELECT w.g, count(*) AS n, sum(z) AS s FROM w LEFT JOIN u ON u.g = w.g GROUP BY w.g",
+    "absent": "SELECT g FROM w WHERE NOT EXISTS (SELECT 1 FROM t WHERE t.g = w.g) EXCEPT ALL SELECT g FROM u",
+}
+COMMITS = (
+    "INSERT INTO t VALUES (101, 2, 5.5, 'x'), (102, NULL, NULL, NULL), (103, 77, 1, ''); INSERT INTO w VALUES (9, 1)",
+    "UPDATE t SET g = g + 1 WHERE id % 3 = 0; UPDATE u SET y = y + 1.0001 WHERE g = 2",
+    "UPDATE t SET note = note || '!' WHERE id < 20; DELETE FROM w WHERE z > 8",
+    "DELETE FROM t WHERE g = 2; DELETE FROM u WHERE id < 9; UPDATE w SET z = z + 1 WHERE g = 1",
+    "DELETE FROM t; INSERT INTO t VALUES (1, 1, 1, 'a'), (2, 1, 1, 'b')",
+    "TRUNCATE u",
+    "INSERT INTO u VALUES (1, 1, 1.5), (2, 1, NULL); UPDATE t SET x = x + 1, g = 3 WHERE id = 2",
+)
+
+
+def write(p: Project, views: dict[str, str], lag: str, final_work: float = 1.0) -> None:
+    for name, query in views.items():
+        options = f"target_lag = '{lag}', final_work = {final_work}"
+        (p.home / "views" / f"{name}.sql").write_text(
+            f'CREATE MATERIALIZED VIEW "{name}" WITH ({options}) AS\n{query};\n'
+        )
+
+
+def project(database: str, home: Path, lag: str = "1 h", views: dict[str, str] = VIEWS) -> Project:
+    p = Project.create(home, database, {})
+    write(p, views, lag)
+    p.source(*SCHEMA)
+    return p
+
+
+def take_in(p: Project) -> None:
+    """Apply what was committed, and finish nothing."""
+    w = Warehouse(p.config, p.deployed)
+    try:
+        capture = Capture(w, limits(p.config))
+        try:
+            capture.catch_up(current_lsn(p.dsn))
+        finally:
+            capture.close()
+    finally:
+        w.close()
+
+
+def rows(p: Project, view: str) -> list[tuple[object, ...]]:
+    with duckdb.connect(str(p.config.warehouse_path / "tidemark.duckdb"), read_only=True) as c:
+        return sorted(c.execute(f'SELECT * FROM "{view}"').fetchall(), key=repr)
+
+
+def some_paths(p: Project, chance: random.Random) -> None:
+    """States take what waits of some of their inputs; not those that readers see."""
+    w = Warehouse(p.config, p.deployed)
+    try:
+        for v in VIEWS:
+            states = w.view(v)[1].states
+            seen = {s.name for s in states if f"[{s.name}]" in repr(w.view(v)[1].top)} or {states[-1].name}
+            inner = [x for x in paths(states) if x.state not in seen]
+            for x in chance.sample(inner, chance.randint(0, len(inner))):
+                w.engine("duckdb").take([w.taking(v, x.state, frozenset([x.source]))])
+    finally:
+        w.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_states_take_what_waits_in_any_order(database: str, tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    p = project(database, tmp_path)
+    assert {v.strategy for v in p.deploy().views} == {"paces"}
+    for commit in COMMITS:
+        before = {v: rows(p, v) for v in VIEWS}
+        p.source(commit)
+        take_in(p)
+        some_paths(p, chance)
+        assert {v: rows(p, v) for v in VIEWS} == before
+        if chance.random() < 0.5:
+            p.assert_equal()
+    p.assert_equal()
+
+
+def test_who_waits_finds_them_finished(database: str, tmp_path: Path) -> None:
+    p = project(database, tmp_path)
+    p.deploy()
+    p.source(COMMITS[0])
+    take_in(p)
+    told = json.loads(p.command("status", "--json").stdout)["views"]
+    assert all(v["waiting"] for v in told if v["view"] == "totals")
+    assert p.command("query", "SELECT sum(n) AS n FROM totals", "--format", "csv").stdout.split() == ["n", "60"]
+    assert p.command("query", "--wait", "SELECT sum(n) AS n FROM totals", "--format", "csv").stdout.split() == [
+        "n",
+        "63",
+    ]
+    told = json.loads(p.command("status", "--json").stdout)["views"]
+    assert not any(v["waiting"] for v in told)
+
+
+@pytest.mark.parametrize("where", ["duckdb.taking", "duckdb.taken"])
+def test_a_view_is_finished_or_is_not(
+    database: str, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p = project(database, tmp_path)
+    p.deploy()
+    p.source(*COMMITS[:3])
+    take_in(p)
+    before = rows(p, "best")
+    w = Warehouse(p.config, p.deployed)
+    monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({where: ("raise", 1)}))
+    with pytest.raises(FailpointReached):
+        finish(w, ["best"])
+    w.close()
+    assert (rows(p, "best") == before) is (where == "duckdb.taking")
+    p.assert_equal()
+
+
+def test_none_lags_longer_than_it_may(database: str, tmp_path: Path) -> None:
+    p = project(database, tmp_path, lag="3 s", views={"totals": VIEWS["totals"], "best": VIEWS["best"]})
+    p.deploy()
+    with running(p):
+        p.source(COMMITS[0])
+        sql = "SELECT sum(n) AS n FROM totals"
+        until(lambda: p.command("query", sql, "--format", "csv").stdout.split() == ["n", "63"], "finished", 30)
+        p.source(COMMITS[3])
+        assert p.command("query", "--wait", sql, "--format", "csv").stdout.split() != ["n", "63"]
+        p.assert_equal()
+    with duckdb.connect(str(p.config.warehouse_path / "tidemark.duckdb"), read_only=True) as c:
+        found = c.execute("SELECT why FROM meta.refreshes WHERE view = 'totals' ORDER BY finished").fetchall()
+    assert found[0] == ("lag",) and ("asked",) in found
+
+
+def test_a_view_gets_a_lag_and_loses_it(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, VIEWS)
+    p.source(*SCHEMA)
+    p.deploy()
+    p.source(COMMITS[0])
+    write(p, VIEWS, "1 min")
+    p.deploy()
+    p.source(COMMITS[1])
+    p.assert_equal()
+    p.source(COMMITS[3])
+    take_in(p)
+    p.write(VIEWS)
+    p.deploy()
+    p.assert_equal()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("target_lag = 'soon'", "target_lag = 'soon'"),
+        ("target_lag = '-1 s'", "lags for some time"),
+        ("final_work = 0.5", "no target_lag"),
+        ("target_lag = '1 h', final_work = 2", "above 0, up to 1"),
+        ("strategy = 'paces'", "says no target_lag"),
+        ("strategy = 'split', target_lag = '1 h'", "strategy = 'split'"),
+        ("engine = 'spark', target_lag = '1 h'", "is on Spark"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(database: str, tmp_path: Path, options: str, said: str) -> None:
+    p = Project.create(tmp_path, database, {})
+    p.source(*SCHEMA[:1])
+    (tmp_path / "views" / "v.sql").write_text(f"CREATE MATERIALIZED VIEW v WITH ({options}) AS SELECT id FROM t;\n")
+    got = p.command("deploy")
+    assert got.returncode == 1 and said in got.stderr, got.stderr
