@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +17,7 @@ from compiler.maintain.differentiate import Same
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program, Statement
+from connectors.paced_states import PacedStates
 from connectors.postgres.connection import format_lsn
 from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
@@ -55,28 +55,6 @@ class FrontierMoved(TidemarkError):
             "Nothing was applied.",
             hint="Start the pipeline again: it reads on from where the engines stand.",
         )
-
-
-@dataclass(frozen=True)
-class Taken:
-    """What one program took of what waited: rows of its logs, and the seconds that it ran."""
-
-    rows: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Refresh:
-    """A paced view finished: brought to the frontier `lsn`. `waited`: how many rows were taken; `promised`: what the
-    rest of the work was to take at most, in seconds; `why`: lag, or asked."""
-
-    view: str
-    lsn: int
-    at: float
-    why: str
-    waited: int
-    seconds: float
-    promised: float
 
 
 class Printer(Protocol):
@@ -127,6 +105,9 @@ class Engine(Protocol):
     parts: bool  # whether it takes a large transaction part by part
     lags: bool  # whether its batches take so long that other engines do not wait for them
     first_batch: float  # seconds that the first batch of a process takes at least
+
+    @property
+    def paced(self) -> PacedStates: ...
 
     def close(self) -> None: ...
 
@@ -251,26 +232,6 @@ class Engine(Protocol):
 
     def fold(self, prepared: Prepared) -> None:
         """Run a program that only folds tails; durable on return, nothing on failure. No answer changes."""
-        ...
-
-    def take(self, programs: Sequence[Prepared]) -> list[Taken]:
-        """Run programs that take what waits for states, one after the other, those of which nothing waits left out;
-        durable on return, nothing on failure."""
-        ...
-
-    def finish(
-        self, view: str, programs: Sequence[Prepared], states: Collection[str], why: str, promised: float
-    ) -> Refresh:
-        """The same for all that waits for a view: its `states` are at the frontier then."""
-        ...
-
-    def reached(self) -> dict[str, tuple[int, float]]:
-        """Of each state that takes changes at its own pace the LSN at which it was finished last, and when, in
-        seconds since the epoch."""
-        ...
-
-    def refreshes(self) -> list[Refresh]:
-        """When views were finished, the last ones of each."""
         ...
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]: ...

@@ -113,16 +113,16 @@ def compile_(project: Path, views: tuple[str, ...], schema: Path | None, engine:
 @click.pass_obj
 def explain(project: Path, view: str, schema: Path | None, engine: str | None, fmt: str) -> None:
     """Algebra, delta rules, states, strategy and why."""
-    from pipelines.asking.explain import compiled, render, sizes
+    from pipelines.asking.explain import compiled, paces, render, sizes
 
     v = compiled(project, [view], schema, engine)[0]
-    kept = None
+    kept, paced = None, None
     if schema is None:
         try:
-            kept = sizes(project, view)
+            kept, paced = sizes(project, view), paces(project, v)
         except TidemarkError as e:  # the rest does not need the warehouse
             v.notes.append(f"the sizes of its states cannot be read: {e.message}")
-    click.echo(render(v, fmt, kept))
+    click.echo(render(v, fmt, kept, paced))
 
 
 @main.command()

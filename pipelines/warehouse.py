@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from compiler.catalog import Table, mirror_name
@@ -15,12 +15,14 @@ from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush
 from compiler.maintain.kept import Log
+from compiler.maintain.paced import Path as Way
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
 from compiler.parse import parse_view
 from connectors.changed import TableChanged
 from connectors.engine import Engine, EngineFailure, Programs
 from connectors.literal_rows import ValueOutOfRange
+from connectors.paced_states import Taking
 from connectors.postgres.connection import format_lsn
 from pipelines import deployment as deployments
 from pipelines.config import Config
@@ -51,7 +53,7 @@ class Warehouse:
         self.prepared: dict[
             tuple[str, tuple[str, ...], frozenset[str], frozenset[str], frozenset[str], Same, bool], Prepared
         ] = {}  # by engine, views, changed tables, large mirrors, folded states, what is as it was, and leaving keys
-        self.taken: dict[tuple[str, str, frozenset[str], frozenset[str]], Prepared] = {}  # for paced views
+        self.taken: dict[tuple[str, str, frozenset[str], frozenset[str]], Taking] = {}  # for paced views
         self.noted = deployment.catalog  # as it was stored
         self.folding = Folding()
         self.lock, self.opening = threading.Lock(), threading.RLock()
@@ -187,20 +189,21 @@ class Warehouse:
 
         return prepared
 
-    def taking(self, view: str, state: str, sources: frozenset[str]) -> Prepared:
-        """The program by which a state of a paced view takes what waits of some of its inputs."""
+    def taking(self, view: str, state: str, sources: Iterable[str]) -> Taking:
+        """How a state of a paced view takes what waits of some of its inputs."""
         v, plan = self.view(view)
-        large = self.engine(v.engine).large()
-        key = (view, state, sources, large)
+        large, some = self.engine(v.engine).large(), frozenset(sources)
+        key = (view, state, some, large)
         if key not in self.taken:
-            p = fetched(flush(plan.states, state, sources), lambda t: mirror_name(t) in large)
-            self.taken[key] = printer(v.engine, self.path, self.deployment).prepare(p)
+            p = fetched(flush(plan.states, state, some), lambda t: mirror_name(t) in large)
+            made = printer(v.engine, self.path, self.deployment).prepare(p)
+            self.taken[key] = Taking(tuple(Way(x, state) for x in sorted(some)), made)
         return self.taken[key]
 
-    def finishing(self, view: str) -> list[Prepared]:
-        """The programs by which a paced view is brought to the frontier."""
+    def finishing(self, view: str) -> list[Taking]:
+        """How a paced view is brought to the frontier."""
         states = [s for s in self.view(view)[1].states if not isinstance(s, Log)]
-        return [self.taking(view, s.name, frozenset(w.source for w in s.waits)) for s in states if s.waits]
+        return [self.taking(view, s.name, (w.source for w in s.waits)) for s in states if s.waits]
 
     def fold(self, engine: str) -> None:
         """Let states take what waits in their tails, where the engine can between batches."""

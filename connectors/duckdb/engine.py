@@ -14,12 +14,12 @@ from connectors.duckdb.batches import Batches
 from connectors.duckdb.elsewhere import Elsewhere, Nowhere
 from connectors.duckdb.indexes import Indexes
 from connectors.duckdb.mirrors import Mirrors
-from connectors.duckdb.pacing import Pacing
+from connectors.duckdb.paced import Paced
 from connectors.duckdb.reading import Reading
 from connectors.duckdb.session import connect, memory
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.states import States
-from connectors.engine import Printer, Refresh
+from connectors.engine import Printer
 from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
 
@@ -56,7 +56,7 @@ class DuckDBEngine:
         self.mirrors = Mirrors(self.statements, elsewhere(self.con))
         self.kept_states = States(self.statements, printer)
         self.batches = Batches(name, self.statements, self.mirrors, printer, index_rows, landed)
-        self.pacing = Pacing(self.statements, self.batches.maintain, self.batches.ready)
+        self.paced = Paced(self.statements, self.mirrors, self.batches.maintain, self.batches.ready)
         self.reading = Reading(self.con, printer)
         self.timings = self.batches.timings
 
@@ -66,7 +66,6 @@ class DuckDBEngine:
         self.size, self.rows, self.set_aside = self.kept_states.size, self.kept_states.rows, self.kept_states.set_aside
         self.create_view, self.drop_view = self.kept_states.create_view, self.kept_states.drop_view
         self.apply, self.fold = self.batches.apply, self.batches.fold
-        self.take, self.finish = self.pacing.take, self.pacing.finish
         self.pinned, self.read, self.count = self.reading.pinned, self.reading.read, self.reading.count
         self.read_mirror, self.export = self.reading.read_mirror, self.reading.export
         self.counted, self.as_defined = self.reading.counted, self.reading.as_defined
@@ -114,14 +113,6 @@ class DuckDBEngine:
     def moved(self) -> float:
         with self.lock:
             return frontier.moved(self.standing)
-
-    def reached(self) -> dict[str, tuple[int, float]]:
-        with self.lock:
-            return reached.reached(self.standing)
-
-    def refreshes(self) -> list[Refresh]:
-        with self.lock:
-            return reached.refreshes(self.standing)
 
     def last_commit(self) -> LastCommit | None:
         with self.lock:

@@ -1,37 +1,74 @@
-"""How far states are that take what waits at a pace of their own, and when views were finished.
+"""What a file knows of states that take what waits at paces of their own, in tables of the schema `meta`.
 
-`meta.reached` has the LSN at which a state was finished last: it is what its definition gives there. `meta.refreshes`
-has when views were finished, and what that took.
+- `reached`: the LSN at which a state was finished last: it is what its definition gives there.
+- `taken`: what taking paths took lately; what was longer ago counts less.
+- `refreshes`: when views were finished, and what that took.
+- `paces`: what was planned for a view.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import duckdb
 
-from connectors.engine import Refresh
+from compiler.maintain.paced import Path
+from connectors.paced_states import Measured, Reached, Refresh, Taken
 
 KEPT = 1_000  # refreshes of a view that are remembered
-TABLES = (
-    "CREATE TABLE IF NOT EXISTS meta.reached (state VARCHAR, lsn BIGINT, finished TIMESTAMPTZ)",
-    "CREATE TABLE IF NOT EXISTS meta.refreshes (view VARCHAR, lsn BIGINT, finished TIMESTAMPTZ, why VARCHAR, waited BIGINT, "
-    "seconds DOUBLE, promised DOUBLE)",
+FADES = 0.8  # of what was measured, with each new time
+TABLES = {
+    "reached": "state VARCHAR, lsn BIGINT, finished TIMESTAMPTZ, filled DOUBLE",
+    "taken": "state VARCHAR, sources VARCHAR[], times DOUBLE, took_rows DOUBLE, seconds DOUBLE",
+    "refreshes": "view VARCHAR, lsn BIGINT, finished TIMESTAMPTZ, why VARCHAR, waited BIGINT, seconds DOUBLE, "
+    "promised DOUBLE",
+    "paces": "view VARCHAR, plan VARCHAR",
+}
+
+
+REFRESHES = (  # what a reader of tidemark.refreshes sees: the file's name is the first part
+    "SELECT view, printf('%X/%X', lsn >> 32, lsn & 4294967295) AS lsn, finished, why, waited AS rows, seconds, "
+    "nullif(promised, 0) AS promised FROM meta.refreshes"
 )
 
 
 def create(con: duckdb.DuckDBPyConnection) -> None:
-    """What a file needs to know how far states are; there already where it was made by this version."""
-    for sql in TABLES:
-        con.execute(sql)
+    """What is there already where the file was made by this version."""
+    for name, columns in TABLES.items():
+        con.execute(f"CREATE TABLE IF NOT EXISTS meta.{name} ({columns})")
 
 
-def filled(con: duckdb.DuckDBPyConnection, state: str) -> None:
+def filled(con: duckdb.DuckDBPyConnection, state: str, seconds: float) -> None:
     """In the transaction that fills a state: it is at the frontier."""
     gone(con, state)
-    con.execute("INSERT INTO meta.reached SELECT ?, lsn, now() FROM meta.frontier", [state])
+    con.execute(f"CREATE VIEW IF NOT EXISTS main.refreshes AS {REFRESHES}")
+    con.execute("INSERT INTO meta.reached SELECT ?, lsn, now(), ? FROM meta.frontier", [state, seconds])
+
+
+def finished(con: duckdb.DuckDBPyConnection, states: Iterable[str]) -> None:
+    """In the transaction that finishes them: they are at the frontier."""
+    con.execute(
+        "UPDATE meta.reached SET lsn = (SELECT lsn FROM meta.frontier), finished = now() WHERE state IN "
+        "(SELECT unnest(?))",
+        [list(states)],
+    )
 
 
 def gone(con: duckdb.DuckDBPyConnection, state: str) -> None:
-    con.execute("DELETE FROM meta.reached WHERE state = ?", [state])
+    for name in ("reached", "taken"):
+        con.execute(f"DELETE FROM meta.{name} WHERE state = ?", [state])
+
+
+def measure(con: duckdb.DuckDBPyConnection, paths: tuple[Path, ...], t: Taken) -> None:
+    """In the transaction that took them."""
+    state, sources = paths[0].state, sorted(p.source for p in paths)
+    found = con.execute(
+        "UPDATE meta.taken SET times = times * ? + 1, took_rows = took_rows * ? + ?, seconds = seconds * ? + ? "
+        "WHERE state = ? AND sources = ?",
+        [FADES, FADES, t.rows, FADES, t.seconds, state, sources],
+    ).fetchone()
+    if not found or not found[0]:
+        con.execute("INSERT INTO meta.taken VALUES (?, ?, 1, ?, ?)", [state, sources, t.rows, t.seconds])
 
 
 def remember(con: duckdb.DuckDBPyConnection, r: Refresh) -> None:
@@ -41,31 +78,42 @@ def remember(con: duckdb.DuckDBPyConnection, r: Refresh) -> None:
         [r.view, r.lsn, r.at, r.why, r.waited, r.seconds, r.promised],
     )
     con.execute(
-        "DELETE FROM meta.refreshes WHERE view = ? AND finished < (SELECT min(finished) FROM (SELECT finished FROM meta.refreshes "
-        "WHERE view = ? ORDER BY finished DESC LIMIT ?))",
+        "DELETE FROM meta.refreshes WHERE view = ? AND finished < (SELECT min(finished) FROM (SELECT finished FROM "
+        "meta.refreshes WHERE view = ? ORDER BY finished DESC LIMIT ?))",
         [r.view, r.view, KEPT],
     )
 
 
-def reached(con: duckdb.DuckDBPyConnection) -> dict[str, tuple[int, float]]:
-    """State → where it was finished last, and when; nothing in a file of an older version."""
-    if not _known(con):
-        return {}
-    rows = con.execute("SELECT state, lsn, epoch(finished) FROM meta.reached").fetchall()
-    return {s: (int(lsn), float(at)) for s, lsn, at in rows}
+def note(con: duckdb.DuckDBPyConnection, view: str, text: str) -> None:
+    con.execute("DELETE FROM meta.paces WHERE view = ?", [view])
+    con.execute("INSERT INTO meta.paces VALUES (?, ?)", [view, text])
+
+
+def reached(con: duckdb.DuckDBPyConnection) -> dict[str, Reached]:
+    rows = con.execute("SELECT state, lsn, epoch(finished), filled FROM meta.reached").fetchall()
+    return {s: Reached(int(lsn), float(when), float(took)) for s, lsn, when, took in rows}
+
+
+def measured(con: duckdb.DuckDBPyConnection) -> list[Measured]:
+    rows = con.execute("SELECT state, sources, times, took_rows, seconds FROM meta.taken").fetchall()
+    return [Measured(tuple(Path(x, state) for x in sources), *rest) for state, sources, *rest in rows]
 
 
 def refreshes(con: duckdb.DuckDBPyConnection) -> list[Refresh]:
-    if not _known(con):
-        return []
     rows = con.execute(
         "SELECT view, lsn, epoch(finished), why, waited, seconds, promised FROM meta.refreshes ORDER BY finished"
     ).fetchall()
     return [Refresh(*r) for r in rows]
 
 
-def _known(con: duckdb.DuckDBPyConnection) -> bool:
+def noted(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    return dict(con.execute("SELECT view, plan FROM meta.paces").fetchall())
+
+
+def known(con: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the file has these tables: one of an older version, opened to be read, has none."""
     found = con.execute(
-        "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'meta' AND table_name IN ('reached', 'refreshes')"
+        "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'meta' AND table_name IN (SELECT unnest(?))",
+        [list(TABLES)],
     ).fetchone()
-    return bool(found and found[0] == 2)
+    return bool(found and found[0] == len(TABLES))

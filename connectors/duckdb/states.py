@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import duckdb
 
 from compiler.maintain.kept import Kept, Log
@@ -37,6 +39,7 @@ class States:
 
     def create(self, s: Kept) -> None:
         """Filled from the mirrors as they are; durable on return."""
+        begun = time.perf_counter()
         with self.statements.transaction(f'filling "{s.name}"'):
             self.con.execute(f"DROP TABLE IF EXISTS {stored(s.name)}")
             if not isinstance(s, Log) and s.held is not None:
@@ -45,7 +48,7 @@ class States:
             self.statements.run(self.printer.fill_state(s))
             self.con.execute("INSERT INTO meta.states VALUES (?)", [s.name])
             if not isinstance(s, Log) and s.waits:
-                reached.filled(self.con, s.name)
+                reached.filled(self.con, s.name, time.perf_counter() - begun)
 
     def drop(self, name: str) -> None:
         self.con.execute(f"DROP TABLE IF EXISTS {stored(name)}")

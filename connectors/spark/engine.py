@@ -8,17 +8,17 @@ phase two is finished when the warehouse is opened next.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
-from connectors.engine import Refresh, Taken
 from connectors.postgres.origin import LastCommit
 from connectors.spark.batches import Batches
 from connectors.spark.exporting import Exporting
 from connectors.spark.mirrors import Mirrors
 from connectors.spark.no_keys import NoKeys
+from connectors.spark.no_paces import NoPaces
 from connectors.spark.reading import Reading
 from connectors.spark.recursion import Recursion
 from connectors.spark.states import States
@@ -56,7 +56,7 @@ class SparkEngine:
         self.create_view, self.drop_view = self.reading.create_view, self.reading.drop_view
         self.pinned, self.read, self.count = self.reading.pinned, self.reading.read, self.reading.count
         self.read_mirror, self.export = self.reading.read_mirror, Exporting(self.reading).export
-        keys = NoKeys()
+        keys, self.paced = NoKeys(), NoPaces()
         self.keys, self.look_up, self.asked_for = keys.keys, keys.look_up, keys.asked_for
         self.weight, self.weights = keys.weight, keys.weights
         self.whole, self.read_whole = keys.whole, keys.read_whole
@@ -102,20 +102,6 @@ class SparkEngine:
 
     def fold(self, prepared: Prepared) -> None:
         raise NotImplementedError("Spark folds in a batch")
-
-    def take(self, programs: Sequence[Prepared]) -> list[Taken]:
-        raise NotImplementedError("no view on Spark takes changes at a pace of its own")
-
-    def finish(
-        self, view: str, programs: Sequence[Prepared], states: Collection[str], why: str, promised: float
-    ) -> Refresh:
-        raise NotImplementedError("no view on Spark takes changes at a pace of its own")
-
-    def reached(self) -> dict[str, tuple[int, float]]:
-        return {}
-
-    def refreshes(self) -> list[Refresh]:
-        return []
 
     def counted(self, plan: ViewPlan, at: Any) -> bool | None:
         return None

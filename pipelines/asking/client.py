@@ -97,6 +97,9 @@ class RemoteReader:
     def behind(self) -> dict[str, Behind]:
         return {v: Behind(**b) for v, b in self.ask("behind")[0]["behind"].items()}
 
+    def paces(self, view: str) -> dict[str, Any]:
+        return dict(self.ask("paces", view=view)[0]["paces"])
+
     def frontiers(self) -> dict[str, int]:
         return dict(self.ask("frontiers")[0]["frontiers"])
 

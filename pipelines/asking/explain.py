@@ -27,11 +27,14 @@ from dialects import maintain
 from dialects.dialect import Dialect
 from pipelines import deployment as deployments
 from pipelines import kinds
+from pipelines.asking.mermaid import as_mermaid
 from pipelines.asking.reading import reader
 from pipelines.config import load_config
 from pipelines.deployment import Deployment
 from pipelines.engines import dialect
 from pipelines.kinds import DIST, KINDS, LOCAL, ONE_MACHINE
+from pipelines.pacing.telling import as_text as paces_as_text
+from pipelines.pacing.telling import expected
 from pipelines.project import Compiled, compile_project, read_views, refuse
 
 
@@ -160,9 +163,22 @@ def sizes(project: Path, view: str) -> dict[str, tuple[int, int]]:
         return r.sizes(view)
 
 
-def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict[str, Any]:
-    """Algebra, rules, states and the why of a view; `held` are the sizes of its states, none where it is not
+def paces(project: Path, v: Compiled) -> dict[str, Any]:
+    """What was planned for a view that may lag, and what came of it; nothing for others, and where it is not
     deployed."""
+    config = load_config(project)
+    deployed = deployments.load(config.warehouse_path)
+    if v.plan is None or v.plan.lag is None or deployed is None or v.name not in {d.name for d in deployed.views}:
+        return {}
+    with reader(config, deployed) as r:
+        return r.paces(v.name)
+
+
+def explain(
+    v: Compiled, held: dict[str, tuple[int, int]] | None = None, paced: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Algebra, rules, states and the why of a view; `held` are the sizes of its states, none where it is not
+    deployed; `paced` is what is known of its paces."""
     assert v.plan is not None
     sizes_known, held = held is not None, held or {}
     p = batch_of(v)
@@ -207,6 +223,7 @@ def explain(v: Compiled, held: dict[str, tuple[int, int]] | None = None) -> dict
         ],
         "top": notation.tree(v.plan.top),
         "read_time": read_time(v.plan.top),
+        "paces": expected(v.plan) | (paced or {}) if v.plan.lag is not None else None,
     }
 
 
@@ -270,6 +287,7 @@ def as_text(e: dict[str, Any]) -> str:
         lines += ["", f"step {s['name']}: {s['rule']}"]
         lines += [f"  nothing to do where these are empty: {s['void']}"] if s["void"] else []
         lines.append(_indent(s["algebra"]))
+    lines += paces_as_text(e["paces"]) if e["paces"] is not None else []
     lines += ["", "read:", _indent(e["top"])]
     lines += [f"  {t}" for t in e["read_time"]]
     return "\n".join(lines)
@@ -279,32 +297,18 @@ def _indent(text: str) -> str:
     return "\n".join("  " + line for line in text.split("\n"))
 
 
-def as_mermaid(e: dict[str, Any], v: Compiled) -> str:
-    """Tables, states and the view as a graph."""
+def render(
+    v: Compiled,
+    fmt: str,
+    kept: dict[str, tuple[int, int]] | None = None,
+    paced: dict[str, Any] | None = None,
+) -> str:
     assert v.plan is not None
-    lines = ["graph LR"]
-    for s in v.plan.states:
-        for n in walk(s.definition):
-            if name := getattr(n, "table", None):
-                lines.append(f'  t_{_id(name)}[("{name}")] --> s_{_id(s.name)}["{s.name}"]')
-            elif n.__class__.__name__ == "State":
-                lines.append(f'  s_{_id(n.name)} --> s_{_id(s.name)}["{s.name}"]')
-    for n in walk(v.plan.top):
-        if n.__class__.__name__ == "State":
-            lines.append(f'  s_{_id(n.name)} --> view{{{{"{v.name}"}}}}')
-    return "\n".join(dict.fromkeys(lines))
-
-
-def _id(name: str) -> str:
-    return "".join(c if c.isalnum() else "_" for c in name)
-
-
-def render(v: Compiled, fmt: str, kept: dict[str, tuple[int, int]] | None = None) -> str:
-    e = explain(v, kept)
+    e = explain(v, kept, paced)
     return (
         json.dumps(e, indent=1, ensure_ascii=False)
         if fmt == "json"
-        else as_mermaid(e, v)
+        else as_mermaid(v.plan)
         if fmt == "mermaid"
         else as_text(e)
     )

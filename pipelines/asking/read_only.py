@@ -157,10 +157,12 @@ def _named(n: Any, ctes: frozenset[str]) -> Iterator[tuple[str, tuple[str, ...]]
 
 
 def _view(name: tuple[str, ...], views: set[str], internal: bool) -> str:
-    """The view of this name; '' for something internal. Raises where it is neither."""
+    """The view of this name; '' for what tells of refreshes, or is internal. Raises where it is none of these."""
     catalog, schema, table = (x.lower() for x in name)
     if not catalog and schema in ("", "main") and table in {v.lower() for v in views}:
         return table
+    if (catalog, schema, table) == ("", "tidemark", "refreshes"):
+        return ""
     if internal and not catalog and schema in INTERNAL_SCHEMAS:
         return ""
     raise InvalidSql(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from pipelines.asking.query import Answer, Asker, answer
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.pacing.finishing import Behind, behind, finish
+from pipelines.pacing.telling import told
 from pipelines.private import published
 from pipelines.warehouse import Warehouse
 
@@ -44,6 +45,10 @@ class Reader(Protocol):
 
     def behind(self) -> dict[str, Behind]:
         """How far each view is that may lag."""
+        ...
+
+    def paces(self, view: str) -> dict[str, Any]:
+        """What was planned for a view that may lag, and what came of it (`pacing.told`)."""
         ...
 
     def frontiers(self) -> dict[str, int]: ...
@@ -100,6 +105,10 @@ class LocalReader:
     def behind(self) -> dict[str, Behind]:
         plans = [(e, p) for e in self.warehouse.used_engines() for p in self.warehouse.plans(e) if p.lag is not None]
         return {p.view: behind(self.warehouse.engine(e), p) for e, p in plans}
+
+    def paces(self, view: str) -> dict[str, Any]:
+        v, plan = self.warehouse.view(view)
+        return {} if v.error else told(self.warehouse.engine(v.engine), plan)
 
     def frontiers(self) -> dict[str, int]:
         return {e: self.warehouse.engine(e).frontier() for e in self.warehouse.used_engines()}

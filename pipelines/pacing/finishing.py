@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from compiler.maintain.kept import Log
 from compiler.maintain.paced import waits
 from compiler.maintain.plan import ViewPlan
-from connectors.engine import Engine, EngineFailure, Refresh
+from connectors.engine import Engine, EngineFailure
+from connectors.paced_states import Refresh
 from pipelines.warehouse import Warehouse
 
-LAG, ASKED = "lag", "asked"  # why a view is finished
+LAG, PACE, ASKED = "lag", "pace", "asked"  # why a view is finished
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,8 @@ class Behind:
 
 def behind(on: Engine, plan: ViewPlan) -> Behind:
     """Of a view with a lag; nothing is evaluated."""
-    reached = on.reached()
-    found = [reached[s.name] for s in plan.states if s.name in reached]
+    reached = on.paced.reached()
+    found = [(r.lsn, r.at) for s in plan.states if (r := reached.get(s.name)) is not None]
     lsn, at = min(found, default=(0, 0.0))
     return Behind(lsn, at, sum(on.rows(log.name) or 0 for log in waits(plan.states)))
 
@@ -37,24 +38,28 @@ def paced(warehouse: Warehouse, read: Collection[str]) -> list[str]:
     return [p.view for p in plans if p.lag is not None and p.view.lower() in read]
 
 
-def finish(warehouse: Warehouse, views: Iterable[str] | None = None, why: str = ASKED) -> list[Refresh]:
-    """Bring paced views to the frontier, by default all; the others are there already. On the thread that applies
-    batches. One that fails is set aside."""
+def finish(warehouse: Warehouse, views: Iterable[str] | None = None) -> list[Refresh]:
+    """Bring paced views to the frontier, by default all, for who asks; the others are there already. On the thread
+    that applies batches. One that fails is set aside."""
     out = []
     chosen = None if views is None else set(views)
     for engine in warehouse.used_engines():
         for plan in warehouse.plans(engine):
             if plan.lag is not None and (chosen is None or plan.view in chosen):
-                out += finished(warehouse, engine, plan, why)
+                out += finished(warehouse, engine, plan, ASKED)
     return out
 
 
-def finished(warehouse: Warehouse, engine: str, plan: ViewPlan, why: str, promised: float = 0.0) -> list[Refresh]:
+def finished(warehouse: Warehouse, engine: str, plan: ViewPlan, why: str) -> list[Refresh]:
     """One view brought to the frontier; nothing where that failed, and it is set aside."""
-    on = warehouse.engine(engine)
+    assert plan.lag is not None
+    paces = warehouse.engine(engine).paced
+    known = paces.reached()
     states = [s.name for s in plan.states if not isinstance(s, Log)]
+    whole = sum(known[s].filled for s in states if s in known)
+    promised = plan.lag.final_work * whole if plan.lag.final_work < 1 else 0.0
     try:
-        return [on.finish(plan.view, warehouse.finishing(plan.view), states, why, promised)]
+        return [paces.finish(plan.view, warehouse.finishing(plan.view), states, why, promised)]
     except EngineFailure as e:
         warehouse.set_aside(engine, e)
         return []

@@ -1,18 +1,65 @@
-"""When paced views take what waits for them: so that none lags longer than it may, and at once for who asks."""
+"""When paced views take what waits for them: so that none lags longer than it may and no more work is left than it
+says, and at once for who asks."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
+from compiler.maintain.kept import Log
+from compiler.maintain.pace.cardinality import Amounts
+from compiler.maintain.paced import Path
 from compiler.maintain.plan import ViewPlan
-from connectors.engine import Refresh
-from pipelines.pacing.finishing import LAG, behind, finish, finished
+from connectors.engine import Engine, EngineFailure
+from connectors.paced_states import Refresh
+from pipelines.pacing.finishing import LAG, PACE, finish, finished
+from pipelines.pacing.planning import Planned, planned
 from pipelines.warehouse import Warehouse
 
 LOOK = 0.5  # seconds between two looks at what waits
 SHARE = 20.0  # times as long as a look took, at least, until the next
 EARLY = 2.0  # times what finishing took last, before a view's time is up
+FEW = 100  # rows of changes, before paces are planned
+SOON = 5.0  # seconds between two plans of a view, and of what is known of its rates before the first
+OTHER = 1.5  # times as many changes, or as few, that make another plan worthwhile
+HALF = 60.0  # seconds after which what arrived counts half for the rate
+
+
+@dataclass
+class Progress:
+    """What arrived of a view's tables since the pipeline began, and where its paths are in that."""
+
+    begun: float
+    empty: float | None = None  # when nothing waited for it
+    seen: dict[str, tuple[int, int]] = field(default_factory=dict)  # rows of its logs, at the last look
+    arrived: float = 0.0
+    refreshed: float = 0.0  # of what arrived, where the view was finished last
+    at: dict[Path, float] = field(default_factory=dict)  # and where a path was taken last
+    rates: dict[str, Amounts] = field(default_factory=dict)  # changes a second of each table, of late
+    looked: float = 0.0
+    plan: Planned | None = None
+    planned_at: float = 0.0
+
+    def look(self, now: float, tables: dict[str, str], found: dict[str, tuple[int, int]]) -> None:
+        """`tables`: of logs, the tables that they are of."""
+        spent = max(now - (self.looked or self.begun), 1e-3)
+        keep = 0.5 ** (spent / HALF) if self.looked else 0.0
+        fresh: dict[str, Amounts] = {}
+        for log, table in tables.items():
+            new, old = (max(a - b, 0) for a, b in zip(found.get(log, (0, 0)), self.seen.get(log, (0, 0)), strict=True))
+            both = min(new, old)
+            self.arrived += new + old
+            most = Amounts(new - both, both, old - both)
+            if table not in fresh or most.rows > fresh[table].rows:
+                fresh[table] = most
+        for table, change in fresh.items():
+            before = self.rates.get(table, Amounts())
+            self.rates[table] = before * keep + change * ((1 - keep) / spent)
+        self.seen, self.looked = found, now
+
+    def took(self, log: str) -> None:
+        self.seen[log] = (0, 0)
 
 
 class Pacing:
@@ -22,22 +69,19 @@ class Pacing:
     def __init__(self, warehouse: Warehouse, rest: Callable[[str], None] = lambda engine: None) -> None:
         self.warehouse, self.rest = warehouse, rest
         self.next = 0.0
-        self.empty: dict[str, float] = {}  # view → when nothing waited for it
+        self.progress: dict[str, Progress] = {}
         self.took: dict[str, float] = {}  # view → seconds that finishing it took last
 
-    def turn(self) -> list[Refresh]:
-        """Finish what may wait no longer."""
+    def turn(self) -> None:
+        """Take what may wait no longer."""
         begun = time.time()
         if begun < self.next:
-            return []
-        out = []
+            return
         for engine in self.warehouse.used_engines():
             for plan in self.warehouse.plans(engine):
-                if plan.lag is not None and self._due(engine, plan, plan.lag.seconds, begun):
-                    self.rest(engine)
-                    out += self._noted(finished(self.warehouse, engine, plan, LAG))
-        self.next = time.time() + max(LOOK, SHARE * (time.time() - begun) if not out else LOOK)
-        return out
+                if plan.lag is not None:
+                    self._look(engine, plan, begun)
+        self.next = time.time() + max(LOOK, min(SHARE * (time.time() - begun), 10 * LOOK))
 
     def finish(self, views: Iterable[str] | None = None) -> list[Refresh]:
         """At once, for who asks."""
@@ -45,17 +89,82 @@ class Pacing:
             self.rest(engine)
         return self._noted(finish(self.warehouse, views))
 
-    def _due(self, engine: str, plan: ViewPlan, lag: float, now: float) -> bool:
-        found = behind(self.warehouse.engine(engine), plan)
-        if not found.waiting:
-            self.empty[plan.view] = now
-            return False
-        since = self.empty.get(plan.view, found.at)
-        return now - since >= lag - LOOK - min(EARLY * self.took.get(plan.view, 0.0), lag / 2)
+    def _look(self, engine: str, plan: ViewPlan, now: float) -> None:
+        on, p = self.warehouse.engine(engine), self.progress.setdefault(plan.view, Progress(now))
+        logs = {w.log.name: w.source for s in plan.states if not isinstance(s, Log) for w in s.waits}
+        tables = {w.log.name: w.source for s in plan.states if not isinstance(s, Log) for w in s.waits if w.scan}
+        found = on.paced.waiting(logs)
+        p.look(now, tables, found)
+        if not any(a or b for a, b in found.values()):
+            p.empty = now
+            return
+        self._plan(on, plan, p, now)
+        if (why := self._due(on, plan, p, now)) is not None:
+            self.rest(engine)
+            self._noted(finished(self.warehouse, engine, plan, why))
+            return
+        self._inner(engine, plan, p, found)
+
+    def _plan(self, on: Engine, plan: ViewPlan, p: Progress, now: float) -> None:
+        """Paces for the rates of late, where they are others than were planned for."""
+        assert plan.lag is not None
+        if p.arrived < FEW or now - p.begun < min(SOON, plan.lag.seconds / 4) or now - p.planned_at < SOON:
+            return
+        arriving = {t: a * plan.lag.seconds for t, a in p.rates.items()}
+        before, rows = p.plan, sum(a.rows for a in arriving.values())
+        if before is not None and 1 / OTHER < rows / max(sum(before.arriving.values()), 1.0) < OTHER:
+            return
+        p.plan, p.planned_at = planned(on, plan, arriving), now
+        on.paced.note(plan.view, p.plan.to_json())
+
+    def _due(self, on: Engine, plan: ViewPlan, p: Progress, now: float) -> str | None:
+        """Why a view has to be finished now, if it has."""
+        assert plan.lag is not None
+        lag = plan.lag.seconds
+        since = p.empty
+        if since is None:  # something waited when the pipeline began
+            known = on.paced.reached()
+            since = min((known[s.name].at for s in plan.states if s.name in known), default=now)
+        if now - since >= lag - LOOK - min(EARLY * self.took.get(plan.view, 0.0), lag / 2):
+            return LAG
+        if p.plan is not None and p.plan.paces.refresh > 1:
+            whole = sum(p.plan.arriving.values())
+            return PACE if p.arrived - p.refreshed >= whole / p.plan.paces.refresh else None
+        return None
+
+    def _inner(self, engine: str, plan: ViewPlan, p: Progress, found: dict[str, tuple[int, int]]) -> None:
+        """Take the paths into states that no reader sees whose time has come, the lowest first."""
+        if p.plan is None:
+            return
+        whole = sum(p.plan.arriving.values())
+        waits = {Path(w.source, s.name): w.log.name for s in plan.states if not isinstance(s, Log) for w in s.waits}
+        due = [
+            path
+            for path in waits
+            if path in p.plan.paces.inner
+            and p.plan.paces.inner[path] > p.plan.paces.refresh
+            and p.arrived - p.at.get(path, p.refreshed) >= whole / p.plan.paces.inner[path]
+        ]
+        if not due:
+            return
+        self.rest(engine)
+        try:
+            self.warehouse.engine(engine).paced.take(
+                [self.warehouse.taking(plan.view, x.state, [x.source]) for x in due]
+            )
+        except EngineFailure as e:
+            self.warehouse.set_aside(engine, e)
+            return
+        for path in due:
+            p.at[path] = p.arrived
+            p.took(waits[path])
 
     def _noted(self, done: list[Refresh]) -> list[Refresh]:
         for r in done:
-            self.empty[r.view] = r.at
+            p = self.progress.setdefault(r.view, Progress(r.at))
+            p.empty, p.refreshed = r.at, p.arrived
+            p.at.clear()
+            p.seen.clear()
             if r.waited:
                 self.took[r.view] = r.seconds
         return done

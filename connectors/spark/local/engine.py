@@ -92,7 +92,7 @@ class LocalEngine:
         self.frontier, self.moved = inner.frontier, inner.moved
         self.last_commit, self.forget_commit = inner.last_commit, inner.forget_commit
         self.large, self.compact, self.fold = inner.large, inner.compact, inner.fold
-        self.take, self.finish, self.reached, self.refreshes = inner.take, inner.finish, inner.reached, inner.refreshes
+        self.paced = inner.paced
         self.states, self.rows, self.size = inner.states, inner.rows, inner.size
         self.create_state, self.drop_state, self.set_aside = inner.create_state, inner.drop_state, inner.set_aside
         self.pinned, self.read, self.count = inner.pinned, inner.read, inner.count

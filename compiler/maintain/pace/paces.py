@@ -1,0 +1,139 @@
+"""Paces of the paths of a view: least total work, with no more than a bound left at any time.
+
+A pace of k means: taken each time that another 1/k of a period's changes has arrived. `simulate` and `choose` are
+algorithms 1 and 2 of "Thrifty Query Execution via Incrementability". One thing is different here: what readers see is
+taken together with all that waits below it, so that a view is always as of one time. These paths have one pace, that
+of `refresh`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from compiler.maintain.pace.cost import PathCost
+from compiler.maintain.paced import Path
+
+NEAR = 1.25  # times what the fastest paces leave: less is not asked for
+LEVELS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Seconds: of all that is done in a period, and of what may be left to do at its end."""
+
+    total: float
+    final: float
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How often in a period a view is finished, and how often the paths below are taken."""
+
+    refresh: int
+    inner: Mapping[Path, int]
+
+
+@dataclass(frozen=True)
+class Paces:
+    """`refresh`: how often in a period the view is finished; `inner`: how often paths into states that no reader sees
+    are taken. `work` is what they cost, `at_once` what one pace for all would that leaves as little, None where none
+    does."""
+
+    refresh: int
+    inner: Mapping[Path, int]
+    work: Work
+    at_once: Work | None
+
+
+@dataclass(frozen=True)
+class View:
+    """The paths of a view in the order in which they are taken, those that are taken one by one (`inner`), and the rows
+    that arrive in each table in a period."""
+
+    paths: Sequence[PathCost]
+    inner: frozenset[Path]
+    arriving: Mapping[str, float]
+
+    def below(self, path: Path) -> list[Path]:
+        """The paths into the state that a path comes from."""
+        return [p.path for p in self.paths if p.path.state == path.source]
+
+
+def simulate(view: View, refresh: int, inner: Mapping[Path, int]) -> Work:
+    """The work of a period in which changes arrive evenly."""
+    k = {c.path: max(inner.get(c.path, refresh), refresh) for c in view.paths}
+    moments = sorted({(i + 1) / n for n in {refresh, *k.values()} for i in range(n)})
+    waiting = dict.fromkeys(k, 0.0)
+    readers: dict[str, list[Path]] = {}
+    for p in k:
+        readers.setdefault(p.source, []).append(p)
+    total, before, cost = 0.0, 0.0, 0.0
+    for now in moments:
+        for p in k:
+            waiting[p] += view.arriving.get(p.source, 0.0) * (now - before)
+        whole = _due(now, before, refresh)
+        cost = 0.0
+        for c in view.paths:
+            n = waiting[c.path]
+            if n and (whole or (c.path in view.inner and _due(now, before, k[c.path]))):
+                cost += c.seconds(n)
+                for r in readers.get(c.path.state, ()):
+                    waiting[r] = c.waits(waiting[r], c.out(n))
+                waiting[c.path] = 0.0
+        total, before = total + cost, now
+    return Work(total, cost)
+
+
+def _due(now: float, before: float, pace: int) -> bool:
+    """Whether another part of the period is over."""
+    return int(now * pace + 1e-9) > int(before * pace + 1e-9)
+
+
+def choose(view: View, bound: float) -> Paces:
+    """The paces, from the slowest on: each time the path goes faster that saves most of the work left at the end for
+    the work that it adds, until no more than `bound` seconds are left, or nothing saves any. A bound that no paces meet
+    is not come close to at any price."""
+    fastest = LEVELS[-1]
+    bound = max(bound, NEAR * simulate(view, fastest, dict.fromkeys(view.inner, fastest)).final)
+    now = Pace(1, dict.fromkeys(view.inner, 1))
+    work = simulate(view, now.refresh, now.inner)
+    while work.final > bound:
+        faster = [f for p in (None, *sorted(now.inner, key=repr)) if (f := _faster(view, now, p)) is not None]
+        found = [(f, simulate(view, f.refresh, f.inner)) for f in faster]
+        gains = [incrementability(work, w) for _, w in found]
+        if max(gains, default=0.0) <= 0:
+            break
+        now, work = found[gains.index(max(gains))]
+    return Paces(now.refresh, now.inner, work, uniform(view, max(bound, work.final)))
+
+
+def _faster(view: View, now: Pace, path: Path | None) -> Pace | None:
+    """With one path, or without one `refresh`, at its next pace, and what is below it no slower; None where it is as
+    fast as can be."""
+    pace = now.inner[path] if path is not None else now.refresh
+    if pace == LEVELS[-1]:
+        return None
+    pace = LEVELS[LEVELS.index(pace) + 1]
+    some = set(now.inner) if path is None else {path}
+    todo = list(some) if path is not None else []
+    while todo:
+        below = [b for b in view.below(todo.pop()) if b in now.inner and b not in some]
+        some.update(below)
+        todo += below
+    inner = {p: max(k, pace) if p in some else k for p, k in now.inner.items()}
+    return Pace(now.refresh if path is not None else pace, inner)
+
+
+def uniform(view: View, bound: float) -> Work | None:
+    """The least work with one pace for all paths that leaves no more than `bound` seconds."""
+    found = [w for k in LEVELS if (w := simulate(view, k, dict.fromkeys(view.inner, k))).final <= bound * 1.000001]
+    return min(found, key=lambda w: w.total, default=None)
+
+
+def incrementability(slower: Work, faster: Work) -> float:
+    """What going faster saves at the end for each second that it adds; infinite where it adds none."""
+    saved, added = slower.final - faster.final, faster.total - slower.total
+    if saved <= 0:
+        return min(saved, 0.0)
+    return saved / added if added > 0 else float("inf")

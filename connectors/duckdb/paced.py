@@ -1,0 +1,119 @@
+"""States that take what waits for them between batches, at paces of their own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from threading import Lock
+from typing import TypeVar
+
+import duckdb
+
+from compiler.maintain.program import Prepared, Statement
+from connectors.duckdb import frontier, reached
+from connectors.duckdb.mirrors import Mirrors
+from connectors.duckdb.statements import Statements
+from connectors.duckdb.states import stored
+from connectors.failpoints import reach
+from connectors.paced_states import Measured, Reached, Refresh, Taken, Taking
+
+T = TypeVar("T")
+
+
+class Paced:
+    """Of one warehouse. `maintain` runs the statements of a program, with the names of what is empty; `ready` makes
+    indexes for programs, before a transaction begins."""
+
+    def __init__(
+        self,
+        statements: Statements,
+        mirrors: Mirrors,
+        maintain: Callable[[Sequence[Statement], set[str]], None],
+        ready: Callable[[Sequence[Prepared]], None],
+    ) -> None:
+        self.statements, self.con, self.mirrors = statements, statements.con, mirrors
+        self.maintain, self.ready = maintain, ready
+        self.standing, self.lock = self.con.cursor(), Lock()  # to be asked on any thread
+
+    def take(self, takings: Sequence[Taking]) -> list[Taken]:
+        self.ready([t.prepared for t in takings])
+        with self.statements.transaction("taking what waits"):
+            out = self._take(takings)
+        self.statements.indexes.settle()
+        reach("duckdb.taken")
+        return out
+
+    def finish(
+        self, view: str, takings: Sequence[Taking], states: Collection[str], why: str, promised: float
+    ) -> Refresh:
+        """In one transaction: who reads the view sees it as it was, or finished."""
+        self.ready([t.prepared for t in takings])
+        begun = time.perf_counter()
+        with self.statements.transaction(f'finishing "{view}"'):
+            waited = sum(t.rows for t in self._take(takings))
+            reached.finished(self.con, states)
+            took = time.perf_counter() - begun
+            done = Refresh(view, frontier.lsn(self.con), time.time(), why, waited, took, promised)
+            if waited:
+                reached.remember(self.con, done)
+        self.statements.indexes.settle()
+        reach("duckdb.taken")
+        return done
+
+    def _take(self, takings: Sequence[Taking]) -> list[Taken]:
+        out = []
+        for t in takings:
+            begun, p = time.perf_counter(), t.prepared
+            rows = sum(map(self._rows, p.program.takes))
+            if rows:
+                stands, rest = p.statements[: len(p.program.waiting)], p.statements[len(p.program.waiting) :]
+                for s in stands:
+                    self.statements.run(s)
+                self.maintain(rest, {s.target for s in stands if not self._some(s.writes)})
+            out.append(Taken(rows, time.perf_counter() - begun))
+            if rows:
+                reached.measure(self.con, t.paths, out[-1])
+                reach("duckdb.taking")
+        return out
+
+    def _rows(self, log: str) -> int:
+        row = self.con.execute(f"SELECT count(*) FROM {stored(log)}").fetchone()
+        return int(row[0]) if row else 0
+
+    def _some(self, table: str) -> bool:
+        return self.con.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
+
+    def waiting(self, logs: Collection[str]) -> dict[str, tuple[int, int]]:
+        if not logs:
+            return {}
+        each = " UNION ALL ".join(
+            f"SELECT {i}, count(*) FILTER (_weight > 0), count(*) FILTER (_weight < 0) FROM {stored(log)}"
+            for i, log in enumerate(logs)
+        )
+        names = list(logs)
+        with self.lock:
+            return {names[i]: (int(new), int(old)) for i, new, old in self.standing.execute(each).fetchall()}
+
+    def sizes(self) -> dict[str, int]:
+        if not self.mirrors.estimates:
+            self.mirrors.estimate()
+        return dict(self.mirrors.estimates)
+
+    def reached(self) -> dict[str, Reached]:
+        return self._asked(reached.reached, {})
+
+    def measured(self) -> list[Measured]:
+        return self._asked(reached.measured, [])
+
+    def refreshes(self) -> list[Refresh]:
+        return self._asked(reached.refreshes, [])
+
+    def note(self, view: str, text: str) -> None:
+        reached.note(self.con, view, text)
+
+    def noted(self) -> dict[str, str]:
+        return self._asked(reached.noted, {})
+
+    def _asked(self, ask: Callable[[duckdb.DuckDBPyConnection], T], nothing: T) -> T:
+        with self.lock:
+            return ask(self.standing) if reached.known(self.standing) else nothing

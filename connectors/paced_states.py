@@ -1,0 +1,101 @@
+"""What an engine promises of states that take what waits for them at paces of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from compiler.maintain.paced import Path
+from compiler.maintain.program import Prepared
+
+
+@dataclass(frozen=True)
+class Taking:
+    """A program by which a state takes what waits of some of its inputs: the paths of one state."""
+
+    paths: tuple[Path, ...]
+    prepared: Prepared
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What one program took of what waited: rows of its logs, and the seconds that it ran."""
+
+    rows: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What taking some paths of a state together took lately: `times`, with so many rows and seconds in all."""
+
+    paths: tuple[Path, ...]
+    times: float
+    rows: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Of a state the LSN at which it was finished last, when, in seconds since the epoch, and how many seconds it took
+    to fill it."""
+
+    lsn: int
+    at: float
+    filled: float
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """A paced view finished: brought to the frontier `lsn`, at a time in seconds since the epoch. `waited`: how many
+    rows were taken; `promised`: how many seconds that was to take at most, 0 where nothing was promised; `why`: lag,
+    pace, or asked."""
+
+    view: str
+    lsn: int
+    at: float
+    why: str
+    waited: int
+    seconds: float
+    promised: float
+
+
+class PacedStates(Protocol):
+    """Of one engine."""
+
+    def take(self, takings: Sequence[Taking]) -> list[Taken]:
+        """Run them in their order, without those of which nothing waits; durable on return, nothing on failure."""
+        ...
+
+    def finish(
+        self, view: str, takings: Sequence[Taking], states: Collection[str], why: str, promised: float
+    ) -> Refresh:
+        """The same for all that waits for a view: its `states` are at the frontier then."""
+        ...
+
+    def waiting(self, logs: Collection[str]) -> dict[str, tuple[int, int]]:
+        """Of each log, how many rows come and how many go."""
+        ...
+
+    def sizes(self) -> dict[str, int]:
+        """About how many rows each mirror has."""
+        ...
+
+    def reached(self) -> dict[str, Reached]:
+        """Of each state that is paced."""
+        ...
+
+    def measured(self) -> list[Measured]: ...
+
+    def refreshes(self) -> list[Refresh]:
+        """When views were finished, the last ones of each."""
+        ...
+
+    def note(self, view: str, text: str) -> None:
+        """Remember what was planned for a view."""
+        ...
+
+    def noted(self) -> dict[str, str]:
+        """What was planned, by view."""
+        ...

@@ -1,0 +1,39 @@
+"""No view on Spark takes what waits for it at a pace of its own: `deploy` refuses those that would."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NoReturn
+
+from connectors.paced_states import Measured, Reached, Refresh, Taking
+
+
+class NoPaces:
+    def take(self, takings: Sequence[Taking]) -> NoReturn:
+        raise NotImplementedError("no view on Spark has paces")
+
+    def finish(
+        self, view: str, takings: Sequence[Taking], states: Collection[str], why: str, promised: float
+    ) -> NoReturn:
+        raise NotImplementedError("no view on Spark has paces")
+
+    def note(self, view: str, text: str) -> NoReturn:
+        raise NotImplementedError("no view on Spark has paces")
+
+    def waiting(self, logs: Collection[str]) -> dict[str, tuple[int, int]]:
+        return {}
+
+    def sizes(self) -> dict[str, int]:
+        return {}
+
+    def reached(self) -> dict[str, Reached]:
+        return {}
+
+    def measured(self) -> list[Measured]:
+        return []
+
+    def refreshes(self) -> list[Refresh]:
+        return []
+
+    def noted(self) -> dict[str, str]:
+        return {}

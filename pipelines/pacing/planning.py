@@ -1,0 +1,78 @@
+"""Paces for a view, from what its engine knows: sizes, how long states took to fill, what taking paths took lately."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compiler.catalog import mirror_name
+from compiler.ir.relation import State, walk
+from compiler.maintain.kept import Log
+from compiler.maintain.pace.cardinality import Amounts, Sizes
+from compiler.maintain.pace.cost import PathCost, costs
+from compiler.maintain.pace.paces import Paces, View, choose
+from compiler.maintain.paced import Path, paths
+from compiler.maintain.plan import ViewPlan
+from connectors.engine import Engine
+from connectors.paced_states import Measured
+
+MOST, LEAST = 1_000.0, 0.001  # times that something may take what was estimated
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The paces of a view in a period of its lag, the rows that arrive in each table in it, and the seconds that
+    computing it anew takes."""
+
+    paces: Paces
+    arriving: Mapping[str, float]
+    anew: float
+
+    def to_json(self) -> str:
+        p = self.paces
+        return json.dumps(
+            {
+                "refresh": p.refresh,
+                "inner": [[x.source, x.state, k] for x, k in p.inner.items()],
+                "total_seconds": p.work.total,
+                "final_seconds": p.work.final,
+                "one_pace_total_seconds": p.at_once.total if p.at_once is not None else None,
+                "recompute_seconds": self.anew,
+                "arriving": dict(self.arriving),
+            }
+        )
+
+
+def planned(on: Engine, plan: ViewPlan, arriving: Mapping[str, Amounts]) -> Planned:
+    """`arriving`: what changes in each table in a period."""
+    assert plan.lag is not None
+    known = on.paced.reached()
+    anew = sum(known[s.name].filled for s in plan.states if s.name in known)
+    seen = frozenset(n.name for n in walk(plan.top) if isinstance(n, State))
+    inner = frozenset(p for p in paths(plan.states) if p.state not in seen)
+    of = costs(plan.states, sizes(on, plan), arriving)
+    some = {t: a.rows for t, a in arriving.items()}
+    view = View(corrected(of, on.paced.measured()), inner, some)
+    return Planned(choose(view, plan.lag.final_work * anew), some, anew)
+
+
+def sizes(on: Engine, plan: ViewPlan) -> Sizes:
+    mirrors = on.paced.sizes()
+    rows = {t: float(mirrors.get(mirror_name(t), 0)) for t in plan.tables}
+    rows |= {s.name: float(on.rows(s.name) or 0) for s in plan.states if not isinstance(s, Log)}
+    return Sizes(rows)
+
+
+def corrected(of: list[PathCost], measured: list[Measured]) -> list[PathCost]:
+    """The costs, with what was measured: paths that were taken together share what they took beyond the estimate."""
+    ratio: dict[Path, float] = {}
+    by_path = {c.path: c for c in of}
+    for m in sorted(measured, key=lambda m: -len(m.paths)):  # what was taken alone tells more
+        if not m.rows or not by_path.keys() >= set(m.paths):
+            continue
+        each = m.rows / m.times / len(m.paths)
+        told = sum(by_path[p].seconds(each) for p in m.paths) * m.times
+        for p in m.paths:
+            ratio[p] = min(max(m.seconds / told, LEAST), MOST)
+    return [c.scaled(ratio.get(c.path, 1.0)) for c in of]

@@ -1,0 +1,85 @@
+"""What paces a view has, in words and numbers: what was planned, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from statistics import median
+from typing import Any
+
+from compiler.ir.relation import State, walk
+from compiler.maintain.paced import paths
+from compiler.maintain.plan import ViewPlan
+from connectors.engine import Engine
+
+
+def expected(plan: ViewPlan) -> dict[str, Any]:
+    """What the view itself says: its lag, and its paths; those of `inner` are taken one by one."""
+    assert plan.lag is not None
+    seen = {n.name for n in walk(plan.top) if isinstance(n, State)}
+    return {
+        "target_lag_seconds": plan.lag.seconds,
+        "final_work": plan.lag.final_work,
+        "paths": [{"from": p.source, "into": p.state, "inner": p.state not in seen} for p in paths(plan.states)],
+    }
+
+
+def told(on: Engine, plan: ViewPlan) -> dict[str, Any]:
+    """Of a view on its engine: `planned`, None where nothing is yet; `taken`, what paths took; `finished`, how often,
+    with the median of rows and seconds, and the share that kept what was promised."""
+    if plan.lag is None:
+        return {}
+    note = on.paced.noted().get(plan.view)
+    own = {s.name for s in plan.states}
+    done = [r for r in on.paced.refreshes() if r.view == plan.view]
+    bound = [r for r in done if r.promised]
+    return {
+        "planned": json.loads(note) if note is not None else None,
+        "taken": [
+            {
+                "from": [p.source for p in m.paths],
+                "into": m.paths[0].state,
+                "rows": m.rows / m.times,
+                "seconds": m.seconds / m.times,
+            }
+            for m in on.paced.measured()
+            if m.paths[0].state in own
+        ],
+        "finished": {
+            "times": len(done),
+            "rows": median(r.waited for r in done),
+            "seconds": median(r.seconds for r in done),
+            "kept": sum(r.seconds <= r.promised for r in bound) / len(bound) if bound else None,
+        }
+        if done
+        else None,
+    }
+
+
+def as_text(e: dict[str, Any]) -> list[str]:
+    """Lines of `explain`."""
+    share = "" if e["final_work"] >= 1 else f"; at most {e['final_work']:.0%} of a recomputation left at any time"
+    lines = ["", f"paces: it may lag {e['target_lag_seconds']:g} s{share}"]
+    plan = e.get("planned")
+    inner = {(s, t): k for s, t, k in plan["inner"]} if plan else {}
+    took = {(*t["from"], t["into"]): t for t in e.get("taken", ())}
+    for p in e["paths"]:
+        pace = inner.get((p["from"], p["into"]), plan["refresh"] if plan else 1)
+        how = f"{pace} times in this time" if plan else "not planned yet"
+        if not p["inner"]:
+            how += ", when the view is finished"
+        found = took.get((p["from"], p["into"]))
+        if found:
+            how += f"; of late {found['rows']:,.0f} rows in {found['seconds']:.3f} s"
+        lines.append(f"  {p['from']} → {p['into']}: {how}")
+    if plan:
+        one = plan["one_pace_total_seconds"]
+        alone = f"; with one pace for all {one:.2f} s in all" if one is not None else ""
+        lines.append(
+            f"  estimated in this time: {plan['total_seconds']:.2f} s in all, {plan['final_seconds']:.3f} s left at "
+            f"most{alone}; recomputed in {plan['recompute_seconds']:.2f} s"
+        )
+    done = e.get("finished")
+    if done:
+        kept = "" if done["kept"] is None else f", {done['kept']:.0%} within what was promised"
+        lines.append(f"  finished {done['times']} times, {done['rows']:,.0f} rows in {done['seconds']:.3f} s{kept}")
+    return lines
