@@ -35,18 +35,21 @@ class Project:
         strategy: str = "auto",
         local_memory: str = "0",
     ) -> Project:
-        """On Spark by the executors; with a `local_memory` by the driver."""
+        """On Spark by the executors; with a `local_memory` by the driver. With the strategy paces views may lag an
+        hour."""
         (home / "views").mkdir(parents=True, exist_ok=True)
         source = f'[source]\ndsn = "{dsn}"\ncapture = "{capture}"\n'
-        defaults = f'[defaults]\nengine = "{engine}"\nstrategy = "{strategy}"\n'
+        own = "auto" if strategy == "paces" else strategy
+        defaults = f'[defaults]\nengine = "{engine}"\nstrategy = "{own}"\n'
         (home / "tidemark.toml").write_text(f'{source}\n{defaults}\n[spark]\nlocal_memory = "{local_memory}"\n')
         project = cls(home, dsn)
-        project.write(views)
+        project.write(views, "target_lag = '1 h'" if strategy == "paces" else "")
         return project
 
-    def write(self, views: dict[str, str]) -> None:
+    def write(self, views: dict[str, str], options: str = "") -> None:
+        said = f" WITH ({options})" if options else ""
         for name, query in views.items():
-            (self.home / "views" / f"{name}.sql").write_text(f'CREATE MATERIALIZED VIEW "{name}" AS\n{query};\n')
+            (self.home / "views" / f"{name}.sql").write_text(f'CREATE MATERIALIZED VIEW "{name}"{said} AS\n{query};\n')
 
     @property
     def config(self) -> Config:

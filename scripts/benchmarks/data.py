@@ -51,10 +51,10 @@ def table(name: str) -> Table:
     return catalog().tables[("public", name)]
 
 
-def generate(folder: Path, scale: float) -> Path:
+def generate(folder: Path, scale: float, tables: tuple[str, ...] = TABLES) -> Path:
     """Parquet files of the tables at `scale`, made once; gives their folder."""
     target = folder / f"tpch-{scale:g}"
-    if all((target / f"{t}.parquet").exists() for t in TABLES):
+    if all((target / f"{t}.parquet").exists() for t in tables):
         return target
     target.mkdir(parents=True, exist_ok=True)
     beside = Path(sys.executable).with_name("tpchgen-cli")
@@ -62,7 +62,7 @@ def generate(folder: Path, scale: float) -> Path:
     if command is None:
         raise SystemExit("tpchgen-cli is missing: pip install tpchgen-cli")
     subprocess.run(
-        [command, "parquet", "-s", f"{scale:g}", "-q", "--overwrite", "-T", ",".join(TABLES), "-o", str(target)],
+        [command, "parquet", "-s", f"{scale:g}", "-q", "--overwrite", "-T", ",".join(tables), "-o", str(target)],
         check=True,
     )
     return target

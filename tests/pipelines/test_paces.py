@@ -56,17 +56,9 @@ COMMITS = (
 )
 
 
-def write(p: Project, views: dict[str, str], lag: str, final_work: float = 1.0) -> None:
-    for name, query in views.items():
-        options = f"target_lag = '{lag}', final_work = {final_work}"
-        (p.home / "views" / f"{name}.sql").write_text(
-            f'CREATE MATERIALIZED VIEW "{name}" WITH ({options}) AS\n{query};\n'
-        )
-
-
 def project(database: str, home: Path, lag: str = "1 h", views: dict[str, str] = VIEWS) -> Project:
     p = Project.create(home, database, {})
-    write(p, views, lag)
+    p.write(views, f"target_lag = '{lag}'")
     p.source(*SCHEMA)
     return p
 
@@ -172,7 +164,8 @@ def test_none_lags_longer_than_it_may(database: str, tmp_path: Path) -> None:
 def test_what_is_left_to_do_is_bounded(database: str, tmp_path: Path) -> None:
     """A view that must leave next to nothing is finished over and over, long before it has lagged as long as it may."""
     p = Project.create(tmp_path, database, {})
-    write(p, {"best": VIEWS["best"], "above_average": VIEWS["above_average"]}, "20 s", 0.05)
+    some = {v: VIEWS[v] for v in ("best", "above_average")}
+    p.write(some, "target_lag = '20 s', final_work = 0.05")
     p.source(*SCHEMA, "INSERT INTO t SELECT i, i % 50, i, 'n' FROM generate_series(1001, 60000) i")
     p.deploy()
     paced = "SELECT count(*) AS n FROM tidemark.refreshes WHERE why = 'pace' AND view = 'above_average'"
@@ -194,7 +187,7 @@ def test_a_view_gets_a_lag_and_loses_it(database: str, tmp_path: Path) -> None:
     p.source(*SCHEMA)
     p.deploy()
     p.source(COMMITS[0])
-    write(p, VIEWS, "1 min")
+    p.write(VIEWS, "target_lag = '1 min'")
     p.deploy()
     p.source(COMMITS[1])
     p.assert_equal()

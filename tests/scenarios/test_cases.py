@@ -20,6 +20,7 @@ WAYS = [  # engines and strategies
     pytest.param("spark", "auto", id="spark", marks=[pytest.mark.slow, pytest.mark.spark]),
     pytest.param("duckdb", "higher_order", id="higher_order", marks=pytest.mark.slow),
     pytest.param("duckdb", "split", id="split", marks=pytest.mark.slow),
+    pytest.param("duckdb", "paces", id="paces", marks=pytest.mark.slow),
 ]
 REFUSED = {  # by Spark, each with its reason
     ("chars_and_clocks", "units_in_the_plural"): "date_trunc('minute') of interval has no counterpart in spark",

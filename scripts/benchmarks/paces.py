@@ -1,0 +1,268 @@
+"""Paces against one pace: TPC-H queries that undo early work, over a stream of all rows with updates and deletes.
+
+After "Thrifty Query Execution via Incrementability", section 5: the tables arrive evenly in a period, at whose end the
+view is finished. The work left then may be a share of what a single batch takes; what is measured is the work that is
+done beyond that batch's. Landing is the same for all, and not counted.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from benchmarks.data import generate
+from benchmarks.driven import InFile, compare
+from compiler import compile_view
+from compiler.catalog import Catalog, Table, read_schema
+from compiler.ir.relation import State, walk
+from compiler.maintain.fetch import fetched
+from compiler.maintain.flush import flush
+from compiler.maintain.kept import Log
+from compiler.maintain.lag import Lag
+from compiler.maintain.pace.cardinality import Amounts
+from compiler.maintain.pace.cost import costs
+from compiler.maintain.pace.paces import LEVELS, Pace, View, choose, simulate
+from compiler.maintain.paced import Path as Way
+from compiler.maintain.paced import paths
+from compiler.maintain.plan import ViewPlan
+from compiler.parse import parse_query
+from connectors.duckdb.engine import DuckDBEngine
+from connectors.paced_states import Measured, Taking
+from connectors.staging import LSN, MET, PRESENT, SEQ, Staged
+from dialects.duckdb import DUCKDB
+from dialects.printer import Printer
+from pipelines.pacing.planning import corrected, sizes
+
+CASE = Path(__file__).parents[2] / "tests" / "scenarios" / "tpch"
+EVERY = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
+THERE = ("region", "nation")  # from the start
+QUERIES = ("q02", "q11", "q13", "q15", "q16", "q17", "q18", "q20", "q21", "q22")
+MORE = {
+    "agg_join": "SELECT avg(a.price) AS price FROM customer c, (SELECT o_custkey, avg(o_totalprice) AS price FROM "
+    "orders GROUP BY o_custkey) a WHERE c.c_custkey = a.o_custkey",
+    "outer": "SELECT count(*) AS n FROM part LEFT JOIN partsupp ON p_partkey = ps_partkey JOIN lineitem ON "
+    "p_partkey = l_partkey JOIN orders ON l_orderkey = o_orderkey",
+}
+SHARES = (0.5, 0.2, 0.1, 0.05, 0.02)
+WARM = Pace(10, {})  # paces of the run that measures what paths take; inner ones are twice as fast
+CORRECTED, DELETED = 10, 5  # of a hundred rows: they come with other numbers first; they leave again
+
+
+@dataclass(frozen=True)
+class Ran:
+    """Seconds of all that was taken, and of what was taken at the end."""
+
+    total: float
+    final: float
+
+
+def catalog() -> Catalog:
+    """TPC-H's, with varchar in place of char: DuckDB, which the views are compared with, does not pad."""
+    return read_schema(re.sub(r"\bchar\(", "varchar(", (CASE / "schema.sql").read_text()))
+
+
+def queries() -> dict[str, str]:
+    parts = re.split(r"^-- view: (\w+).*\n", (CASE / "views.sql").read_text(), flags=re.M)[1:]
+    known = {name: text.strip().rstrip(";") for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    return {q: known[q] for q in QUERIES} | MORE
+
+
+class Stream:
+    """The events of a period: rows arrive at a random moment of it, and some change or leave at a later one."""
+
+    def __init__(self, folder: Path, tables: Mapping[str, Table]) -> None:
+        self.con, self.tables = duckdb.connect(), tables
+        for name, t in tables.items():
+            key = ", ".join(t.key)
+            numbers = {c.name for c in t.columns if c.type.name == "numeric"} - set(t.key)
+            first = ", ".join(f"{c.name} + 1 AS {c.name}" if c.name in numbers else c.name for c in t.columns)
+            self.con.execute(
+                f"CREATE TABLE raw_{name} AS SELECT *, hash({key}, 1) % 1000000 / 1e6 AS _u, "
+                f"hash({key}, 2) % 1000000 / 1e6 AS _v, hash({key}, 3) % 100 AS _kind FROM '{folder}/{name}.parquet'"
+            )
+            cols = ", ".join(c.name for c in t.columns)
+            later = "greatest(_u, _v) + 1e-7"
+            self.con.execute(
+                f"CREATE TABLE events_{name} AS SELECT {first}, true AS present, false AS met, _u AS moment FROM "
+                f"raw_{name} WHERE _kind < {CORRECTED} UNION ALL SELECT {cols}, true, true, {later} FROM raw_{name} "
+                f"WHERE _kind < {CORRECTED} UNION ALL SELECT {cols}, true, false, _u FROM raw_{name} WHERE _kind >= "
+                f"{CORRECTED} UNION ALL SELECT {cols}, false, true, {later} FROM raw_{name} WHERE _kind >= "
+                f"{100 - DELETED} ORDER BY moment"
+            )
+
+    def rows(self, name: str) -> Amounts:
+        row = self.con.execute(
+            f"SELECT count(*) FILTER (NOT met), count(*) FILTER (met AND present), count(*) FILTER (NOT present) FROM "
+            f"events_{name}"
+        ).fetchone()
+        assert row is not None
+        return Amounts(*map(float, row))
+
+    def between(self, name: str, since: float, until: float, lsn: int) -> Staged | None:
+        t = self.tables[name]
+        values = ", ".join(f"CASE WHEN present THEN {c.name}::VARCHAR END AS c{i}" for i, c in enumerate(t.columns))
+        keys = ", ".join(f"{k}::VARCHAR AS k{i}" for i, k in enumerate(t.key))
+        got = self.con.execute(
+            f"SELECT row_number() OVER (ORDER BY moment) AS {SEQ}, {lsn}::BIGINT AS {LSN}, present AS {PRESENT}, "
+            f"met AS {MET}, {keys}, {values} FROM events_{name} WHERE moment > ? AND moment <= ?",
+            [since, until],
+        ).to_arrow_table()
+        if not got.num_rows:
+            return None
+        text = pa.schema(
+            [pa.field(f.name, pa.string_view() if pa.types.is_string(f.type) else f.type) for f in got.schema]
+        )
+        met = got.column(MET).to_numpy().any()
+        return Staged(t, got.cast(text), True, False, not met)
+
+
+class Playing(InFile):
+    """A view over tables that fill, in a file of its own."""
+
+    engine: DuckDBEngine
+
+    def __init__(self, folder: Path, stream: Stream, plan: ViewPlan) -> None:
+        super().__init__(Printer(DUCKDB))
+        self.engine = DuckDBEngine(folder / "paces.duckdb", self.printer)
+        self.stream, self.plan, self.lsn = stream, plan, 1
+        self.names = [n for n in EVERY if f"public.{n}" in plan.tables]
+        self.takings: dict[tuple[str, frozenset[str]], Taking] = {}
+        for n in self.names:
+            self.engine.create_mirror(stream.tables[n])
+        self.deploy([plan])
+        for n in self.names:
+            if n in THERE:
+                self._apply([s for s in (stream.between(n, -1.0, 2.0, self.lsn),) if s is not None])
+        self.engine.paced.finish(plan.view, self.all(), self.kept(), "asked", 0.0)
+
+    def kept(self) -> list[str]:
+        return [s.name for s in self.plan.states if not isinstance(s, Log)]
+
+    def all(self) -> list[Taking]:
+        states = [s for s in self.plan.states if not isinstance(s, Log)]
+        return [self.taking(s.name, frozenset(w.source for w in s.waits)) for s in states if s.waits]
+
+    def taking(self, state: str, sources: frozenset[str]) -> Taking:
+        if (state, sources) not in self.takings:
+            large = self.engine.large()
+            p = fetched(flush(self.plan.states, state, sources), lambda t: t.split(".")[-1] in large)
+            self.takings[state, sources] = Taking(
+                tuple(Way(x, state) for x in sorted(sources)), self.printer.prepare(p)
+            )
+        return self.takings[state, sources]
+
+    def _apply(self, staged: list[Staged]) -> None:
+        self.lsn += 1
+        self.engine.apply(staged, self.lsn, self.programs)
+
+    def play(self, pace: Pace) -> Ran:
+        """A period: what arrives is landed at each moment at which something is taken."""
+        moments = sorted({(i + 1) / n for n in {pace.refresh, *pace.inner.values()} for i in range(n)})
+        total, took, before = 0.0, 0.0, -1.0
+        inner = [w for w in paths(self.plan.states) if w in pace.inner]
+        for i, now in enumerate(moments):
+            until = now if i < len(moments) - 1 else 2.0
+            some = (self.stream.between(n, before, until, self.lsn) for n in self.names if n not in THERE)
+            self._apply([s for s in some if s is not None])
+            begun = time.perf_counter()
+            if _due(now, before, pace.refresh):
+                self.takings.clear() if i == 0 else None  # mirrors have grown: what is large may have changed
+                self.engine.paced.finish(self.plan.view, self.all(), self.kept(), "pace", 0.0)
+            elif due := [w for w in inner if _due(now, before, pace.inner[w])]:
+                self.engine.paced.take([self.taking(w.state, frozenset([w.source])) for w in due])
+            took = time.perf_counter() - begun
+            total, before = total + took, now
+        return Ran(total, took)
+
+    def check(self, sql: str) -> None:
+        con = self.engine.con
+        con.execute("SET search_path = 'base,main'")
+        con.execute("SET TimeZone = 'UTC'")
+        query = re.sub(r"\bdate '", "DATE '", sql)
+        again = f"({query})"
+        found = compare(con, f'main."{self.plan.view}"', again)
+        con.execute("RESET search_path")
+        if found:
+            raise SystemExit(f"{self.plan.view} differs from its query in {found} rows")
+
+    def close(self) -> None:
+        self.engine.close()
+
+
+def _due(now: float, before: float, pace: int) -> bool:
+    return int(now * pace + 1e-9) > int(max(before, 0.0) * pace + 1e-9)
+
+
+def run(scale: float, work: Path, say: Callable[[str], None]) -> dict[str, Any]:
+    """Of each query and share: seconds beyond a single batch's and at the end, with paces and with one pace."""
+    data = generate(work, scale, EVERY)
+    schema = catalog()
+    stream = Stream(data, {n: schema.tables["public", n] for n in EVERY})
+    arriving = {f"public.{n}": stream.rows(n) for n in EVERY if n not in THERE}
+    cells = []
+    for name, sql in queries().items():
+        plan = compile_view(name, parse_query(sql), schema, lag=Lag(3600.0))
+        cells += _query(plan, sql, stream, arriving, work, say)
+    return {"scale": scale, "cells": cells}
+
+
+def _query(
+    plan: ViewPlan, sql: str, stream: Stream, arriving: Mapping[str, Amounts], work: Path, say: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    seen = {n.name for n in walk(plan.top) if isinstance(n, State)}
+    inner = frozenset(p for p in paths(plan.states) if p.state not in seen)
+    rows = {t: a.rows for t, a in arriving.items()}
+
+    def played(pace: Pace) -> tuple[Ran, list[Measured], Any]:
+        with tempfile.TemporaryDirectory(dir=work, prefix="paces-") as folder:
+            target = Playing(Path(folder), stream, plan)
+            try:
+                got = target.play(pace)
+                target.check(sql)
+                return got, target.engine.paced.measured(), sizes(target.engine, plan)
+            finally:
+                target.close()
+
+    _, measured, size = played(Pace(WARM.refresh, dict.fromkeys(inner, 2 * WARM.refresh)))
+    batch, alone, _ = played(Pace(1, dict.fromkeys(inner, 1)))
+    view = View(corrected(costs(plan.states, size, arriving), [*alone, *measured]), inner, rows)
+    out = []
+    for share in SHARES:
+        bound = share * batch.final
+        began = time.perf_counter()
+        chosen = choose(view, bound)
+        planning = time.perf_counter() - began
+        alike = {k: simulate(view, k, dict.fromkeys(inner, k)) for k in LEVELS}
+        one = min((k for k, w in alike.items() if w.final <= bound), key=lambda k: alike[k].total, default=LEVELS[-1])
+        ours = played(Pace(chosen.refresh, chosen.inner))[0]
+        theirs = played(Pace(one, dict.fromkeys(inner, one)))[0]
+        cell = {
+            "query": plan.view,
+            "share": share,
+            "batch": batch.final,
+            "refresh": chosen.refresh,
+            "inner": sorted(chosen.inner.values()),
+            "total": ours.total,
+            "final": ours.final,
+            "estimated": [chosen.work.total, chosen.work.final],
+            "one": one,
+            "one_total": theirs.total,
+            "one_final": theirs.final,
+            "planning": planning,
+        }
+        out.append(cell)
+        say(
+            f"{plan.view}, {share:.0%} of {batch.final:.2f} s: paces {chosen.refresh} and {cell['inner']}, "
+            f"{ours.total - batch.total:+.2f} s more, {ours.final / batch.final:.1%} left; one pace {one}: "
+            f"{theirs.total - batch.total:+.2f} s, {theirs.final / batch.final:.1%} left; planned in "
+            f"{planning * 1e3:.0f} ms"
+        )
+    return out
