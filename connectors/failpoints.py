@@ -13,9 +13,18 @@ import signal
 import threading
 import time
 from collections.abc import Mapping
+from enum import Enum
 
 VARIABLE = "TIDEMARK_FAILPOINTS"
-KINDS = ("kill", "raise", "wait")
+
+
+class Action(Enum):
+    KILL = "kill"
+    RAISE = "raise"
+    WAIT = "wait"
+
+
+ACTIONS = {a.value: a for a in Action}
 NAMES = frozenset(
     {
         "capture.received",
@@ -79,22 +88,22 @@ class FailpointReached(Exception):
     """Raised at a failpoint that was set to `raise`."""
 
 
-def parse(text: str) -> dict[str, tuple[str, int]]:
+def parse(text: str) -> dict[str, tuple[Action, int]]:
     """name → (what to do, at which time it is reached); raises ValueError for names and actions that are not known."""
     out = {}
     for item in filter(None, map(str.strip, text.split(","))):
         name, _, action = item.partition("=")
-        kind, _, at = action.partition(":")
-        if name not in NAMES or kind not in KINDS:
+        what, _, at = action.partition(":")
+        if name not in NAMES or what not in ACTIONS:
             raise ValueError(f"{VARIABLE}: {item!r} is not one of the failpoints, or neither kill, raise nor wait")
-        out[name] = (kind, int(at or 1))
+        out[name] = (ACTIONS[what], int(at or 1))
     return out
 
 
 class Failpoints:
     """The failpoints that are set, and how often each was reached."""
 
-    def __init__(self, wanted: Mapping[str, tuple[str, int]]) -> None:
+    def __init__(self, wanted: Mapping[str, tuple[Action, int]]) -> None:
         self.wanted = dict(wanted)
         self.reached = dict.fromkeys(self.wanted, 0)
         self.lock = threading.Lock()
@@ -104,17 +113,18 @@ class Failpoints:
             raise ValueError(f"no failpoint is named {name}")
         if name not in self.wanted:
             return
-        kind, at = self.wanted[name]
+        action, at = self.wanted[name]
         with self.lock:
             self.reached[name] += 1
             if self.reached[name] != at:
                 return
-        if kind == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if kind == "wait":
-            time.sleep(60)
-            return
-        raise FailpointReached(name)
+        match action:
+            case Action.KILL:
+                os.kill(os.getpid(), signal.SIGKILL)
+            case Action.RAISE:
+                raise FailpointReached(name)
+            case Action.WAIT:
+                time.sleep(60)
 
 
 ACTIVE = Failpoints(parse(os.environ.get(VARIABLE, "")))

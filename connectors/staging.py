@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from compiler.catalog import Table
 from connectors.changed import changed, check_columns, check_identity, replaced
-from connectors.postgres.pgoutput import Changes, Decoded, Relation, Tuples
+from connectors.postgres.pgoutput import Changes, Decoded, Op, Relation, Tuples
 
 PRESENT, SEQ, LSN, SIGN, MET = "_present", "_seq", "_lsn", "_weight", "_met"
 
@@ -79,7 +79,7 @@ def _has_old_images(table: Table, changes: list[Changes]) -> bool:
     """Whether every change brings its old image; a table without a key needs them."""
     if table.identity != "full":
         return False
-    whole = all(c.kind == "I" or (c.old is not None and not c.old_is_key) for c in changes)
+    whole = all(c.op is Op.INSERT or (c.old is not None and not c.old_is_key) for c in changes)
     if not whole and not table.key:
         raise changed(
             table,
@@ -124,7 +124,7 @@ def _mask(c: Changes, keep: np.ndarray) -> Changes:
             [u[keep] if u is not None else None for u in t.unchanged],
         )
 
-    return Changes(c.kind, c.lsn[keep], c.seq[keep], cut(c.new), cut(c.old), c.old_is_key, c.relation)
+    return Changes(c.op, c.lsn[keep], c.seq[keep], cut(c.new), cut(c.old), c.old_is_key, c.relation)
 
 
 def _from(c: Changes, after: int) -> Changes:
@@ -157,7 +157,7 @@ def _full(table: Table, changes: list[Changes], truncated: bool) -> Staged:
             add(c, c.new, 1, c.old)
     if not cols[SEQ]:
         return Staged(table, _empty(cols, (SEQ, LSN), (SIGN,)), False, truncated, False)
-    return Staged(table, _table(cols), False, truncated, all(c.kind == "I" for c in changes))
+    return Staged(table, _table(cols), False, truncated, all(c.op is Op.INSERT for c in changes))
 
 
 def _empty(cols: dict[str, list[pa.Array]], ints: tuple[str, ...], small: tuple[str, ...]) -> pa.Table:
@@ -184,7 +184,7 @@ def _keyed(table: Table, changes: list[Changes], truncated: bool) -> Staged:
 
     def add(c: Changes, keys: Tuples, values: Tuples | None) -> None:
         m = len(c.seq)
-        cols[MET].append(pa.array(np.full(m, values is None or (c.kind == "U" and c.old is None))))
+        cols[MET].append(pa.array(np.full(m, values is None or (c.op is Op.UPDATE and c.old is None))))
         cols[SEQ].append(pa.array(c.seq * 2 + (1 if values is not None else 0)))
         cols[LSN].append(pa.array(c.lsn))
         cols[PRESENT].append(pa.array(np.full(m, values is not None)))
@@ -204,7 +204,7 @@ def _keyed(table: Table, changes: list[Changes], truncated: bool) -> Staged:
     if not cols[SEQ]:
         return Staged(table, _empty(cols, (SEQ, LSN), ()), True, truncated, False)
     rows = _table(cols)
-    inserts = all(c.kind == "I" for c in changes)
+    inserts = all(c.op is Op.INSERT for c in changes)
     if has_unchanged:
         rows = _resolve_unchanged(rows, changes, key, sorted(has_unchanged))
     return Staged(table, rows, True, truncated, inserts, tuple(sorted(has_unchanged)))

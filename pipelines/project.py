@@ -10,7 +10,7 @@ from sqlglot import exp
 from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, Place, Refused, TidemarkError, UnsupportedSql
-from compiler.maintain.choose import AUTO, maintenance_of, reason_of
+from compiler.maintain.choose import AUTO, Maintenance, maintenance_of, reason_of
 from compiler.maintain.lag import Lag, parse_lag
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import STRATEGIES, first_order, paces, partial
@@ -242,9 +242,9 @@ def memory_of(v: Compiled) -> int:
 
 def _judge(v: Compiled) -> None:
     assert v.text is not None and v.plan is not None
-    v.maintenance = maintenance_of(v.plan)
-    v.reason = reason_of(v.plan, v.maintenance)
-    if v.text.options.get("refresh") == "incremental strict" and v.maintenance == "recompute":
+    maintenance = maintenance_of(v.plan)
+    v.maintenance, v.reason = maintenance.value, reason_of(v.plan, maintenance)
+    if v.text.options.get("refresh") == "incremental strict" and maintenance is Maintenance.RECOMPUTE:
         assert v.reason is not None
         raise UnsupportedSql(
             f"view \"{v.name}\" would be recomputed, and it says refresh = 'incremental strict'",

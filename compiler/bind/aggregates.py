@@ -246,10 +246,10 @@ def _single(name: str, e: Scalar) -> Scalar:
 def _object(fn: str, args: list[Scalar], keep: Scalar | None, order: tuple[Order, ...]) -> Agg:
     """The members of an object: json's in one text; jsonb's as a list, by length of key and then by bytes, and of
     one key the last first, which is the one that is kept."""
-    kind = json_values.OBJECTS[fn]
+    target = json_values.OBJECTS[fn]
     key = cast(padded(args[0]), TEXT)
-    member = json_values.member(key, args[1], kind)
-    if kind == types.JSONB:
+    member = json_values.member(key, args[1], target)
+    if target == types.JSONB:
         backwards = (Order(o.expr, not o.desc, not o.nulls_first) for o in order)
         order = (Order(Call("octet_length", (key,), INT4), False, False), Order(key, False, False), *backwards)
         return Agg("array_agg", (member,), types.array(TEXT), keep, False, order)

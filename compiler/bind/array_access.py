@@ -16,7 +16,7 @@ from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, TopK
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, cast, conj, negate, substitute
-from compiler.ir.subquery import Sub
+from compiler.ir.subquery import ScalarSub
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
 EVERY = 2**31 - 1  # rows
@@ -51,7 +51,7 @@ def of_subquery(x: Binding, e: exp.Expr, c: Clause) -> Scalar:
         inner, value = query, query.schema[0]
     t = types.array(value.type)
     agg = Aggregate(inner, (), ((x.binder.fresh("array"), Agg("array_agg", (value,), t, order=order)),))
-    return Call("coalesce", (Sub("scalar", agg, (), "", t), Call("array", (), t)), t)
+    return Call("coalesce", (ScalarSub(agg, t), Call("array", (), t)), t)
 
 
 def bracket(x: Binding, e: Any, c: Clause) -> Scalar:

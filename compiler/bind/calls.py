@@ -21,7 +21,7 @@ from compiler.ir.outers import free
 from compiler.ir.relation import Agg, Order, WindowCall
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, columns, conj, is_null, transform
 from compiler.ir.scalar import walk as scalar_walk
-from compiler.ir.subquery import Sub
+from compiler.ir.subquery import ExistsSub, Sub
 from compiler.ir.types import INT4, INT8, INTERVAL, JSONB, TEXT
 
 TYPES = ("date", "text", "int2", "int4", "int8", "float4", "float8")  # a cast written as a call: date(created_at)
@@ -99,7 +99,7 @@ class Calls(Binding):
         if name in NOW:
             return now(name)
         if name == "exists" and len(e.expressions) == 1 and isinstance(e.expressions[0], exp.Query | exp.Values):
-            return Sub("exists", self.subquery(e.expressions[0], c.around), (), "", types.BOOL)
+            return ExistsSub(self.subquery(e.expressions[0], c.around))
         if name == "array" and len(e.expressions) == 1 and isinstance(e.expressions[0], exp.Query):
             return array_access.of_subquery(self, e.expressions[0], c)
         if name == "age" and len(e.expressions) == 1:

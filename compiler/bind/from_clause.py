@@ -302,7 +302,7 @@ class _From:
                     "for a LATERAL reference",
                     code="invalid_column_reference",
                 )
-            return Apply(left, right, on, "left" if side == "LEFT" else "inner")
+            return Apply(left, right, on, outer=side == "LEFT")
         if side == "LEFT":
             return LeftJoin(left, right, on)
         if side == "RIGHT":

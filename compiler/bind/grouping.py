@@ -99,9 +99,8 @@ class Grouping:
             if x in mapping:
                 return mapping[x]
             if isinstance(x, Sub):
-                return Sub(
-                    x.kind, _swap_outer(x.query, mapping), tuple(transform(a, swap) for a in x.args), x.op, x.type
-                )
+                inner = replace(x, query=_swap_outer(x.query, mapping))
+                return inner.rebuild(tuple(transform(a, swap) for a in x.children))
             return None
 
         done = [transform(x, swap) for x in every]

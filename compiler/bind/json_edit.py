@@ -30,7 +30,7 @@ from compiler.ir.scalar import (
     transform,
     walk,
 )
-from compiler.ir.subquery import Sub
+from compiler.ir.subquery import ExistsSub, Sub
 from compiler.ir.types import BOOL, INT4, JSONB, TEXT, Type
 
 Fresh = Callable[[str], str]
@@ -107,7 +107,7 @@ def _element(x: Scalar, value: Any, fresh: Fresh) -> Scalar:
         found = Filter(
             Unnest(Values((), ((),)), "json_elements", (outer,), (item,), None), _contains(item, value, fresh)
         )
-        return Sub("exists", found, (), "", BOOL)
+        return ExistsSub(found)
     return Call("json_has_element", (x, Lit(_text(value), JSONB)), BOOL)
 
 

@@ -29,17 +29,17 @@ def text(*parts: Scalar | str) -> Scalar:
     return out
 
 
-def from_shown(shown: Scalar, kind: Type) -> Scalar:
+def from_shown(shown: Scalar, target: Type) -> Scalar:
     """A text that is in Postgres' form as JSON: unlike a user's cast, nothing to warn of."""
-    return Call("json_made", (shown,), kind) if kind.name == "jsonb" else cast(shown, kind)
+    return Call("json_made", (shown,), target) if target.name == "jsonb" else cast(shown, target)
 
 
-def element(e: Scalar, kind: Type) -> Scalar:
+def element(e: Scalar, target: Type) -> Scalar:
     """A value as JSON text; 'null' for NULL."""
-    return Call("coalesce", (value(e, kind), NULL), TEXT)
+    return Call("coalesce", (value(e, target), NULL), TEXT)
 
 
-def value(e: Scalar, kind: Type) -> Scalar:
+def value(e: Scalar, target: Type) -> Scalar:
     """A value as JSON text; NULL for NULL."""
     e = padded(coerce(e, TEXT))
     t = e.type
@@ -50,7 +50,7 @@ def value(e: Scalar, kind: Type) -> Scalar:
             hint="Round it first: round(x, 2), or give the column a scale: numeric(12, 2).",
         )
     if (
-        types.is_float(t) and kind.name == "jsonb"
+        types.is_float(t) and target.name == "jsonb"
     ):  # a numeric there, made of the digits that are shown, and zero has no sign
         digits = e if t == types.FLOAT8 else cast(cast(e, TEXT), types.FLOAT8)
         e = Call("+", (digits, Lit("0", types.FLOAT8)), types.FLOAT8)
@@ -59,13 +59,13 @@ def value(e: Scalar, kind: Type) -> Scalar:
         special = Call("in", (shown, *(Lit(x, TEXT) for x in ("NaN", "Infinity", "-Infinity"))), types.BOOL)
         return case(
             [(special, text('"', shown, '"'))],
-            Call("number_plain", (shown,), TEXT) if kind.name == "jsonb" else shown,
+            Call("number_plain", (shown,), TEXT) if target.name == "jsonb" else shown,
             TEXT,
         )
     if types.is_number(t) or t.name == "bool":
         return cast(e, TEXT)
     if t.name in ("json", "jsonb"):
-        if t.name == "json" and kind.name == "jsonb":
+        if t.name == "json" and target.name == "jsonb":
             raise UnsupportedSql(
                 "json within jsonb is not supported", code="unsupported_function", hint="Cast the column in the source."
             )
@@ -83,83 +83,83 @@ def value(e: Scalar, kind: Type) -> Scalar:
             e = Call(
                 "json_list", (Call("array_padded", (e,), t) if types.is_padded(t.element) else e,), types.array(TEXT)
             )
-        inner = Call("array_to_string", (e, Lit(", " if kind.name == "jsonb" else ",", TEXT), NULL), TEXT)
+        inner = Call("array_to_string", (e, Lit(", " if target.name == "jsonb" else ",", TEXT), NULL), TEXT)
         return text("[", inner, "]")
     return Call("json_quote", (cast(e, TEXT),), TEXT)
 
 
-def to_json(kind: Type, args: list[Scalar]) -> Scalar:
+def to_json(target: Type, args: list[Scalar]) -> Scalar:
     (x,) = args
-    return from_shown(value(x, kind), kind)
+    return from_shown(value(x, target), target)
 
 
-def build_array(kind: Type, args: list[Scalar]) -> Scalar:
+def build_array(target: Type, args: list[Scalar]) -> Scalar:
     parts: list[Scalar | str] = ["["]
     for i, a in enumerate(args):
-        parts += [", "] * (i > 0) + [element(a, kind)]
-    return from_shown(text(*parts, "]"), Type(kind.name, element=_common(args)))
+        parts += [", "] * (i > 0) + [element(a, target)]
+    return from_shown(text(*parts, "]"), Type(target.name, element=_common(args)))
 
 
-def build_object(kind: Type, args: list[Scalar]) -> Scalar:
+def build_object(target: Type, args: list[Scalar]) -> Scalar:
     """jsonb orders keys by length and then by bytes, and keeps the last of equal ones."""
     if len(args) % 2:
         raise InvalidSql("argument list must have even number of elements", code="invalid_parameter_value")
     pairs: list[tuple[str, Scalar]] = []
     for k, v in zip(args[::2], args[1::2], strict=True):
         if not isinstance(k, Lit):
-            return _of_computed_keys(kind, args)
+            return _of_computed_keys(target, args)
         if k.value is None:
             raise InvalidSql("argument 1: key must not be null", code="null_value_not_allowed")
         pairs.append((str(k.value), v))
-    if kind.name == "jsonb":
+    if target.name == "jsonb":
         pairs = sorted(dict(pairs).items(), key=lambda p: (len(p[0].encode()), p[0].encode()))
-    between = ": " if kind.name == "jsonb" else " : "
+    between = ": " if target.name == "jsonb" else " : "
     parts: list[Scalar | str] = ["{"]
     for i, (key, v) in enumerate(pairs):
-        parts += [(", " if i else "") + _quoted(key) + between, element(v, kind)]
-    return from_shown(text(*parts, "}"), kind)
+        parts += [(", " if i else "") + _quoted(key) + between, element(v, target)]
+    return from_shown(text(*parts, "}"), target)
 
 
-def _of_computed_keys(kind: Type, args: list[Scalar]) -> Scalar:
-    members = [member(cast(padded(k), TEXT), v, kind) for k, v in zip(args[::2], args[1::2], strict=True)]
-    if kind == JSON:
-        return cast(text("{", *[x for m in members for x in (", ", m)][1:], "}"), kind)
-    objects: list[Scalar] = [from_shown(text("{", m, "}"), kind) for m in members]
+def _of_computed_keys(target: Type, args: list[Scalar]) -> Scalar:
+    members = [member(cast(padded(k), TEXT), v, target) for k, v in zip(args[::2], args[1::2], strict=True)]
+    if target == JSON:
+        return cast(text("{", *[x for m in members for x in (", ", m)][1:], "}"), target)
+    objects: list[Scalar] = [from_shown(text("{", m, "}"), target) for m in members]
     whole = objects[0]
     for o in objects[1:]:
         whole = Call("json_concat", (whole, o), JSONB)
     return whole
 
 
-def member(key: Scalar, v: Scalar, kind: Type) -> Scalar:
+def member(key: Scalar, v: Scalar, target: Type) -> Scalar:
     """A member of an object, as text."""
-    return text(Call("json_quote", (key,), TEXT), ": " if kind.name == "jsonb" else " : ", element(v, kind))
+    return text(Call("json_quote", (key,), TEXT), ": " if target.name == "jsonb" else " : ", element(v, target))
 
 
-def object_of(kind: Type, members: Scalar) -> Scalar:
+def object_of(target: Type, members: Scalar) -> Scalar:
     """The object of these members: json's as joined texts, jsonb's as a list of texts, of which the first of equal
     keys is kept."""
-    return cast(text("{ ", members, " }"), kind) if kind == JSON else Call("json_members", (members,), JSONB)
+    return cast(text("{ ", members, " }"), target) if target == JSON else Call("json_members", (members,), JSONB)
 
 
-def row(kind: Type, columns: list[tuple[str, Scalar]]) -> Scalar:
+def row(target: Type, columns: list[tuple[str, Scalar]]) -> Scalar:
     """A row of a table as an object."""
-    if kind.name == "jsonb":
-        return build_object(kind, [x for n, c in columns for x in (Lit(n, TEXT), c)])
+    if target.name == "jsonb":
+        return build_object(target, [x for n, c in columns for x in (Lit(n, TEXT), c)])
     parts: list[Scalar | str] = []
     for i, (n, c) in enumerate(columns):
-        parts += [("," if i else "{") + _quoted(n) + ":", element(c, kind)]
+        parts += [("," if i else "{") + _quoted(n) + ":", element(c, target)]
     return cast(text(*parts, "}"), JSON)
 
 
-def array_of(kind: Type, items: Scalar, of: Type) -> Scalar:
+def array_of(target: Type, items: Scalar, of: Type) -> Scalar:
     """The array whose elements' texts are joined in `items`; NULL when that is."""
-    return from_shown(text("[", items, "]"), Type(kind.name, element=of))
+    return from_shown(text("[", items, "]"), Type(target.name, element=of))
 
 
-def array_of_values(kind: Type, items: Scalar) -> Scalar:
+def array_of_values(target: Type, items: Scalar) -> Scalar:
     """The JSON array of an SQL array's elements."""
-    return from_shown(value(items, JSONB), Type(kind.name, element=items.type.element))
+    return from_shown(value(items, JSONB), Type(target.name, element=items.type.element))
 
 
 def _common(args: list[Scalar]) -> Type | None:

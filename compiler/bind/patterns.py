@@ -13,7 +13,7 @@ from compiler.bind.similar import regex_of
 from compiler.errors import UnsupportedSql
 from compiler.ir.relation import Project, Relation, Unnest, Values
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, conj, is_null, negate, transform, walk
-from compiler.ir.subquery import Sub
+from compiler.ir.subquery import AnySub, Sub
 from compiler.ir.types import BOOL, TEXT
 
 NAMES = {
@@ -85,7 +85,7 @@ def _of_query(x: Binding, fn: str, text: Scalar, patterns: Relation, negated: bo
     mine = transform(text, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
     holds: Scalar = Call(fn, (mine, cast(padded(patterns.schema[0]), TEXT)), BOOL)
     outcomes = Project(patterns, ((x.binder.fresh("holds"), negate(holds) if negated else holds),))
-    found: Scalar = Sub("any", outcomes, (Lit(not every, BOOL),), "=", BOOL)
+    found: Scalar = AnySub(outcomes, (Lit(not every, BOOL),), "=")
     return negate(found) if every else found
 
 

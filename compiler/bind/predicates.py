@@ -13,7 +13,7 @@ from compiler.bind.operators import compare, in_values, meet
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Project, Relation
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, conj, is_null, negate, transform, walk
-from compiler.ir.subquery import Sub
+from compiler.ir.subquery import AnySub, ExistsSub, ScalarSub, Sub
 from compiler.ir.types import BOOL
 
 
@@ -79,7 +79,7 @@ class Predicates(Binding):
         if any(b != col for (_, b), col in zip(sides, rel.schema, strict=True)):  # both sides as they are compared
             rel = Project(rel, tuple((col.name, b) for (_, b), col in zip(sides, rel.schema, strict=True)))
         args = [a for a, _ in sides]
-        return Sub("any", rel, tuple(args), op, BOOL)
+        return AnySub(rel, tuple(args), op)
 
     def any_row(self, op: str, args: list[Scalar], rel: Relation) -> Scalar:
         """Rows are compared as wholes, within the subquery: TRUE = ANY of the outcomes."""
@@ -89,7 +89,7 @@ class Predicates(Binding):
             )
         outer = [transform(a, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None) for a in args]
         holds = rows.compare_rows(op, outer, list(rel.schema))
-        return Sub("any", Project(rel, ((self.binder.fresh("holds"), holds),)), (Lit(True, BOOL),), "=", BOOL)
+        return AnySub(Project(rel, ((self.binder.fresh("holds"), holds),)), (Lit(True, BOOL),), "=")
 
     def in_(self, e: Any, c: Clause) -> Scalar:
         query = e.args.get("query")
@@ -145,10 +145,10 @@ class Predicates(Binding):
         return negate(self.not_distinct(e, c))
 
     def exists(self, e: Any, c: Clause) -> Scalar:
-        return Sub("exists", self.subquery(e.this.unnest(), c.around), (), "", BOOL)
+        return ExistsSub(self.subquery(e.this.unnest(), c.around))
 
     def scalar_subquery(self, e: Any, c: Clause) -> Scalar:
         rel = self.subquery(e.unnest(), c.around)
         if len(rel.names) != 1:
             raise InvalidSql("subquery must return only one column", code="syntax_error")
-        return Sub("scalar", rel, (), "", rel.schema[0].type)
+        return ScalarSub(rel, rel.schema[0].type)

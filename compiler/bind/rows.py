@@ -13,7 +13,7 @@ from compiler.bind.operators import compare
 from compiler.errors import InvalidSql
 from compiler.ir.relation import Project
 from compiler.ir.scalar import Call, Lit, Scalar, case, conj, is_null, negate
-from compiler.ir.subquery import Sub
+from compiler.ir.subquery import ScalarSub
 from compiler.ir.types import BOOL
 
 
@@ -36,7 +36,7 @@ def values(x: Binding, e: exp.Expr, c: Clause) -> list[Scalar] | None:
     if not isinstance(query, exp.Query):
         return None
     rel = x.subquery(query, c.around)
-    return [Sub("scalar", Project(rel, ((col.name, col),)), (), "", col.type) for col in rel.schema]
+    return [ScalarSub(Project(rel, ((col.name, col),)), col.type) for col in rel.schema]
 
 
 def compare_rows(op: str, left: list[Scalar], right: list[Scalar]) -> Scalar:

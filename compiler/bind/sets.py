@@ -295,4 +295,4 @@ def sets_joined(left: Relation, rel: Relation, on: Scalar, side: str) -> Relatio
         )
     if not any(columns(a) for a in sets.args):  # it reads nothing of the left side: an ordinary outer join
         return LeftJoin(left, alone, on)
-    return Apply(left, alone, on, "left")
+    return Apply(left, alone, on, outer=True)

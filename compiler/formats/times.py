@@ -55,9 +55,9 @@ def parse_timestamptz(text: str) -> str:
     return _parse(text).replace(tzinfo=None).isoformat(" ") + "+00"
 
 
-def parse_timestamp(text: str, kind: str) -> str:
-    """A timestamp or date; a zone in the text is ignored, as Postgres does."""
+def parse_timestamp(text: str, type_: str) -> str:
+    """A timestamp or date, by the name of its type; a zone in the text is ignored, as Postgres does."""
     out = _parse(
         re.sub(r"\s*([+-]\d{1,2}(:?\d{2})?|z)$", "", text.strip(), flags=re.I) if re.search(r"\d:\d\d", text) else text
     )
-    return out.date().isoformat() if kind == "date" else out.replace(tzinfo=None).isoformat(" ")
+    return out.date().isoformat() if type_ == "date" else out.replace(tzinfo=None).isoformat(" ")

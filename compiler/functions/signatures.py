@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import functools
 from dataclasses import dataclass
+from enum import Enum
 from importlib import resources
 
 from compiler.ir.types import Type
@@ -25,12 +26,20 @@ OF_A_SESSION = frozenset(
 NEWER = frozenset(("random_normal", "uuid_generate_v4", "uuidv4", "uuidv7"))  # volatile, of extensions and new servers
 
 
+class Routine(Enum):
+    FUNCTION = "function"
+    ROWS = "rows"
+    AGGREGATE = "aggregate"
+    ORDERED = "ordered"  # WITHIN GROUP
+    WINDOW = "window"
+
+
 @dataclass(frozen=True)
 class Signature:
     """A function: what its arguments are, how many of the last may be left out, and whether the last repeats."""
 
     name: str
-    kind: str  # function, rows, aggregate, ordered (WITHIN GROUP) or window
+    routine: Routine
     arguments: tuple[str, ...]
     defaults: int
     variadic: bool
@@ -52,13 +61,13 @@ class Signature:
 def found(name: str, given: list[Type]) -> bool | None:
     """Whether a function of this name takes arguments of these types; None where nothing is known of the name."""
     candidates = signatures().get(name)
-    return None if candidates is None else any(s.kind == "ordered" or s.takes(given) for s in candidates)
+    return None if candidates is None else any(s.routine is Routine.ORDERED or s.takes(given) for s in candidates)
 
 
 def resolved(name: str, given: list[Type]) -> Signature | None:
     """The function that is called, as Postgres finds it: of those that take the arguments, the one of which most are
     just the types given; an untyped literal is text where one of them takes that. None where none takes them."""
-    some = [s for s in signatures().get(name, []) if s.kind == "function" and s.takes(given)]
+    some = [s for s in signatures().get(name, []) if s.routine is Routine.FUNCTION and s.takes(given)]
 
     def exact(s: Signature) -> tuple[int, int]:
         pairs = list(zip(given, s.arguments, strict=False))
@@ -97,7 +106,13 @@ def signatures() -> dict[str, list[Signature]]:
     for r in _rows("signatures.tsv"):
         arguments = tuple(a for a in r["arguments"].split(",") if a)
         s = Signature(
-            r["name"], r["kind"], arguments, int(r["defaults"]), bool(r["variadic"]), r["volatility"], r["result"]
+            r["name"],
+            Routine(r["kind"]),
+            arguments,
+            int(r["defaults"]),
+            bool(r["variadic"]),
+            r["volatility"],
+            r["result"],
         )
         out.setdefault(s.name, []).append(s)
     return out

@@ -29,9 +29,10 @@ from compiler.ir.relation import (
     WindowCall,
 )
 from compiler.ir.scalar import TRUE, Call, Col, Lit, Outer, Scalar
-from compiler.ir.subquery import Sub
+from compiler.ir.subquery import AnySub, ExistsSub, ScalarSub, Sub
 
 INFIX = {"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "||"}
+SUBQUERIES: dict[type[Sub], str] = {ScalarSub: "scalar", ExistsSub: "exists", AnySub: "any"}
 
 
 def scalar(e: Scalar) -> str:
@@ -51,7 +52,7 @@ def scalar(e: Scalar) -> str:
             else str(e.value)
         )
     if isinstance(e, Sub):
-        return f"{e.kind}({relation(e.query)})"
+        return f"{SUBQUERIES[type(e)]}({relation(e.query)})"
     assert isinstance(e, Call)
     args = [scalar(a) for a in e.args]
     if e.fn in INFIX and len(args) == 2:
@@ -101,7 +102,7 @@ def head(r: Relation) -> str:
         case Filter():
             return f"σ {scalar(r.predicate)}"
         case Apply():
-            return f"apply {r.kind}"
+            return f"apply {'left' if r.outer else 'inner'}"
         case LeftJoin():
             return f"⟕ {scalar(r.on)}"
         case Join():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from compiler.ir.parts import MapScalar, scalars, with_scalars
 from compiler.ir.relation import Apply, Relation, transform
 from compiler.ir.scalar import Outer, Scalar
@@ -16,7 +18,7 @@ def map_scalars(r: Relation, f: MapScalar) -> Relation:
     def deep(s: Scalar) -> Scalar:
         def sub(n: Scalar) -> Scalar | None:
             if isinstance(n, Sub):
-                return Sub(n.kind, map_scalars(n.query, f), tuple(deep(a) for a in n.args), n.op, n.type)
+                return replace(n, query=map_scalars(n.query, f)).rebuild(tuple(deep(a) for a in n.children))
             return None
 
         return f(transform_scalar(s, sub))

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from compiler.ir.relation import Relation
 from compiler.ir.scalar import Scalar
-from compiler.ir.types import Type
+from compiler.ir.types import BOOL, Type
 
 
 @dataclass(frozen=True, slots=True)
 class Sub(Scalar):
-    """A subquery in an expression; none is left after normalization.
+    """A subquery in an expression; none is left after normalization. `query` may hold `Outer` columns."""
 
-    `kind` is scalar, exists or any; for `any`, `args` are the left operands and `op` compares them with the
-    subquery's columns (`x = ANY (q)` is IN). `query` may hold `Outer` columns.
-    """
-
-    kind: str
     query: Relation
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarSub(Sub):
+    """The value of the one column of the one row; NULL without a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExistsSub(Sub):
+    """Whether there is a row."""
+
+    type: Type = field(default=BOOL, init=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AnySub(Sub):
+    """Whether `op` holds between the operands and the columns of some row (`x = ANY (q)` is IN)."""
+
+    type: Type = field(default=BOOL, init=False)
     args: tuple[Scalar, ...]
     op: str
-    type: Type
 
     @property
     def children(self) -> tuple[Scalar, ...]:

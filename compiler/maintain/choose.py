@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from enum import Enum
 
 from compiler.delta.restrict import equalities
 from compiler.errors import InvalidSql
@@ -19,6 +20,12 @@ from compiler.maintain.strategy import STRATEGIES, first_order, paces, partial, 
 from compiler.normalize.subqueries.unique import unique
 
 AUTO = "auto"
+
+
+class Maintenance(Enum):
+    INCREMENTAL = "incremental"  # delta rules only
+    KEYED = "keyed"  # affected keys are recomputed
+    RECOMPUTE = "recompute"
 
 
 def choose(
@@ -75,18 +82,16 @@ def _asked(view: str, outputs: list[tuple[str, Col]], key: tuple[str, ...]) -> t
     return asked, tuple(known[n] for n in key)
 
 
-def maintenance_of(plan: ViewPlan) -> str:
-    """incremental (delta rules only), keyed (affected keys are recomputed) or recompute."""
+def maintenance_of(plan: ViewPlan) -> Maintenance:
     used = rules_of(plan)
     if "whole" in used:
-        return "recompute"
-    return "keyed" if "keyed" in used else "incremental"
+        return Maintenance.RECOMPUTE
+    return Maintenance.KEYED if "keyed" in used else Maintenance.INCREMENTAL
 
 
-def reason_of(plan: ViewPlan, kind: str) -> dict[str, str] | None:
-    """{code, message, hint} for a view of that kind (`maintenance_of`), keyed or recompute; None where delta rules
-    do."""
-    if kind == "incremental":
+def reason_of(plan: ViewPlan, maintenance: Maintenance) -> dict[str, str] | None:
+    """{code, message, hint} for a view that is keyed or recomputed; None where delta rules do."""
+    if maintenance is Maintenance.INCREMENTAL:
         return None
     if plan.strategy == recompute.NAME:
         return _said(
@@ -96,9 +101,9 @@ def reason_of(plan: ViewPlan, kind: str) -> dict[str, str] | None:
         )
     nodes = [n for s in plan.states for n in walk(s.definition)]
     for n in nodes:
-        if kind == "recompute" and (got := _whole(n)):
+        if maintenance is Maintenance.RECOMPUTE and (got := _whole(n)):
             return got
-    if kind == "recompute":
+    if maintenance is Maintenance.RECOMPUTE:
         return _said("whole", "A part of the view has no key to recompute by.", "")
     if any(isinstance(n, Fixpoint) for n in nodes):
         return _said(

@@ -18,7 +18,7 @@ import pyarrow as pa
 from compiler.catalog import Table
 from connectors.debezium.values import text_of
 from connectors.duckdb.session import scratch
-from connectors.postgres.pgoutput import I64, Changes, Decoded, Relation, Tuples
+from connectors.postgres.pgoutput import I64, Changes, Decoded, Op, Relation, Tuples
 
 ENVELOPE = {
     "op": "/op",
@@ -28,7 +28,7 @@ ENVELOPE = {
     "status": "/status",
     "id": "/id",
 }
-KINDS = {"c": "I", "u": "U", "d": "D"}
+OPS = {"c": Op.INSERT, "u": Op.UPDATE, "d": Op.DELETE}
 
 
 def end_of(identifier: str) -> int:
@@ -136,15 +136,15 @@ class EventDecoder:
             if i in old_at:
                 continue
             has_old = i in moved or batch.op[i] == "d" or (batch.op[i] == "u" and whole)
-            groups.setdefault(("U" if i in moved else KINDS[batch.op[i]], has_old), []).append(i)
-        for (kind, has_old), places in groups.items():
+            groups.setdefault(("u" if i in moved else batch.op[i], has_old), []).append(i)
+        for (op, has_old), places in groups.items():
             seq = np.array(places, dtype=np.int64)
             old_seq = np.array([i - 1 if i in moved else i for i in places], dtype=np.int64)
-            new = None if kind == "D" else self._tuples(con, seq, "after", r, t)
+            new = None if OPS[op] is Op.DELETE else self._tuples(con, seq, "after", r, t)
             old = self._tuples(con, old_seq, "before", r, t) if has_old else None
             out.rows += len(seq)
             out.changes.setdefault(r.oid, []).append(
-                Changes(kind, batch.commit[seq], seq, new, old, has_old and not whole, r)
+                Changes(OPS[op], batch.commit[seq], seq, new, old, has_old and not whole, r)
             )
 
     def _tuples(self, con: duckdb.DuckDBPyConnection, seq: I64, side: str, r: Relation, t: Table) -> Tuples:

@@ -39,7 +39,7 @@ WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_s
 
 COLUMNS = """
 SELECT a.attrelid::bigint, a.attnum, a.atttypid::bigint, a.atttypmod, a.attname, format_type(a.atttypid, a.atttypmod),
-  a.attnotnull, t.typtype::text,
+  a.attnotnull, t.typtype = 'e',
        CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod) END
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_type t ON t.oid = a.atttypid
@@ -136,10 +136,10 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
     """Everything views may read, from the server."""
     enums = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
     columns: dict[int, list[Column]] = {}
-    for oid, place, of, modifier, name, source, not_null, kind, base in conn.execute(COLUMNS).fetchall():
-        t = parse_type(f'"{source.strip(chr(34))}"' if kind == "e" else base or source, enums)
+    for oid, place, of, modifier, name, source, not_null, is_enum, base in conn.execute(COLUMNS).fetchall():
+        t = parse_type(f'"{source.strip(chr(34))}"' if is_enum else base or source, enums)
         columns.setdefault(oid, []).append(
-            Column(name, t, not_null, source.strip('"') if kind == "e" else source, place, of, modifier)
+            Column(name, t, not_null, source.strip('"') if is_enum else source, place, of, modifier)
         )
     path = [r[0] for r in conn.execute("SELECT unnest(current_schemas(false))::text").fetchall()] or ["public"]
     tables = {}

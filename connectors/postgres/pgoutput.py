@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 I64 = npt.NDArray[np.int64]
 HEADER = 25  # 'w', three 8-byte fields: the XLogData frame before each message
+TEXT, UNCHANGED = ord("t"), ord("u")  # of a value in a tuple: as text, or a TOAST value that is not sent
 REACH = 1 << 30  # bytes between the starts of the buffers that string views point into; no value of Postgres is longer
 
 
@@ -40,11 +42,19 @@ class Tuples:
     unchanged: list[npt.NDArray[np.bool_] | None]
 
 
+class Op(Enum):
+    """By the byte of its messages."""
+
+    INSERT = "I"
+    UPDATE = "U"
+    DELETE = "D"
+
+
 @dataclass
 class Changes:
-    """Changes of one relation and one kind, in order: positions, and new and old tuples where the kind has them."""
+    """Changes of one relation by one operation, in order: positions, and new and old tuples where there are such."""
 
-    kind: str  # I, U, D
+    op: Op
     lsn: I64
     seq: I64
     new: Tuples | None
@@ -110,8 +120,8 @@ class Decoder:
         buf = np.frombuffer(data, dtype=np.uint8)
         lengths = np.fromiter(map(len, frames), dtype=np.int64, count=len(frames))
         starts = np.concatenate(([0], np.cumsum(lengths)[:-1])) + HEADER
-        kinds = buf[starts]
-        begins = np.flatnonzero(kinds == ord("B"))
+        tags = buf[starts]
+        begins = np.flatnonzero(tags == ord("B"))
         out.transactions = len(begins)
         commit = be(buf, starts[begins] + 1, 8)
         which = np.searchsorted(begins, np.arange(len(frames)), side="right") - 1
@@ -119,14 +129,14 @@ class Decoder:
         cuts = [0]  # where a relation changes its columns: rows before and after are read differently
         told: list[tuple[int, Relation]] = []
         seen = dict(self.relations)
-        for i in np.flatnonzero(kinds == ord("R")):
+        for i in np.flatnonzero(tags == ord("R")):
             r = parse_relation(data[starts[i] : starts[i] + lengths[i] - HEADER])
             if seen.get(r.oid, r) != r:
                 cuts.append(int(i))
             seen[r.oid] = r
             out.announced.add(r.oid)
             told.append((int(i), r))
-        for i in np.flatnonzero(kinds == ord("T")):
+        for i in np.flatnonzero(tags == ord("T")):
             s = int(starts[i])
             n = int.from_bytes(data[s + 1 : s + 5], "big")
             for k in range(n):
@@ -136,7 +146,7 @@ class Decoder:
             for place, r in told:
                 if low <= place < high:
                     self.relations[r.oid] = r
-            self._segment(out, buf, whole, kinds, starts, lsns, low, high)
+            self._segment(out, buf, whole, tags, starts, lsns, low, high)
         return out
 
     def _segment(
@@ -144,15 +154,15 @@ class Decoder:
         out: Decoded,
         buf: npt.NDArray[np.uint8],
         whole: pa.Buffer,
-        kinds: npt.NDArray[np.uint8],
+        tags: npt.NDArray[np.uint8],
         starts: I64,
         lsns: I64,
         low: int,
         high: int,
     ) -> None:
         """Changes of the frames from `low` to `high`, between which no relation changes."""
-        for kind in "IUD":
-            idx = np.flatnonzero(kinds[low:high] == ord(kind)) + low
+        for op in Op:
+            idx = np.flatnonzero(tags[low:high] == ord(op.value)) + low
             if not len(idx):
                 continue
             out.rows += len(idx)
@@ -160,34 +170,34 @@ class Decoder:
             for oid in np.unique(oids):
                 mine = idx[oids == oid]
                 r = self.relations[int(oid)]
-                made = self._changes(buf, whole, kind, r, starts[mine], lsns[mine], mine)
+                made = self._changes(buf, whole, op, r, starts[mine], lsns[mine], mine)
                 for c in made:
                     c.relation = r
                 out.changes.setdefault(int(oid), []).extend(made)
 
     def _changes(
-        self, buf: npt.NDArray[np.uint8], whole: pa.Buffer, kind: str, r: Relation, at: I64, lsn: I64, seq: I64
+        self, buf: npt.NDArray[np.uint8], whole: pa.Buffer, op: Op, r: Relation, at: I64, lsn: I64, seq: I64
     ) -> list[Changes]:
         n = len(r.columns)
         tag = buf[at + 5]
-        if kind == "I":
+        if op is Op.INSERT:
             new, _ = read_tuples(buf, whole, at + 6, n)
-            return [Changes("I", lsn, seq, new, None)]
+            return [Changes(Op.INSERT, lsn, seq, new, None)]
         out = []
         for t in np.unique(tag):
             mask = tag == t
             a, ls, sq = at[mask], lsn[mask], seq[mask]
             if chr(t) == "N":
                 new, _ = read_tuples(buf, whole, a + 6, n)
-                out.append(Changes("U", ls, sq, new, None))
+                out.append(Changes(Op.UPDATE, ls, sq, new, None))
                 continue
             old, end = read_tuples(buf, whole, a + 6, n)
             is_key = chr(t) == "K"
-            if kind == "D":
-                out.append(Changes("D", ls, sq, None, old, is_key))
+            if op is Op.DELETE:
+                out.append(Changes(Op.DELETE, ls, sq, None, old, is_key))
             else:
                 new, _ = read_tuples(buf, whole, end + 1, n)
-                out.append(Changes("U", ls, sq, new, old, is_key))
+                out.append(Changes(Op.UPDATE, ls, sq, new, old, is_key))
         return out
 
 
@@ -196,11 +206,11 @@ def read_tuples(buf: npt.NDArray[np.uint8], whole: pa.Buffer, at: I64, columns: 
     pos = at + 2
     out = Tuples([], [])
     for _ in range(columns):
-        kind = buf[pos]
-        text = kind == ord("t")
+        tag = buf[pos]
+        text = tag == TEXT
         length = np.where(text, be(buf, np.minimum(pos + 1, len(buf) - 4), 4), 0)
         out.columns.append(string_views(buf, whole, pos + 5, length, text))
-        unchanged = kind == ord("u")
+        unchanged = tag == UNCHANGED
         out.unchanged.append(unchanged if unchanged.any() else None)
         pos = pos + 1 + np.where(text, 4 + length, 0)
     return out, pos

@@ -115,8 +115,8 @@ class Assembly:
 
     def take(self, data: bytes) -> Transaction | None:
         """An XLogData frame; gives the transaction that it completes."""
-        kind, spool = data[HEADER], self.open
-        if spool is not None and kind != COMMIT:  # nearly all come this way
+        tag, spool = data[HEADER], self.open
+        if spool is not None and tag != COMMIT:  # nearly all come this way
             if spool.file is None and self.held < self.memory:
                 spool.frames.append(data)
                 self.held += len(data)
@@ -124,19 +124,19 @@ class Assembly:
                 self._add(spool, data)
             return None
         if self.part is not None:
-            self._part(data, kind)
+            self._part(data, tag)
             return None
-        if kind == BEGIN:
+        if tag == BEGIN:
             self.open = Spool(self.folder)
             self._add(self.open, data)
             return None
-        if kind == STREAM_START:
+        if tag == STREAM_START:
             self.part = _int(data, 1, 4)
             self.streamed.setdefault(self.part, Spool(self.folder))
             return None
-        if kind == STREAM_COMMIT:
+        if tag == STREAM_COMMIT:
             return self._committed(data)
-        if kind == STREAM_ABORT:
+        if tag == STREAM_ABORT:
             self._aborted(_int(data, 1, 4), _int(data, 5, 4))
             return None
         if spool is None:  # a message between transactions
@@ -152,9 +152,9 @@ class Assembly:
             spool.close()
         self.streamed, self.open, self.part, self.held = {}, None, None, 0
 
-    def _part(self, data: bytes, kind: int) -> None:
+    def _part(self, data: bytes, tag: int) -> None:
         assert self.part is not None
-        if kind == STREAM_STOP:
+        if tag == STREAM_STOP:
             self.part = None
             return
         self._add(self.streamed[self.part], data[: HEADER + 1] + data[HEADER + 5 :], _int(data, 1, 4))

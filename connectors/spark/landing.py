@@ -60,16 +60,17 @@ def struct_of(e: str) -> str:
 def _held(con: duckdb.DuckDBPyConnection, query: str) -> str:
     """The query with columns whose type Spark cannot read from Parquet in the form it keeps them."""
     items = []
-    for name, kind, *_ in con.execute(f"DESCRIBE {query}").fetchall():
+    for name, type_, *_ in con.execute(f"DESCRIBE {query}").fetchall():
         c = quoted(name)
-        if kind in ("UUID", "TIME"):
-            c = f"CAST({c} AS VARCHAR) AS {c}"
-        elif kind == "INTERVAL":
-            c = f"{struct_of(c)} AS {c}"
-        elif kind == "INTERVAL[]":
-            c = f"list_transform({c}, x -> {struct_of('x')}) AS {c}"
-        elif kind in ("UUID[]", "TIME[]"):
-            c = f"CAST({c} AS VARCHAR[]) AS {c}"
+        match type_:
+            case "UUID" | "TIME":
+                c = f"CAST({c} AS VARCHAR) AS {c}"
+            case "INTERVAL":
+                c = f"{struct_of(c)} AS {c}"
+            case "INTERVAL[]":
+                c = f"list_transform({c}, x -> {struct_of('x')}) AS {c}"
+            case "UUID[]" | "TIME[]":
+                c = f"CAST({c} AS VARCHAR[]) AS {c}"
         items.append(c)
     return f"SELECT {', '.join(items)} FROM ({query})"
 

@@ -16,6 +16,7 @@ from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, TIMESTAMP
 
 There = Callable[[Scalar], Scalar]
 Bound = tuple[str, Scalar | None]
+SIGNS = {"preceding": "-", "following": "+"}
 
 PICKED = frozenset(("first_value", "last_value", "nth_value", "nth_by", "lag", "lead"))
 
@@ -107,13 +108,13 @@ def _within(c: WindowCall, place: Col, peers: Col, there: There) -> list[Scalar]
 
 def _bound(b: tuple[str, Scalar | None], after: bool, unit: str, by: Col, c: WindowCall, there: There) -> Scalar:
     """The row `there` is at or after the start (`after`), at or before the end."""
-    kind, offset = b
+    edge, offset = b
     op = ">=" if after else "<="
-    if kind.startswith("unbounded"):
+    if edge.startswith("unbounded"):
         return TRUE
     if offset is None:
         return Call(op, (there(by), by), BOOL)
-    sign = "+" if kind == "following" else "-"
+    sign = SIGNS[edge]
     if unit != "range":
         return Call(op, (there(by), Call(sign, (by, cast(offset, INT8)), INT8)), BOOL)
     order = c.order[0]

@@ -89,16 +89,17 @@ def frame_spec(lowering: Lowering, c: WindowCall, f: Frame) -> exp.Expr | None:
     unit, start, end, exclude = c.frame
 
     def bound(b: tuple[str, Scalar | None]) -> tuple[object, str | None]:
-        kind, value = b
-        if kind == "current row":
-            return "CURRENT ROW", None
-        if kind.startswith("unbounded"):
-            return "UNBOUNDED", kind.split()[1].upper()
+        edge, value = b
+        match edge.split():
+            case ["current", "row"]:
+                return "CURRENT ROW", None
+            case ["unbounded", direction]:
+                return "UNBOUNDED", direction.upper()
         assert value is not None
         own = lowering.dialect.functions.get(f"distance:{value.type.name}")
         if callable(own):
-            return own(lowering.dialect, Call("distance", (value,), value.type), []), kind.upper()
-        return lowering.scalars.emit(value, f.cols), kind.upper()
+            return own(lowering.dialect, Call("distance", (value,), value.type), []), edge.upper()
+        return lowering.scalars.emit(value, f.cols), edge.upper()
 
     (s, ss), (e, es) = bound(start), bound(end)
     return exp.WindowSpec(

@@ -11,6 +11,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from enum import Enum, auto
 from functools import cache, lru_cache
 from typing import Any
 
@@ -41,6 +42,12 @@ WRITING = {"nextval", "write_log"}
 _of_thread = threading.local()  # a connection each: making one takes longer than parsing
 
 
+class Named(Enum):
+    TABLE = auto()
+    TABLE_FUNCTION = auto()
+    FUNCTION = auto()
+
+
 def checked(sql: str, views: set[str], internal: bool) -> set[str]:
     """The names of the views that the query reads, in lower case. Raises InvalidSql for anything but a query over
     `views`.
@@ -48,16 +55,16 @@ def checked(sql: str, views: set[str], internal: bool) -> set[str]:
     `internal`: mirrors, states and the catalog may be read too.
     """
     read = set()
-    for kind, name in _named(tree(the_query(sql)), frozenset()):
+    harmless = FUNCTIONS | INTERNAL_FUNCTIONS if internal else FUNCTIONS
+    for what, name in _named(tree(the_query(sql)), frozenset()):
         function = name[-1].lower()
-        if kind == "table":
-            read.add(_view(name, views, internal))
-        elif (
-            kind == "table function" and function not in FUNCTIONS and not (internal and function in INTERNAL_FUNCTIONS)
-        ):
-            raise _refused(f"the query calls {function}()", "A query reads views, not files or settings.")
-        elif function in WRITING:
-            raise _refused(f"the query calls {function}()", "A warehouse is written by its pipeline alone.")
+        match what:
+            case Named.TABLE:
+                read.add(_view(name, views, internal))
+            case Named.TABLE_FUNCTION if function not in harmless:
+                raise _refused(f"the query calls {function}()", "A query reads views, not files or settings.")
+            case _ if function in WRITING:
+                raise _refused(f"the query calls {function}()", "A warehouse is written by its pipeline alone.")
     return read - {""}
 
 
@@ -69,7 +76,7 @@ def unsteady(query: str) -> set[str]:
     """What in a query may give another answer the next time, over the same rows: functions by their names, LIMIT,
     SAMPLE, DISTINCT ON and windows."""
     read = tree(query)
-    functions = {n[-1].lower() for kind, n in _named(read, frozenset()) if kind == "function"}
+    functions = {n[-1].lower() for what, n in _named(read, frozenset()) if what is Named.FUNCTION}
     return functions & (volatile() | OF_AN_ORDER) | set(_choosing(read))
 
 
@@ -90,11 +97,11 @@ def _choosing(n: Any) -> Iterator[str]:
         for x in n:
             yield from _choosing(x)
     if isinstance(n, dict):
-        kind = str(n.get("type", ""))
-        if kind.startswith("LIMIT"):
-            yield "LIMIT"
-        if kind == "DISTINCT_MODIFIER" and n.get("distinct_on_targets"):
-            yield "DISTINCT ON"
+        match n.get("type"):
+            case "DISTINCT_MODIFIER" if n.get("distinct_on_targets"):
+                yield "DISTINCT ON"
+            case str(node) if node.startswith("LIMIT"):
+                yield "LIMIT"
         if n.get("class") == "WINDOW":
             yield "a window"
         if isinstance(n.get("sample"), dict):
@@ -130,22 +137,22 @@ def tree(query: str) -> Any:
     return tree
 
 
-def _named(n: Any, ctes: frozenset[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _named(n: Any, ctes: frozenset[str]) -> Iterator[tuple[Named, tuple[str, ...]]]:
     """Tables (catalog, schema, name), table functions and functions that are named, but for the CTEs in scope there."""
     if isinstance(n, list):
         for x in n:
             yield from _named(x, ctes)
     if not isinstance(n, dict):
         return
-    kind = n.get("type")
-    if kind == "BASE_TABLE":
-        name = (n.get("catalog_name", ""), n.get("schema_name", ""), n["table_name"])
-        if any(name[:2]) or n["table_name"].lower() not in ctes:
-            yield "table", name
-    elif kind == "TABLE_FUNCTION":
-        yield "table function", (n["function"]["function_name"],)
-    elif kind == "FUNCTION":
-        yield "function", (n["function_name"],)
+    match n.get("type"):
+        case "BASE_TABLE":
+            name = (n.get("catalog_name", ""), n.get("schema_name", ""), n["table_name"])
+            if any(name[:2]) or n["table_name"].lower() not in ctes:
+                yield Named.TABLE, name
+        case "TABLE_FUNCTION":
+            yield Named.TABLE_FUNCTION, (n["function"]["function_name"],)
+        case "FUNCTION":
+            yield Named.FUNCTION, (n["function_name"],)
     if isinstance(n.get("cte_name"), str):
         ctes |= {n["cte_name"].lower()}
     for entry in n.get("cte_map", {}).get("map", []):  # each sees those before it, and itself where it is recursive

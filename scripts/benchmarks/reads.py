@@ -74,7 +74,7 @@ def run(scale: float, work: Path, say: Callable[[str], None]) -> dict[str, Any]:
                     raise Difference(f"{kind}: the view differs from its query in {n} rows")
                 rows = target.side.execute("SELECT count(*) FROM temp.again").fetchall()[0][0]
                 cells.append({"kind": kind, "read": read, "query": again, "rows": rows})
-                cells[-1]["maintenance"] = maintenance_of(plan)
+                cells[-1]["maintenance"] = maintenance_of(plan).value
                 say(f"{kind}: read {read * 1e3:.1f} ms, query {again * 1e3:.1f} ms, {rows:,} rows")
         finally:
             target.close()

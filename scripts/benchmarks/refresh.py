@@ -283,7 +283,7 @@ def run(
         "cells": [asdict(c) for c in cells],
         "look_up": looked_up,
         "jobs": max(jobs, default=None) if (jobs := getattr(target, "jobs", [])) else None,
-        "maintenance": {n: maintenance_of(p) for n, p in plans.items()},
+        "maintenance": {n: maintenance_of(p).value for n, p in plans.items()},
     }
 
 

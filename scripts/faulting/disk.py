@@ -7,7 +7,7 @@ import random
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from faulting.scene import Bench, Scene
 from faulting.watching import Watching
 
 SIZE = {"duckdb": 48, "local": 48, "spark": 96}  # MB of the file system that is filled
+Damage = Callable[[Path, random.Random], str]  # gives what it did, in words
 
 
 @contextmanager
@@ -106,15 +107,15 @@ def targets(s: Scene) -> list[Path]:
 
 def files(bench: Bench) -> None:
     """Cut at a random place, or removed, while stopped; after a kill the log of writes is there too."""
-    for how in ("cut", "removed"):
+    for how, damage in DAMAGES.items():
         with bench.scene(f"file of the warehouse {how}") as s:
             chance = bench.chance(s.row.kind)
             kinds = {"duckdb": 3, "local": 7, "spark": 6}[bench.engine]
             for n in range(kinds if bench.options.quick else 3 * kinds if bench.engine != "spark" else kinds):
-                _damage(s, how, n, chance)
+                _damage(s, damage, n, chance)
 
 
-def _damage(s: Scene, how: str, n: int, chance: random.Random) -> None:
+def _damage(s: Scene, damage: Damage, n: int, chance: random.Random) -> None:
     run = s.start()
     s.load.write(1)
     s.caught_up(run, 60)
@@ -130,13 +131,21 @@ def _damage(s: Scene, how: str, n: int, chance: random.Random) -> None:
         if file.parent.name == "delta"
         else file.suffix
     )
-    size = file.stat().st_size
-    if how == "cut":
-        left = chance.choice([0, size - 1, chance.randrange(size), size // 2]) if size else 0
-        os.truncate(file, left)
-        name = f"{name} cut to {left:,} of {size:,} bytes"
-    else:
-        file.unlink()
-        name = f"{name} removed"
+    name += f" {damage(file, chance)}"
     s.row.injected += 1
     refuses(s, name)
+
+
+def _cut(file: Path, chance: random.Random) -> str:
+    size = file.stat().st_size
+    left = chance.choice([0, size - 1, chance.randrange(size), size // 2]) if size else 0
+    os.truncate(file, left)
+    return f"cut to {left:,} of {size:,} bytes"
+
+
+def _removed(file: Path, chance: random.Random) -> str:
+    file.unlink()
+    return "removed"
+
+
+DAMAGES: dict[str, Damage] = {"cut": _cut, "removed": _removed}

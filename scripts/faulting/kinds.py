@@ -10,7 +10,7 @@ from faulting.disk import files, full
 from faulting.frozen import frozen
 from faulting.isolation import isolation
 from faulting.kills import kills
-from faulting.network import network
+from faulting.network import Fault, network
 from faulting.points import points
 from faulting.restarts import restarts, restored
 from faulting.scene import Bench
@@ -20,10 +20,10 @@ BY_NAME: dict[str, Callable[[Bench], None]] = {
     "isolation": isolation,
     "failpoints": points,
     "kills": kills,
-    "stall": partial(network, "stall"),
-    "cut": partial(network, "cut"),
-    "refuse": partial(network, "refuse"),
-    "cut-refuse": partial(network, "cut and refuse"),
+    "stall": partial(network, Fault.STALL),
+    "cut": partial(network, Fault.CUT),
+    "refuse": partial(network, Fault.REFUSE),
+    "cut-refuse": partial(network, Fault.CUT_AND_REFUSE),
     "restart": partial(restarts, "fast", SIGINT),
     "crash": partial(restarts, "immediate", SIGQUIT),
     "restored": restored,

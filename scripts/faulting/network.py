@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from enum import Enum
 from functools import partial
 
 from faulting.proxy import Proxy
@@ -14,29 +15,37 @@ from faulting.watching import Watching, judge_status
 BACK = {"duckdb": 90.0, "local": 90.0, "spark": 240.0}  # seconds in which a pipeline has caught up after a fault
 
 
-def strike(proxy: Proxy, kind: str, seconds: float) -> None:
-    if "cut" in kind:
+class Fault(Enum):
+    STALL = "stall"
+    CUT = "cut"
+    REFUSE = "refuse"
+    CUT_AND_REFUSE = "cut and refuse"
+
+
+def strike(proxy: Proxy, fault: Fault, seconds: float) -> None:
+    if fault in (Fault.CUT, Fault.CUT_AND_REFUSE):
         proxy.cut()
         time.sleep(0.3)
-    if kind != "cut":
-        proxy.mode = "stall" if kind == "stall" else "refuse"
+    if fault is not Fault.CUT:
+        proxy.mode = "stall" if fault is Fault.STALL else "refuse"
         time.sleep(seconds)
         proxy.mode = "pass"
 
 
-def seconds(chance: random.Random, kind: str, n: int, quick: bool) -> float:
+def seconds(chance: random.Random, fault: Fault, n: int, quick: bool) -> float:
     """One stall is longer than any time-out of ours; the others are of seconds."""
-    if kind == "stall" and n == 0 and not quick:
+    if fault is Fault.STALL and n == 0 and not quick:
         return 75.0
     return chance.uniform(1, 6 if quick else 15)
 
 
-def network(kind: str, bench: Bench) -> None:
-    """`kind`: stall, cut, refuse, or cut and refuse."""
-    with Proxy(bench.server.port) as proxy, bench.scene(f"network: {kind}", proxy=proxy.port) as s:
+def network(fault: Fault, bench: Bench) -> None:
+    with Proxy(bench.server.port) as proxy, bench.scene(f"network: {fault.value}", proxy=proxy.port) as s:
         chance = bench.chance(s.row.kind)
         faults = 1 if bench.options.quick else 6 if bench.engine != "spark" else 3
-        through(s, [partial(strike, proxy, kind, seconds(chance, kind, n, bench.options.quick)) for n in range(faults)])
+        through(
+            s, [partial(strike, proxy, fault, seconds(chance, fault, n, bench.options.quick)) for n in range(faults)]
+        )
 
 
 def through(s: Scene, faults: list[Callable[[], None]]) -> None:

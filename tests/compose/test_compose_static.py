@@ -77,8 +77,8 @@ def test_a_service_is_well_formed(name: str) -> None:
 
 @each_service
 def test_what_is_waited_for_has_a_healthcheck(name: str) -> None:
-    for other, how in SERVICES[name].get("depends_on", {}).items():
-        assert how == {"condition": "service_healthy"}
+    for other, condition in SERVICES[name].get("depends_on", {}).items():
+        assert condition == {"condition": "service_healthy"}
         assert "healthcheck" in SERVICES[other]
         assert "profiles" not in SERVICES[other]
 

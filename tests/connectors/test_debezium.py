@@ -417,7 +417,7 @@ def test_events_are_read_in_the_order_of_the_log() -> None:
     decoder = EventDecoder([t], "?")
     decoded = decoder.decode([f.encode() for f in frames])
     ((oid, changes),) = decoded.changes.items()
-    assert [(c.kind, c.lsn.tolist(), c.seq.tolist()) for c in changes] == [("I", [99], [0]), ("U", [99], [3])]
+    assert [(c.op.value, c.lsn.tolist(), c.seq.tolist()) for c in changes] == [("I", [99], [0]), ("U", [99], [3])]
     assert changes[1].old is not None and changes[1].old.columns[0].to_pylist() == ["1"] and changes[1].old_is_key
     assert changes[1].new is not None and changes[1].new.columns[1].to_pylist() == [None]
     assert [u.tolist() if u is not None else None for u in changes[1].new.unchanged] == [None, [True]]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from connectors.postgres import pgoutput
-from connectors.postgres.pgoutput import Changes, Decoded, Decoder, Tuples
+from connectors.postgres.pgoutput import Changes, Decoded, Decoder, Op, Tuples
 from tests.connectors.messages import UNCHANGED, delete, insert, relation, transaction, truncate, update
 
 T = relation(1, "t", ["id", "a", "b"], ["id"])
@@ -42,7 +42,7 @@ def test_a_transaction_without_changes_is_still_counted() -> None:
 
 def test_an_insert_has_a_new_tuple_only() -> None:
     c = only(decode(transaction(10, T, insert(1, "1", "x", "y"))))
-    assert (c.kind, c.old) == ("I", None)
+    assert (c.op, c.old) == (Op.INSERT, None)
     assert rows(c.new) == [("1", "x", "y")]
 
 
@@ -66,13 +66,13 @@ def test_multibyte_characters_across_the_inline_length_survive() -> None:
 
 def test_an_update_without_an_old_tuple() -> None:
     c = only(decode(transaction(10, T, update(1, ("1", "x", "y")))))
-    assert (c.kind, c.old, c.old_is_key) == ("U", None, False)
+    assert (c.op, c.old, c.old_is_key) == (Op.UPDATE, None, False)
     assert rows(c.new) == [("1", "x", "y")]
 
 
 def test_an_update_of_the_key_brings_the_old_key() -> None:
     c = only(decode(transaction(10, T, update(1, ("2", "x", None), ("1", None, None), "K"))))
-    assert (c.kind, c.old_is_key) == ("U", True)
+    assert (c.op, c.old_is_key) == (Op.UPDATE, True)
     assert rows(c.old) == [("1", None, None)]
     assert rows(c.new) == [("2", "x", None)]
 
@@ -109,7 +109,7 @@ def test_updates_of_all_three_shapes_in_one_transaction() -> None:
 @pytest.mark.parametrize(("tag", "old"), [("K", ("1", None, None)), ("O", ("1", "x", ""))])
 def test_a_delete_has_an_old_tuple_only(tag: str, old: tuple[str | None, ...]) -> None:
     c = only(decode(transaction(10, T, delete(1, old, tag))))
-    assert (c.kind, c.new, c.old_is_key) == ("D", None, tag == "K")
+    assert (c.op, c.new, c.old_is_key) == (Op.DELETE, None, tag == "K")
     assert rows(c.old) == [old]
 
 
@@ -214,7 +214,7 @@ def test_an_update_before_an_added_column_keeps_its_new_tuple() -> None:
         transaction(10, T, update(1, ("1", "new", "y"), ("1", "old", "y"), "O")),
         transaction(20, wider, insert(1, "2", "x", "y", "z")),
     )
-    (c,) = [c for c in d.changes[1] if c.kind == "U"]
+    (c,) = [c for c in d.changes[1] if c.op is Op.UPDATE]
     assert [r[:3] for r in rows(c.old)] == [("1", "old", "y")]
     assert [r[:3] for r in rows(c.new)] == [("1", "new", "y")]
 

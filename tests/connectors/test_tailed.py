@@ -134,7 +134,7 @@ def test_a_fold_that_is_cut_off_is_done_again(
 ) -> None:
     p = project(tmp_path, database, monkeypatch, 1)
     p.source("UPDATE a SET x = x + 1", "DELETE FROM b WHERE x < 9")
-    monkeypatch.setattr(failpoints, "ACTIVE", failpoints.Failpoints({name: ("raise", 1)}))
+    monkeypatch.setattr(failpoints, "ACTIVE", failpoints.Failpoints({name: (failpoints.Action.RAISE, 1)}))
     with pytest.raises(failpoints.FailpointReached):
         p.catch_up()
     monkeypatch.setattr(failpoints, "ACTIVE", failpoints.Failpoints({}))

@@ -32,23 +32,23 @@ def _real(x: float) -> float:
     return float(struct.unpack("f", struct.pack("f", x))[0])
 
 
-def _numbers(kind: str) -> list[float]:
+def _numbers(column: pa.DataType) -> list[float]:
     rng = random.Random(7)
     spread = [rng.choice((1, -1)) * rng.random() * 10 ** rng.uniform(-10, 30) for _ in range(3000)]
     halves = [round(rng.random() * 10 ** rng.uniform(3, 7), rng.randint(0, 4)) for _ in range(3000)]
     large = [float((rng.getrandbits(53) | 1) << rng.randint(1, 12)) for _ in range(3000)]
     every = [*MARKED, *spread, *halves, *large]
-    return list(map(_real, every)) if kind == "real" else every
+    return list(map(_real, every)) if column == pa.float32() else every
 
 
 @pytest.mark.parametrize(
-    ("kind", "macro", "column"), [("real", "pg.real_text", pa.float32()), ("float8", "pg.float_text", pa.float64())]
+    ("type_", "macro", "column"), [("real", "pg.real_text", pa.float32()), ("float8", "pg.float_text", pa.float64())]
 )
-def test_a_float_has_the_digits_of_postgres(server: str, kind: str, macro: str, column: pa.DataType) -> None:
-    numbers = _numbers(kind)
+def test_a_float_has_the_digits_of_postgres(server: str, type_: str, macro: str, column: pa.DataType) -> None:
+    numbers = _numbers(column)
     with psycopg.connect(server) as c:
         shown = c.execute(
-            f"SELECT array_agg(x::text ORDER BY i) FROM unnest(%s::{kind}[]) WITH ORDINALITY u(x, i)", (numbers,)
+            f"SELECT array_agg(x::text ORDER BY i) FROM unnest(%s::{type_}[]) WITH ORDINALITY u(x, i)", (numbers,)
         ).fetchall()
     con = warehouse([])
     con.register("numbers", pa.table({"i": range(len(numbers)), "x": pa.array(numbers, column)}))

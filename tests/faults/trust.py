@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from connectors.failpoints import ACTIVE
+from connectors.failpoints import ACTIVE, Action
 from tests.project import Project
 
 T = (
@@ -25,7 +25,7 @@ VIEWS = {
 @contextmanager
 def failpoint(name: str) -> Iterator[None]:
     """In this process: the next time it is reached, it raises."""
-    ACTIVE.wanted, ACTIVE.reached = {name: ("raise", 1)}, {name: 0}
+    ACTIVE.wanted, ACTIVE.reached = {name: (Action.RAISE, 1)}, {name: 0}
     try:
         yield
     finally:

@@ -81,8 +81,8 @@ class Expressions:
         out = ""
         while "{" in template:
             head, rest = template.split("{", 1)
-            kind, template = rest.split("}", 1)
-            out += head + (self.pred(cols, sub, depth) if kind == "bool" else self.value(cols, kind, depth, sub))
+            type, template = rest.split("}", 1)
+            out += head + (self.pred(cols, sub, depth) if type == "bool" else self.value(cols, type, depth, sub))
         return out + template
 
     def pred(self, cols: list[Col], sub: int, depth: int = 2) -> str:

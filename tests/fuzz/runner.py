@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,21 @@ PLANS = (
 )
 
 
+class Symptom(Enum):
+    CRASH = "crash"  # of the compiler
+    DEPLOY = "deploy"
+    RUN = "run"
+    EXPORT = "export"
+    WRONG = "WRONG"  # an answer
+
+
 @dataclass(frozen=True)
 class Failure:
     """What went wrong with a view, and after which step (0 is the load)."""
 
     view: str
     step: int
-    kind: str
+    symptom: Symptom
     why: str
 
 
@@ -242,7 +251,7 @@ def _follow(project: Project, dsn: str, views: dict[str, str], batches: list[str
     try:
         out.told = {r["view"]: r for r in json.loads(p.stdout)["views"]}
     except (ValueError, KeyError):
-        out.failures.append(Failure("", 0, "deploy", (p.stderr or p.stdout)[-1500:]))
+        out.failures.append(Failure("", 0, Symptom.DEPLOY, (p.stderr or p.stdout)[-1500:]))
         return
     live = {n for n, r in out.told.items() if r["accepted"] and n in views}
     for step in range(len(batches) + 1):
@@ -250,7 +259,7 @@ def _follow(project: Project, dsn: str, views: dict[str, str], batches: list[str
             apply(dsn, batches[step - 1])
             p = project.tell("run", "--once")
             if p.returncode:
-                out.failures.append(Failure("", step, "run", (p.stderr or p.stdout)[-1500:]))
+                out.failures.append(Failure("", step, Symptom.RUN, (p.stderr or p.stdout)[-1500:]))
                 return
         live -= _export(project, sorted(live), step, out)
         live -= _compare(project.home / "out", dsn, {n: views[n] for n in sorted(live)}, step, out)
@@ -264,7 +273,7 @@ def _export(project: Project, names: list[str], step: int, out: Outcome) -> set[
         written = [n for n in names if (project.home / "out" / f"{n}.parquet").exists()]
         guilty = next((n for n in names if n not in written or not _readable(project, n)), "")
         out.failures.append(
-            Failure(guilty, step, "export", p.stderr.strip()[-500:] or f"export exits with {p.returncode}")
+            Failure(guilty, step, Symptom.EXPORT, p.stderr.strip()[-500:] or f"export exits with {p.returncode}")
         )
         if not guilty:
             return gone
@@ -292,12 +301,12 @@ def _compare(folder: Path, dsn: str, views: dict[str, str], step: int, out: Outc
                 continue
             try:
                 why = differ(want, exported(folder / f"{n}.parquet"))
-                kind = "WRONG"
+                symptom = Symptom.WRONG
             except duckdb.Error as e:
-                why, kind = str(e), "export"
+                why, symptom = str(e), Symptom.EXPORT
             if why:
                 gone.add(n)
-                out.failures.append(Failure(n, step, kind, why[:900]))
+                out.failures.append(Failure(n, step, symptom, why[:900]))
     return gone
 
 

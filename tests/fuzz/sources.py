@@ -76,17 +76,16 @@ class Sources(Expressions):
         if not pairs or self.chance(0.03):
             self.mark("cross join")
             return Scope(f"{s.sql} CROSS JOIN {other.sql}", cols, order, s.where)
-        kind = self.rng.choice(("JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", ","))
-        self.mark("comma join" if kind == "," else kind)
-        if kind == ",":
-            x, y = self.rng.choice(pairs)
-            return Scope(f"{s.sql} CROSS JOIN {other.sql}", cols, order, [*s.where, f"{x} = {y}"])
+        join = self.rng.choice(("JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", ","))
+        self.mark("comma join" if join == "," else join)
         x, y = self.rng.choice(pairs)
-        op = "=" if kind == "FULL JOIN" or self.chance(0.93) else self.rng.choice(("<", "<>", "IS NOT DISTINCT FROM"))
+        if join == ",":
+            return Scope(f"{s.sql} CROSS JOIN {other.sql}", cols, order, [*s.where, f"{x} = {y}"])
+        op = "=" if join == "FULL JOIN" or self.chance(0.93) else self.rng.choice(("<", "<>", "IS NOT DISTINCT FROM"))
         if op != "=":
             self.mark("theta join")
         more = f" AND {self.pred(cols, 0)}" if self.chance(0.25) else ""
-        return Scope(f"{s.sql} {kind} {other.sql} ON {x} {op} {y}{more}", cols, order, s.where)
+        return Scope(f"{s.sql} {join} {other.sql} ON {x} {op} {y}{more}", cols, order, s.where)
 
     def comma(self, s: Scope, other: Scope) -> Scope:
         """An item, a comma, and joins of their own: these do not see the item."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from connectors.failpoints import FailpointReached, Failpoints
+from connectors.failpoints import Action, FailpointReached, Failpoints
 from pipelines import folding
 from pipelines.warehouse import Warehouse
 from tests.pipelines.running import running, until
@@ -99,7 +99,7 @@ def test_a_fold_happens_or_does_not(database: str, tmp_path: Path, where: str, m
     p.catch_up()
     before = waiting(p)
     w = Warehouse(p.config, p.deployed)
-    monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({where: ("raise", 1)}))
+    monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({where: (Action.RAISE, 1)}))
     with pytest.raises(FailpointReached):
         w.fold("duckdb")
     w.close()

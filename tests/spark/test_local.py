@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import psycopg
 import pytest
 from deltalake import DeltaTable
 
-from connectors.failpoints import FailpointReached, Failpoints
+from connectors.failpoints import Action, FailpointReached, Failpoints
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from connectors.spark.driver import Driver
@@ -179,7 +180,7 @@ def test_a_round_that_failed_is_done_again_by_the_same_process(
             "INSERT INTO l SELECT 7, 'twice', NULL, NULL FROM generate_series(1, 3)",
             "DELETE FROM l WHERE label = 'l1'" if again == 1 else "UPDATE t SET price = price + 1 WHERE id % 5 = 0",
         )
-        monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({point: ("raise", 1 + again % 2)}))
+        monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({point: (Action.RAISE, 1 + again % 2)}))
         with suppress(FailpointReached):  # closing is another round
             project.catch_up()
         monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({}))
@@ -273,7 +274,7 @@ def test_a_base_that_was_written_anew_is_taken(project: Project, point: str, mon
     for again, c in enumerate(CHANGES[:4]):
         project.source(c)
         if again == 2:
-            monkeypatch.setattr("connectors.failpoints.ACTIVE", Always({point: ("raise", 1)}))
+            monkeypatch.setattr("connectors.failpoints.ACTIVE", Always({point: (Action.RAISE, 1)}))
             with pytest.raises(FailpointReached):
                 project.catch_up()
             monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({}))
@@ -309,16 +310,17 @@ def test_spark_fetches_what_is_dist(database: str, tmp_path: Path, monkeypatch: 
     assert reader.jobs > len(CHANGES)
 
 
-@pytest.mark.parametrize("how", ["cut", "removed"])
-def test_a_damaged_delta_table_is_written_anew(project: Project, how: str) -> None:
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:100])
+
+
+@pytest.mark.parametrize("damage", [cut, Path.unlink])
+def test_a_damaged_delta_table_is_written_anew(project: Project, damage: Callable[[Path], None]) -> None:
     project.source(*CHANGES)
     project.catch_up()
     for table in ("mirror/t", "views/joined"):
         for f in (delta(project) / table).glob("*.parquet"):
-            if how == "cut":
-                f.write_bytes(f.read_bytes()[:100])
-            else:
-                f.unlink()
+            damage(f)
     if project.deployed.dist:  # of this table there is nothing else
         done = project.command("run", "--once")
         assert done.returncode == 1 and "--resync" in done.stderr, done

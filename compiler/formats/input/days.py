@@ -7,7 +7,7 @@ import re
 
 from compiler.formats.input.fields import Bad
 from compiler.formats.input.parts import DATE, DAY, DOY, MONTH, TIME, YEAR, ZONE, Moment, fraction, whole
-from compiler.formats.input.words import WORDS
+from compiler.formats.input.words import WORDS, Word
 
 ORDERS = {"mdy": MONTH, "dmy": DAY, "ymd": YEAR}  # the first number of a date
 
@@ -96,10 +96,10 @@ def date(m: Moment, text: str, seen: int) -> int:
         if p[0].isdigit():
             numbers.append(p)
             continue
-        kind, value = WORDS.get(p[:10], ("", ""))
-        if kind == "ignored":
+        word, value = WORDS.get(p[:10], (None, ""))
+        if word is Word.IGNORED:
             continue
-        if kind != "month" or (seen | said) & MONTH:
+        if word is not Word.MONTH or (seen | said) & MONTH:
             raise Bad
         m.month, worded = int(str(value)), True
         said |= MONTH

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import Enum
 
 from compiler.formats.input.refusal import BLANKS
 from compiler.formats.input.words import WORDS
@@ -20,12 +21,19 @@ class Bad(Exception):
         self.what = what
 
 
+class FieldType(Enum):
+    NUMBER = "number"
+    DATE = "date"
+    TIME = "time"
+    ZONE = "zone"  # a sign and digits
+    STRING = "string"
+    SPECIAL = "special"  # a sign and letters
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`kind`: number, date, time, zone (a sign and digits), string, special (a sign and letters)."""
-
     text: str
-    kind: str
+    type: FieldType
 
 
 DIGITS = re.compile(r"[0-9]+")
@@ -65,38 +73,38 @@ def _field(text: str, at: int) -> tuple[Field | None, int]:
     if DIGITS.match(char):
         return _numeric(text, at)
     if char == ".":
-        return _taken("point", "number", text, at)
+        return _taken("point", FieldType.NUMBER, text, at)
     if LETTERS.match(char):
         return _worded(text, at)
     if char in "+-":
         sign = SIGNED.match(text, at)
         assert sign is not None
         if m := PATTERNS["zone"].match(text, sign.end()):
-            return Field(char + m[0], "zone"), m.end()
+            return Field(char + m[0], FieldType.ZONE), m.end()
         if m := LETTERS.match(text, sign.end()):
-            return Field(char + m[0].lower(), "special"), m.end()
+            return Field(char + m[0].lower(), FieldType.SPECIAL), m.end()
         raise Bad
     if char.isascii() and char.isprintable():  # punctuation sets apart
         return None, at + 1
     raise Bad
 
 
-def _taken(pattern: str, kind: str, text: str, at: int) -> tuple[Field, int]:
+def _taken(pattern: str, type_: FieldType, text: str, at: int) -> tuple[Field, int]:
     m = PATTERNS[pattern].match(text, at)
     assert m is not None
-    return Field(m[0].lower(), kind), m.end()
+    return Field(m[0].lower(), type_), m.end()
 
 
 def _numeric(text: str, at: int) -> tuple[Field, int]:
     if PATTERNS["time"].match(text, at):
-        return _taken("time", "time", text, at)
+        return _taken("time", FieldType.TIME, text, at)
     if PATTERNS["decimal"].match(text, at):
-        return _taken("decimal", "number", text, at)
+        return _taken("decimal", FieldType.NUMBER, text, at)
     if PATTERNS["date"].match(text, at):
-        return _taken("date", "date", text, at)
+        return _taken("date", FieldType.DATE, text, at)
     m = DIGITS.match(text, at)
     assert m is not None
-    return Field(m[0], "number"), m.end()
+    return Field(m[0], FieldType.NUMBER), m.end()
 
 
 def _worded(text: str, at: int) -> tuple[Field, int]:
@@ -104,5 +112,5 @@ def _worded(text: str, at: int) -> tuple[Field, int]:
     assert m is not None
     word, follows = m[0].lower(), text[m.end() : m.end() + 1]
     if follows in ("-", "/", ".") or (follows == "+" or DIGITS.match(follows)) and word[:10] not in WORDS:
-        return _taken("worded", "date", text, at)
-    return Field(word, "string"), m.end()
+        return _taken("worded", FieldType.DATE, text, at)
+    return Field(word, FieldType.STRING), m.end()

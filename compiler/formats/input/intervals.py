@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 from compiler.errors import InvalidSql
-from compiler.formats.input.fields import Bad, Field, split
+from compiler.formats.input.fields import Bad, Field, FieldType, split
 from compiler.formats.input.parts import Moment as Clock
 from compiler.formats.input.parts import clock
 from compiler.formats.input.refusal import Undecided, invalid
@@ -86,7 +86,7 @@ class _Interval:
     def read(self) -> str:
         """The same in plain words."""
         for f in reversed(self.fields):
-            said = self.word(f.text) if f.kind in ("string", "special") else self.value(f)
+            said = self.word(f.text) if f.type in (FieldType.STRING, FieldType.SPECIAL) else self.value(f)
             if said & self.seen:
                 raise Bad
             self.seen |= said
@@ -97,7 +97,7 @@ class _Interval:
         return " ".join(self.plain[::-1]) + self.ago
 
     def value(self, f: Field) -> set[str]:
-        if f.kind == "time" or f.kind == "zone" and ":" in f.text and _is_clock(f.text[1:]):
+        if f.type is FieldType.TIME or f.type is FieldType.ZONE and ":" in f.text and _is_clock(f.text[1:]):
             self.unit = "day"
             c = _clock(f.text.lstrip("+-"))
             self.plain.append(f"{'-' if f.text[0] == '-' else ''}{c.hour}:{c.minute:02}:{c.second:02}.{c.micros:06}")

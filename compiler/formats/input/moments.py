@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from compiler.formats.input import days, parts
-from compiler.formats.input.fields import Bad, Field, split
+from compiler.formats.input.fields import Bad, Field, FieldType, split
 from compiler.formats.input.parts import DATE, DAY, ERA, HALF, MONTH, SUMMER, TIME, WEEKDAY, ZONE, Moment
 from compiler.formats.input.refusal import Undecided
-from compiler.formats.input.words import ABBREVIATIONS, UTC, WORDS, zones
+from compiler.formats.input.words import ABBREVIATIONS, UTC, WORDS, Word, zones
+
+TIMED = (FieldType.NUMBER, FieldType.TIME, FieldType.DATE)  # what may follow the T
 
 
 class Fields:
@@ -48,24 +50,28 @@ class Fields:
 
     def field(self, i: int, f: Field) -> int | None:
         """The parts that a field says; None: nothing at all."""
-        if f.kind == "date":
-            return self.dated(i, f.text)
-        if f.kind == "time":
-            self.next_is_time = False
-            said = parts.clock(self.m, f.text)
-            if not self.only_time and parts.overflows(self.m):
-                raise Bad("field")
-            return said
-        if f.kind == "zone":
-            self.m.zone = parts.zone(f.text)
-            return ZONE
-        return self.number(i, f.text) if f.kind == "number" else self.word(i, f.text)
+        match f.type:
+            case FieldType.DATE:
+                return self.dated(i, f.text)
+            case FieldType.TIME:
+                self.next_is_time = False
+                said = parts.clock(self.m, f.text)
+                if not self.only_time and parts.overflows(self.m):
+                    raise Bad("field")
+                return said
+            case FieldType.ZONE:
+                self.m.zone = parts.zone(f.text)
+                return ZONE
+            case FieldType.NUMBER:
+                return self.number(i, f.text)
+            case FieldType.STRING | FieldType.SPECIAL:
+                return self.word(i, f.text)
 
     def dated(self, i: int, text: str) -> int:
         m = self.m
         if self.only_time:
-            kinds = [f.kind for f in self.fields]
-            if i == 0 and len(kinds) >= 2 and (kinds[-1] == "date" or kinds[1] == "time"):
+            types = [f.type for f in self.fields]
+            if i == 0 and len(types) >= 2 and (types[-1] is FieldType.DATE or types[1] is FieldType.TIME):
                 return days.date(m, text, m.seen)
         elif not self.next_is_time and m.seen & (MONTH | DAY) != MONTH | DAY:
             return days.date(m, text, m.seen)
@@ -96,7 +102,7 @@ class Fields:
             return said
         before = len(text.partition(".")[0])
         if self.only_time:
-            if point and i == 0 and len(self.fields) >= 2 and self.fields[-1].kind == "date":
+            if point and i == 0 and len(self.fields) >= 2 and self.fields[-1].type is FieldType.DATE:
                 return days.date(m, text, m.seen)
             if point and before <= 2:
                 raise Bad
@@ -113,29 +119,30 @@ class Fields:
         if text in ABBREVIATIONS:
             self.m.zone, self.named_zone = (0, self.named_zone) if text in UTC else (None, True)
             return ZONE
-        kind, value = WORDS.get(text[:10], ("", ""))
-        if kind == "ignored":
-            return None
-        if kind == "special":
-            return self.special(str(value))
-        if kind == "month" and not self.only_time:
-            return self.month(int(str(value)))
-        if kind == "summer":
-            self.named_zone = True
-            return SUMMER
-        if kind == "half":
-            self.m.half = str(value)
-            return HALF
-        if kind == "era":
-            self.m.era = str(value)
-            return ERA
-        if kind == "weekday" and not self.only_time:
-            return WEEKDAY
-        if kind == "clock":
-            return self.clock_sign(i)
-        if kind == "units":
-            raise Undecided  # y2001m02d04, until Postgres 15; j2451187
-        if kind or len(text) < 3 and not zones():
+        word, value = WORDS.get(text[:10], (None, ""))
+        match word:
+            case Word.IGNORED:
+                return None
+            case Word.SPECIAL:
+                return self.special(str(value))
+            case Word.MONTH if not self.only_time:
+                return self.month(int(str(value)))
+            case Word.SUMMER:
+                self.named_zone = True
+                return SUMMER
+            case Word.HALF:
+                self.m.half = str(value)
+                return HALF
+            case Word.ERA:
+                self.m.era = str(value)
+                return ERA
+            case Word.WEEKDAY if not self.only_time:
+                return WEEKDAY
+            case Word.CLOCK:
+                return self.clock_sign(i)
+            case Word.UNITS:
+                raise Undecided  # y2001m02d04, until Postgres 15; j2451187
+        if word is not None or len(text) < 3 and not zones():
             raise Bad
         if not zones():
             raise Undecided
@@ -163,7 +170,7 @@ class Fields:
     def clock_sign(self, i: int) -> int:
         if not self.only_time and self.m.seen & DATE != DATE:
             raise Bad
-        if i + 1 >= len(self.fields) or self.fields[i + 1].kind not in ("number", "time", "date"):
+        if i + 1 >= len(self.fields) or self.fields[i + 1].type not in TIMED:
             raise Bad
         self.next_is_time = True
         return 0

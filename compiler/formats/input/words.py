@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import zoneinfo
+from enum import Enum
 
 NAMES = (
     "jan january",
@@ -30,19 +31,32 @@ DAYS = _words("sun sunday mon monday tue tues tuesday wed weds wednesday thu thu
 DAYS += _words("sat saturday")
 UNITS = _words("d dow doy h isodow isoyear j jd julian m mm s y")
 
-WORDS: dict[str, tuple[str, object]] = {
-    **{w: ("month", n) for w, n in MONTHS.items()},
-    **{w: ("weekday", w) for w in DAYS},
-    **{w: ("units", w) for w in UNITS},
-    **{w: ("special", w) for w in _words("-infinity allballs epoch infinity now today tomorrow yesterday")},
-    "ad": ("era", "ad"),
-    "bc": ("era", "bc"),
-    "am": ("half", "am"),
-    "pm": ("half", "pm"),
-    "at": ("ignored", ""),
-    "on": ("ignored", ""),
-    "dst": ("summer", ""),
-    "t": ("clock", ""),
+
+class Word(Enum):
+    MONTH = "month"
+    WEEKDAY = "weekday"
+    UNITS = "units"
+    SPECIAL = "special"
+    ERA = "era"
+    HALF = "half"  # of the day
+    IGNORED = "ignored"
+    SUMMER = "summer"
+    CLOCK = "clock"  # a time follows
+
+
+WORDS: dict[str, tuple[Word, object]] = {
+    **{w: (Word.MONTH, n) for w, n in MONTHS.items()},
+    **{w: (Word.WEEKDAY, w) for w in DAYS},
+    **{w: (Word.UNITS, w) for w in UNITS},
+    **{w: (Word.SPECIAL, w) for w in _words("-infinity allballs epoch infinity now today tomorrow yesterday")},
+    "ad": (Word.ERA, "ad"),
+    "bc": (Word.ERA, "bc"),
+    "am": (Word.HALF, "am"),
+    "pm": (Word.HALF, "pm"),
+    "at": (Word.IGNORED, ""),
+    "on": (Word.IGNORED, ""),
+    "dst": (Word.SUMMER, ""),
+    "t": (Word.CLOCK, ""),
 }
 
 UTC = frozenset(_words("utc gmt ut uct z zulu"))

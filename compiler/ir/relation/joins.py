@@ -56,6 +56,7 @@ class Semi(Binary):
 
 @dataclass(frozen=True, eq=False)
 class Apply(Binary):
-    """LATERAL: for each left row, the right side with its `Outer` columns bound to it; none after normalization."""
+    """LATERAL: for each left row, the right side with its `Outer` columns bound to it; none after normalization.
+    `outer`: a left row without any is padded with NULLs."""
 
-    kind: str = "inner"
+    outer: bool = False

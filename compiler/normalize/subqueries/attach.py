@@ -31,7 +31,7 @@ from compiler.ir.scalar import (
     walk,
 )
 from compiler.ir.scalar import transform as map_scalar
-from compiler.ir.subquery import Sub
+from compiler.ir.subquery import AnySub, ExistsSub, Sub
 from compiler.ir.types import BOOL, INT8
 from compiler.normalize.subqueries.lifting import Provided, free_above, lift, peel, pick_like
 from compiler.normalize.subqueries.push import ZERO, Push
@@ -54,9 +54,9 @@ class Attach(Push):
 
         return map_scalar(s, put)
 
-    def condition(self, rel: Relation, s: Sub, positive: bool) -> Relation:
+    def condition(self, rel: Relation, s: ExistsSub | AnySub, positive: bool) -> Relation:
         """EXISTS and IN that a row must satisfy: semi joins; negated: anti joins, exact under NULLs."""
-        args = self.plain(s.args, rel)
+        args = self.plain(s.children, rel)
         if args is None:
             box = [rel]
             value = self.attach(s, box)
@@ -68,7 +68,7 @@ class Attach(Push):
         else:
             query, p = self.push(query, rel)
             on = p.on()
-        if s.kind == "exists":
+        if isinstance(s, ExistsSub):
             return Semi(rel, self.only(query, on), conj(on), anti=not positive)
         y = query.schema[: len(s.args)]
         tests = [Call(s.op, (a, b), BOOL) for a, b in zip(args, y, strict=True)]
@@ -95,11 +95,11 @@ class Attach(Push):
 
     def attach(self, s: Sub, box: list[Relation]) -> Scalar:
         """Join the subquery's value to the relation in `box`; gives the scalar that stands for it."""
-        if s.kind == "any":
+        if isinstance(s, AnySub):
             args = tuple(self.replace(a, box) for a in s.args)
             return self.attach_any(s, args, box)
         query = self.run(s.query)
-        if s.kind == "exists":
+        if isinstance(s, ExistsSub):
             return self.attach_exists(query, box)
         return self.attach_scalar(query, box)
 
@@ -183,7 +183,7 @@ class Attach(Push):
         box[0] = LeftJoin(box[0], marked, conj(on))
         return Call("coalesce", (Col(m, BOOL), FALSE), BOOL)
 
-    def attach_any(self, s: Sub, args: tuple[Scalar, ...], box: list[Relation]) -> Scalar:
+    def attach_any(self, s: AnySub, args: tuple[Scalar, ...], box: list[Relation]) -> Scalar:
         query = self.run(s.query)
         rel = box[0]
         if s.op != "=" or len(args) > 1:
@@ -204,7 +204,7 @@ class Attach(Push):
         unknown = Call("or", (nulls, conj([is_null(args[0]), some])), BOOL)
         return case([(found, TRUE), (unknown, Lit(None, BOOL))], FALSE, BOOL)
 
-    def attach_counted(self, s: Sub, args: tuple[Scalar, ...], query: Relation, box: list[Relation]) -> Scalar:
+    def attach_counted(self, s: AnySub, args: tuple[Scalar, ...], query: Relation, box: list[Relation]) -> Scalar:
         """x op ANY (q) in general: count the rows for which the comparison is true, and unknown."""
         names = [self.fresh("operand") for _ in args]
         rel = box[0]

@@ -25,7 +25,7 @@ from compiler.ir.relation import (
 )
 from compiler.ir.scalar import TRUE, Call, Lit, Scalar, case, columns, conj, conjuncts, same, walk
 from compiler.ir.scalar import transform as map_scalar
-from compiler.ir.subquery import Sub
+from compiler.ir.subquery import AnySub, ExistsSub, Sub
 from compiler.normalize.subqueries.attach import Attach
 from compiler.normalize.subqueries.forms import form
 from compiler.normalize.subqueries.lifting import free_above, lift, peel, pick_like
@@ -83,7 +83,7 @@ class _Unnest(Attach):
             positive, inner = True, p
             while isinstance(inner, Call) and inner.fn == "not":
                 positive, inner = not positive, inner.args[0]
-            if isinstance(inner, Sub) and inner.kind in ("exists", "any"):
+            if isinstance(inner, ExistsSub | AnySub):
                 rel = self.condition(rel, inner, positive)
             else:
                 rest.append(p)
@@ -98,7 +98,7 @@ class _Unnest(Attach):
         left, right = [n.left], [n.right]
 
         def reads(s: Sub, side: Relation) -> bool:
-            return bool(({o.name for o in free(s.query)} | columns(*s.args)) & set(side.names))
+            return bool(({o.name for o in free(s.query)} | columns(*s.children)) & set(side.names))
 
         if any(reads(s, n.left) and reads(s, n.right) for s in walk(n.on) if isinstance(s, Sub)):
             return self.left_join_of_pairs(n)
@@ -141,7 +141,7 @@ class _Unnest(Attach):
             values = self.defaulted(peeled[0], peeled[1], box)
             keep = self.last_keep
             rel: Relation = box[0]
-            if keep and n.kind == "inner":
+            if keep and not n.outer:
                 rel = Filter(rel, conj(keep))
             rel = Project(
                 rel,
@@ -152,7 +152,7 @@ class _Unnest(Attach):
             )
             if n.on == TRUE:
                 return rel
-            if n.kind == "inner":
+            if not n.outer:
                 return self.node(Filter(rel, n.on))
             met = self.fresh("met")
             rel = self.node(Project(rel, (*((c.name, c) for c in rel.schema), (met, n.on))))
@@ -169,5 +169,5 @@ class _Unnest(Attach):
             lifted = pushed, p.on()
         q, ties = lifted
         on = conj([*conjuncts(n.on), *ties])
-        joined: Relation = Join(n.left, q, on) if n.kind == "inner" else LeftJoin(n.left, q, on)
+        joined: Relation = LeftJoin(n.left, q, on) if n.outer else Join(n.left, q, on)
         return pick_like(self.node(joined), n)

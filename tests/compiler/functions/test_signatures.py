@@ -9,7 +9,7 @@ from compiler import compile_view
 from compiler.bind.functions import RULES
 from compiler.catalog import read_schema
 from compiler.errors import InvalidSql
-from compiler.functions.signatures import implicit, signatures, volatile
+from compiler.functions.signatures import Routine, implicit, signatures, volatile
 from compiler.parse import parse_view
 from dialects.duckdb import DUCKDB
 from dialects.spark import SPARK
@@ -112,7 +112,7 @@ def test_what_is_called_as_its_row_says_is_spelled_in_every_dialect() -> None:
     plain = [
         name
         for name, rows in signatures().items()
-        if any(s.kind == "function" for s in rows) and name not in RULES and not volatile(name)
+        if any(s.routine is Routine.FUNCTION for s in rows) and name not in RULES and not volatile(name)
     ]
     assert "upper" in plain and "left" in plain
     elsewhere = {"json_to_record", "jsonb_to_record"}  # items of FROM

@@ -56,25 +56,29 @@ def scalars(draw: st.DrawFn, r: Relation) -> Scalar:
     c = draw(st.sampled_from(r.schema))
     x: Scalar = Call("cast", (Col(c.name, c.type),), INT8)
     other = draw(st.sampled_from(r.schema))
-    kind = draw(st.sampled_from(["col", "plus", "case", "coalesce"]))
     y = Call("cast", (Col(other.name, other.type),), INT8)
-    if kind == "plus":
-        return Call("+", (x, y), INT8)
-    if kind == "case":
-        return Call("case", (Call("is_null", (x,), BOOL), y, x), INT8)
-    return Call("coalesce", (x, Lit(0, INT8)), INT8) if kind == "coalesce" else x
+    match draw(st.sampled_from(["col", "plus", "case", "coalesce"])):
+        case "plus":
+            return Call("+", (x, y), INT8)
+        case "case":
+            return Call("case", (Call("is_null", (x,), BOOL), y, x), INT8)
+        case "coalesce":
+            return Call("coalesce", (x, Lit(0, INT8)), INT8)
+    return x
 
 
 @st.composite
 def predicates(draw: st.DrawFn, r: Relation) -> Scalar:
     op = draw(st.sampled_from(["=", "<>", "<", ">="]))
     one = Call(op, (draw(scalars(r)), Lit(draw(st.integers(-1, 2)), INT8)), BOOL)
-    kind = draw(st.sampled_from(["plain", "not", "null", "or"]))
-    if kind == "not":
-        return Call("not", (one,), BOOL)
-    if kind == "null":
-        return Call("is_null", (draw(scalars(r)),), BOOL)
-    return Call("or", (one, Call("is_null", (draw(scalars(r)),), BOOL)), BOOL) if kind == "or" else one
+    match draw(st.sampled_from(["plain", "not", "null", "or"])):
+        case "not":
+            return Call("not", (one,), BOOL)
+        case "null":
+            return Call("is_null", (draw(scalars(r)),), BOOL)
+        case "or":
+            return Call("or", (one, Call("is_null", (draw(scalars(r)),), BOOL)), BOOL)
+    return one
 
 
 @st.composite
@@ -89,59 +93,85 @@ def conditions(draw: st.DrawFn, l: Relation, r: Relation) -> Scalar:
 
 def unary(draw: st.DrawFn, q: Relation, kind: str, names: Names) -> Relation:
     some = draw(st.sampled_from(q.schema))
-    if kind == "filter":
-        return Filter(q, draw(predicates(q)))
-    if kind == "project":
-        return Project(q, ((names(), draw(scalars(q))), (names(), draw(scalars(q)))))
-    if kind == "group":
-        x = draw(scalars(q))
-        aggs = (
-            (names(), Agg("count", (), INT8)),
-            (names(), Agg("sum", (x,), types.numeric(38, 0))),
-            (names(), Agg(draw(st.sampled_from(["min", "max"])), (x,), INT8)),
-        )
-        return Aggregate(q, ((names(), some),), aggs)
-    if kind == "total":
-        return Aggregate(
-            q, (), ((names(), Agg("count", (), INT8, draw(predicates(q)))), (names(), Agg("max", (some,), some.type)))
-        )
-    if kind == "distinct":
-        return Aggregate(q, tuple((names(), c) for c in q.schema), ())
-    if kind == "window":
-        order = tuple(Order(c, draw(st.booleans()), draw(st.booleans())) for c in q.schema[:1])
-        fn = draw(st.sampled_from(["row_number", "count"]))
-        call = WindowCall(fn, (), INT8, order if fn == "row_number" else ())
-        return Window(q, (some,), ((names(), call),))
-    if kind == "averages":
-        aggs = (
-            (names(), Agg("avg", (Call("cast", (some,), types.numeric(38, 0)),), types.numeric(38, 6))),
-            (names(), Agg("bool_or", (draw(predicates(q)),), BOOL)),
-        )
-        return Aggregate(q, ((names(), draw(scalars(q))),), aggs)
-    if kind == "lists":
-        x = Call("cast", (some,), INT8)
-        key, items = Col(names(), INT8), Col(names(), types.array(INT8))
-        listed = Agg("array_agg", (x,), items.type, order=(Order(x),))
-        made = Aggregate(q, ((key.name, Call("cast", (draw(scalars(q)),), INT8)),), ((items.name, listed),))
-        item = Col(names(), INT8)
-        return Project(
-            Unnest(made, "unnest", (items,), (item,), None, draw(st.booleans())), ((names(), key), (names(), item))
-        )
-    if kind == "unnest":
-        y = Call("cast", (draw(st.sampled_from(q.schema)),), INT8)
-        items = Call("array", (Call("cast", (some,), INT8), y), types.array(INT8))
-        return Unnest(
-            q, "unnest", (items,), (Col(names(), INT8),), names() if draw(st.booleans()) else None, draw(st.booleans())
-        )
-    if kind == "top":
-        return TopK(
-            q,
-            (some,) if draw(st.booleans()) else (),
-            (Order(q.schema[-1], draw(st.booleans())),),
-            draw(st.integers(1, 2)),
-        )
+    match kind:
+        case "filter":
+            return Filter(q, draw(predicates(q)))
+        case "project":
+            return Project(q, ((names(), draw(scalars(q))), (names(), draw(scalars(q)))))
+        case "group":
+            x = draw(scalars(q))
+            aggs = (
+                (names(), Agg("count", (), INT8)),
+                (names(), Agg("sum", (x,), types.numeric(38, 0))),
+                (names(), Agg(draw(st.sampled_from(["min", "max"])), (x,), INT8)),
+            )
+            return Aggregate(q, ((names(), some),), aggs)
+        case "total":
+            return Aggregate(
+                q,
+                (),
+                ((names(), Agg("count", (), INT8, draw(predicates(q)))), (names(), Agg("max", (some,), some.type))),
+            )
+        case "distinct":
+            return Aggregate(q, tuple((names(), c) for c in q.schema), ())
+        case "window":
+            order = tuple(Order(c, draw(st.booleans()), draw(st.booleans())) for c in q.schema[:1])
+            fn = draw(st.sampled_from(["row_number", "count"]))
+            call = WindowCall(fn, (), INT8, order if fn == "row_number" else ())
+            return Window(q, (some,), ((names(), call),))
+        case "averages":
+            aggs = (
+                (names(), Agg("avg", (Call("cast", (some,), types.numeric(38, 0)),), types.numeric(38, 6))),
+                (names(), Agg("bool_or", (draw(predicates(q)),), BOOL)),
+            )
+            return Aggregate(q, ((names(), draw(scalars(q))),), aggs)
+        case "lists":
+            x = Call("cast", (some,), INT8)
+            key, items = Col(names(), INT8), Col(names(), types.array(INT8))
+            listed = Agg("array_agg", (x,), items.type, order=(Order(x),))
+            made = Aggregate(q, ((key.name, Call("cast", (draw(scalars(q)),), INT8)),), ((items.name, listed),))
+            item = Col(names(), INT8)
+            return Project(
+                Unnest(made, "unnest", (items,), (item,), None, draw(st.booleans())), ((names(), key), (names(), item))
+            )
+        case "unnest":
+            y = Call("cast", (draw(st.sampled_from(q.schema)),), INT8)
+            items = Call("array", (Call("cast", (some,), INT8), y), types.array(INT8))
+            return Unnest(
+                q,
+                "unnest",
+                (items,),
+                (Col(names(), INT8),),
+                names() if draw(st.booleans()) else None,
+                draw(st.booleans()),
+            )
+        case "top":
+            return TopK(
+                q,
+                (some,) if draw(st.booleans()) else (),
+                (Order(q.schema[-1], draw(st.booleans())),),
+                draw(st.integers(1, 2)),
+            )
     x = Call("cast", (some,), INT8)
     return Weigh(q, Call("greatest", (Call("coalesce", (x, Lit(0, INT8)), INT8), Lit(0, INT8)), INT8))
+
+
+def binary(draw: st.DrawFn, l: Relation, r: Relation, kind: str, names: Names) -> Relation:
+    match kind:
+        case "join":
+            return Join(l, r, draw(conditions(l, r)))
+        case "left":
+            return LeftJoin(l, r, draw(conditions(l, r)))
+        case "semi":
+            return Semi(l, r, draw(conditions(l, r)))
+        case "anti":
+            return Semi(l, r, draw(conditions(l, r)), anti=True)
+    n = min(len(l.names), len(r.names))
+    return Union(
+        tuple(
+            Project(x, tuple((names(), Call("cast", (c,), types.numeric(38, 0))) for c in x.schema[:n])) for x in (l, r)
+        )
+    )
 
 
 def reachable(draw: st.DrawFn, q: Relation, names: Names) -> Relation:
@@ -192,26 +222,13 @@ def queries(draw: st.DrawFn, depth: int = 3, more: tuple[str, ...] = ()) -> Rela
                 ]
             )
         )
-        if kind == "recursion":
-            return reachable(draw, build(d - 1), names)
-        if kind not in ("join", "left", "semi", "anti", "union"):
-            return unary(draw, build(d - 1), kind, names)
-        l, r = build(d - 1), build(draw(st.integers(0, d - 1)))
-        if kind == "union":
-            n = min(len(l.names), len(r.names))
-            cut = [
-                Project(x, tuple((names(), Call("cast", (c,), types.numeric(38, 0))) for c in x.schema[:n]))
-                for x in (l, r)
-            ]
-            return Union(tuple(cut))
-        on = draw(conditions(l, r))
-        return (
-            Join(l, r, on)
-            if kind == "join"
-            else LeftJoin(l, r, on)
-            if kind == "left"
-            else Semi(l, r, on, kind == "anti")
-        )
+        match kind:
+            case "recursion":
+                return reachable(draw, build(d - 1), names)
+            case "join" | "left" | "semi" | "anti" | "union":
+                l, r = build(d - 1), build(draw(st.integers(0, d - 1)))
+                return binary(draw, l, r, kind, names)
+        return unary(draw, build(d - 1), kind, names)
 
     return build(draw(st.integers(1, depth)))
 

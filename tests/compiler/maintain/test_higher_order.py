@@ -34,10 +34,14 @@ def wide(c: Scalar) -> Scalar:
 def numbers(draw: st.DrawFn, r: Relation) -> Scalar:
     """A column, a product of two, a sum of two, which is no product, or a quotient, which may fail."""
     a, b = (wide(draw(st.sampled_from(r.schema))) for _ in range(2))
-    kind = draw(st.sampled_from(["column", "product", "product", "sum", "quotient"]))
-    if kind == "quotient":
-        return Call("/", (a, Call("greatest", (b, Lit(1, INT8)), INT8)), INT8)
-    return a if kind == "column" else Call("*" if kind == "product" else "+", (a, b), INT8)
+    match draw(st.sampled_from(["column", "product", "product", "sum", "quotient"])):
+        case "product":
+            return Call("*", (a, b), INT8)
+        case "sum":
+            return Call("+", (a, b), INT8)
+        case "quotient":
+            return Call("/", (a, Call("greatest", (b, Lit(1, INT8)), INT8)), INT8)
+    return a
 
 
 @st.composite
@@ -48,8 +52,13 @@ def sums_over_joins(draw: st.DrawFn) -> Relation:
         other = draw(queries(depth=1)) if draw(st.integers(0, 4)) == 0 else scan(draw(st.sampled_from(TABLES)), names)
         other = Project(other, tuple((names(), wide(c)) for c in other.schema))
         on = draw(conditions(whole, other)) if draw(st.integers(0, 5)) else TRUE
-        kind = draw(st.sampled_from(["join"] * 5 + ["semi", "anti"]))
-        whole = Join(whole, other, on) if kind == "join" else Semi(whole, other, on, kind == "anti")
+        match draw(st.sampled_from(["join"] * 5 + ["semi", "anti"])):
+            case "join":
+                whole = Join(whole, other, on)
+            case "semi":
+                whole = Semi(whole, other, on)
+            case "anti":
+                whole = Semi(whole, other, on, anti=True)
         if draw(st.integers(0, 3)) == 0:
             whole = Filter(whole, draw(predicates(whole)))
         if draw(st.integers(0, 4)) == 0:
