@@ -76,9 +76,10 @@ def _inputs(s: Kept) -> list[tuple[Scan | State, set[str]]]:
 
 
 def _waiting(s: Kept, read: tuple[Scan | State, set[str]]) -> Waiting:
+    """What of an input is not taken yet: the columns that are read, and what tells its rows apart."""
     of, names = read
     if isinstance(of, Scan):
-        names = names | set(of.key) or {of.names[0]}
+        names = names | set(of.key or of.names)
     columns = tuple(c for c in of.schema if c.name in names)
     log = Log(f"{s.name}_of_{short_hash(_name(of))}", columns, True)
     return Waiting(_name(of), log, of if isinstance(of, Scan) else None)
