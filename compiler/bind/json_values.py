@@ -90,6 +90,10 @@ def value(e: Scalar, kind: Type) -> Scalar:
 
 def to_json(kind: Type, args: list[Scalar]) -> Scalar:
     (x,) = args
+    if x.type.name == "unknown":
+        raise InvalidSql(
+            "could not determine polymorphic type because input has type unknown", code="datatype_mismatch"
+        )
     return from_shown(value(x, kind), kind)
 
 
