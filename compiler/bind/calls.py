@@ -42,7 +42,7 @@ JSON_FUNCTIONS = {
         ("{}_build_object", json_values.build_object),
     )
 }
-JSON_FUNCTIONS["array_to_json"] = (json_values.to_json, types.JSON)
+JSON_FUNCTIONS["array_to_json"] = (json_values.array_to_json, types.JSON)
 
 
 def now(name: str, args: Sequence[Scalar] = ()) -> Scalar:

@@ -138,11 +138,7 @@ def constant_text(e: Scalar, what: str) -> str:
 
 
 def constant_int(e: Scalar) -> int | None:
-    if isinstance(e, Lit) and isinstance(e.value, int):
-        return e.value
-    if isinstance(e, Call) and e.fn == "neg" and isinstance(e.args[0], Lit):
-        return -int(str(e.args[0].value))
-    return None
+    return e.value if isinstance(e, Lit) and isinstance(e.value, int) else None
 
 
 def joined(parts: Sequence[Scalar]) -> Scalar:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from compiler.bind.coerce import coerce, padded
+from compiler.bind.coerce import coerce, no_function, padded
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast
@@ -95,6 +95,12 @@ def to_json(kind: Type, args: list[Scalar]) -> Scalar:
             "could not determine polymorphic type because input has type unknown", code="datatype_mismatch"
         )
     return from_shown(value(x, kind), kind)
+
+
+def array_to_json(kind: Type, args: list[Scalar]) -> Scalar:
+    if args[0].type.name not in ("array", "unknown"):
+        raise no_function("array_to_json", args)
+    return to_json(kind, args)
 
 
 def build_array(kind: Type, args: list[Scalar]) -> Scalar:

@@ -92,6 +92,7 @@ REFUSED = (
     "array_cat(a, k)",
     "array_append(a, a)",
     "cardinality(v)",
+    "array_to_json(v)",
     "sum(k) within group (order by k)",
     "generate_series(k, v)",
     "generate_subscripts(k, 1)",
@@ -191,6 +192,7 @@ TAKEN = (
     "b || v",
     "round('1', 1)",
     "sum(at)",
+    "power(n, -1.5)",
     "generate_series('2020-01-01', d, iv)",
 )
 
