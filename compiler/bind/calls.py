@@ -33,6 +33,7 @@ NOW = {
     "current_date": types.DATE,
     "localtime": types.TIME,
 }
+ROUNDED = ("current_timestamp", "localtimestamp", "localtime")  # to a number of digits, where one is given
 JSON_FUNCTIONS = {
     form.format(kind.name): (make, kind)
     for kind in (types.JSON, JSONB)
@@ -47,10 +48,8 @@ JSON_FUNCTIONS["array_to_json"] = (json_values.array_to_json, types.JSON)
 
 def now(name: str, args: Sequence[Scalar] = ()) -> Scalar:
     """The time of the transaction that reads; dates are UTC's."""
-    if args and name.endswith(("now", "_timestamp")) and name != "current_timestamp":
-        raise no_function(name, args)
     if args:
-        raise unsupported(f"{name} of a number of digits")
+        raise unsupported(f"{name} of a number of digits") if name in ROUNDED else no_function(name, args)
     at = Call("now", (), types.TIMESTAMPTZ)
     if name not in NOW:
         raise UnsupportedSql(f"{name} is not supported", code="unsupported_function", hint="Use now() or localtime.")

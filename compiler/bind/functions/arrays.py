@@ -81,7 +81,8 @@ def _position(args: list[Scalar]) -> Scalar:
     if len(args) < 3:
         return _element("array_position")(args)
     start = coerce(args[2], INT4)
-    place = _element("array_position")([slice_of(args[0], start, None), args[1]])
+    a = coerce(args[0], types.array(elements(args[:2], 0)))
+    place = _element("array_position")([slice_of(a, start, None), args[1]])
     return Call("-", (Call("+", (place, start), INT4), Lit(1, INT4)), INT4)
 
 
@@ -109,7 +110,7 @@ def slice_of(a: Scalar, low: Scalar | None, high: Scalar | None) -> Scalar:
 
 
 def _trim(args: list[Scalar]) -> Scalar:
-    rest = Call("-", (Call("cardinality", (args[0],), INT4), args[1]), INT4)
+    rest = Call("-", (Call("cardinality", (args[0],), INT4), coerce(args[1], INT4)), INT4)
     return slice_of(args[0], None, rest)
 
 

@@ -151,6 +151,7 @@ def _bucket_of(x: Scalar, bounds: Scalar) -> Scalar:
     """The number of bounds at or below x, of a list written in the view."""
     if not isinstance(bounds, Call) or bounds.fn != "array":
         raise unsupported("width_bucket of an array column")
+    x = coerce(x, bounds.type.element or types.TEXT)
     whens = [(compare(">=", x, b), Lit(i + 1, INT4)) for i, b in reversed(list(enumerate(bounds.args)))]
     return case([(Call("is_null", (x,), types.BOOL), Lit(None, INT4)), *whens], Lit(0, INT4), INT4)
 

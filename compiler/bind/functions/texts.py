@@ -27,7 +27,7 @@ def _octets(args: list[Scalar]) -> Scalar:
 
 def _substring(args: list[Scalar]) -> Scalar:
     if args[0].type.name == "bytea":
-        return Call("bytes_substring", tuple(args), BYTEA)
+        return Call("bytes_substring", (args[0], *(coerce(a, INT4) for a in args[1:])), BYTEA)
     return text("substring", TEXT, INT4, INT4)(args)
 
 
