@@ -9,16 +9,17 @@ from typing import Any
 from sqlglot import exp
 
 from compiler.bind import json_values
-from compiler.bind.coerce import coerce, guarded, joined, normal, padded, without_blanks
+from compiler.bind.coerce import coerce, guarded, joined, no_function, normal, padded, without_blanks
 from compiler.bind.functions import check_call
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import innermost, label, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.functions.aggregates import AGGREGATES, CORES, STATISTICS
+from compiler.functions.signatures import signatures
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, columns, is_null
-from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, TEXT
+from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, INTERVAL, TEXT
 
 Bind = Callable[[exp.Expr], Scalar]
 
@@ -57,8 +58,9 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Ord
         keep = condition(e.expression.this)
         e = e.this
     order: tuple[Order, ...] = ()
+    within = False
     if isinstance(e, exp.WithinGroup):
-        order = orders(e.expression, bind)
+        order, within = orders(e.expression, bind), True
         e = e.this
     name = e.this.lower() if isinstance(e, exp.Anonymous) and isinstance(e.this, str) else e.name.lower()
     if name not in AGGREGATES:
@@ -80,6 +82,11 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Ord
             continue
         elif a is not None:
             args.append(bind(a))
+    if within and not AGGREGATES[name].within:
+        check_call(name, [*args, *map(_ordered, order)])
+        raise InvalidSql(
+            f"{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", code="wrong_object_type"
+        )
     return build(
         name,
         args,
@@ -88,6 +95,11 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Ord
         order if order or distinct or not AGGREGATES[name].ordered else arriving,
         bool(e.meta.get("rows")),
     )
+
+
+def _ordered(o: Order) -> Scalar:
+    """What WITHIN GROUP orders by; of an enum the value, not its place."""
+    return o.expr.args[0] if isinstance(o.expr, Call) and o.expr.fn.startswith("enum_ordinal") else o.expr
 
 
 def shows_order(name: str) -> bool:
@@ -127,9 +139,10 @@ def build(
     own."""
     row = AGGREGATES[name]
     fn = row.core
-    if len(args) < row.arguments or (fn == "count" and len(args) > 1):
-        raise InvalidSql(f"function {name} does not exist with {len(args)} arguments", code="undefined_function")
-    check_call(name, args)
+    given = [*args, *map(_ordered, order)] if row.within else args
+    if (row.within or name not in signatures()) and len(args) != row.arguments:  # without a row: of a newer server
+        raise no_function(name, given)
+    check_call(name, given, row.within)
     if row.within and not order:
         raise InvalidSql(f"WITHIN GROUP is required for ordered-set aggregate {name}", code="syntax_error")
     if name in json_values.OBJECTS:
@@ -173,13 +186,8 @@ def build(
     elif row.arguments == 2 or fn in ("percentile_cont", "percentile_disc"):
         args = [coerce(a, FLOAT8) for a in args]
     elif fn in ("sum", "avg") or fn in STATISTICS:
-        a = coerce(args[0], FLOAT8)
-        if not types.is_number(a.type) and not (a.type.name == "interval" and fn in ("sum", "avg")):
-            raise InvalidSql(f"function {name}({a.type}) does not exist", code="undefined_function")
-        args = [a]
+        args = [cast(args[0], INTERVAL) if args[0].type.name == "time" else coerce(args[0], FLOAT8)]
     elif fn in ("min", "max"):
-        if args[0].type.name in ("bool", "json", "jsonb", "uuid", "bytea"):
-            raise InvalidSql(f"function {name}({args[0].type}) does not exist", code="undefined_function")
         args = [_single(name, coerce(args[0], TEXT))]
     else:
         args = [coerce(a, TEXT) for a in args]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +10,11 @@ from sqlglot import exp
 
 from compiler.bind import aggregates, array_access, hypothetical, json_values, rows, sets, whole_rows, windows
 from compiler.bind.clause import Binding, Clause
-from compiler.bind.coerce import padded
+from compiler.bind.coerce import no_function, padded, unsupported
 from compiler.bind.functions import bind_function, check_call
-from compiler.bind.functions.times import make_interval
+from compiler.bind.functions.times import interval_named
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.functions.aggregates import AGGREGATES
-from compiler.functions.signatures import volatile
 from compiler.ir import types
 from compiler.ir.outers import free
 from compiler.ir.relation import Agg, Order, WindowCall
@@ -34,6 +33,7 @@ NOW = {
     "current_date": types.DATE,
     "localtime": types.TIME,
 }
+ROUNDED = ("current_timestamp", "localtimestamp", "localtime")  # to a number of digits, where one is given
 JSON_FUNCTIONS = {
     form.format(kind.name): (make, kind)
     for kind in (types.JSON, JSONB)
@@ -43,11 +43,13 @@ JSON_FUNCTIONS = {
         ("{}_build_object", json_values.build_object),
     )
 }
-JSON_FUNCTIONS["array_to_json"] = (json_values.to_json, types.JSON)
+JSON_FUNCTIONS["array_to_json"] = (json_values.array_to_json, types.JSON)
 
 
-def now(name: str) -> Scalar:
+def now(name: str, args: Sequence[Scalar] = ()) -> Scalar:
     """The time of the transaction that reads; dates are UTC's."""
+    if args:
+        raise unsupported(f"{name} of a number of digits") if name in ROUNDED else no_function(name, args)
     at = Call("now", (), types.TIMESTAMPTZ)
     if name not in NOW:
         raise UnsupportedSql(f"{name} is not supported", code="unsupported_function", hint="Use now() or localtime.")
@@ -97,16 +99,18 @@ class Calls(Binding):
     def function(self, e: Any, c: Clause) -> Scalar:
         name = str(e.this).lower() if not isinstance(e.this, exp.Expr) else e.this.name.lower()
         if name in NOW:
-            return now(name)
+            return now(name, [self.bind(x, c) for x in e.expressions])
         if name == "exists" and len(e.expressions) == 1 and isinstance(e.expressions[0], exp.Query | exp.Values):
             return ExistsSub(self.subquery(e.expressions[0], c.around))
         if name == "array" and len(e.expressions) == 1 and isinstance(e.expressions[0], exp.Query):
             return array_access.of_subquery(self, e.expressions[0], c)
         if name == "age" and len(e.expressions) == 1:
-            return bind_function("age", [now("current_date"), self.bind(e.expressions[0], c)])
+            then = self.bind(e.expressions[0], c)
+            check_call("age", [then])
+            return bind_function("age", [now("current_date"), then])
         if name == "grouping":
             if c.grouping is None:
-                raise InvalidSql("GROUPING is not allowed here", code="grouping_error")
+                raise InvalidSql(f"grouping operations are not allowed in {c.name}", code="grouping_error")
             return c.grouping([self.bind(x, c) for x in e.expressions])
         if name in AGGREGATES:
             return self.aggregate(e, c)
@@ -121,7 +125,10 @@ class Calls(Binding):
             if parts := rows.items(e.expressions[0]):
                 return json_values.row(kind, [(f"f{i}", self.bind(x, c)) for i, x in enumerate(parts, 1)])
         if name == "make_interval" and any(isinstance(x, exp.Kwarg) for x in e.expressions):
-            return make_interval({x.this.name.lower(): self.bind(x.expression, c) for x in e.expressions})
+            return interval_named(
+                [self.bind(x, c) for x in e.expressions if not isinstance(x, exp.Kwarg)],
+                {x.this.name.lower(): self.bind(x.expression, c) for x in e.expressions if isinstance(x, exp.Kwarg)},
+            )
         if name in JSON_FUNCTIONS and (len(e.expressions) == 1 or "build" in name):
             make, kind = JSON_FUNCTIONS[name]
             return make(
@@ -133,10 +140,7 @@ class Calls(Binding):
             )
         if name in TYPES and len(e.expressions) == 1:
             return self.bind(exp.Cast(this=e.expressions[0].copy(), to=exp.DataType.build(name, dialect="postgres")), c)
-        args = [self.bind(x, c) for x in e.expressions]
-        if not volatile(name):
-            check_call(name, args)
-        return bind_function(name, args)
+        return bind_function(name, [self.bind(x, c) for x in e.expressions])
 
     def set_returning(self, name: str, e: exp.Expr, c: Clause) -> Scalar:
         if c.srfs is None:

@@ -138,11 +138,7 @@ def constant_text(e: Scalar, what: str) -> str:
 
 
 def constant_int(e: Scalar) -> int | None:
-    if isinstance(e, Lit) and isinstance(e.value, int):
-        return e.value
-    if isinstance(e, Call) and e.fn == "neg" and isinstance(e.args[0], Lit):
-        return -int(str(e.args[0].value))
-    return None
+    return e.value if isinstance(e, Lit) and isinstance(e.value, int) else None
 
 
 def joined(parts: Sequence[Scalar]) -> Scalar:
@@ -153,9 +149,18 @@ def joined(parts: Sequence[Scalar]) -> Scalar:
     return out
 
 
+def no_function(name: str, args: Sequence[Scalar]) -> InvalidSql:
+    return InvalidSql(
+        f"function {name}({', '.join(str(a.type) for a in args)}) does not exist",
+        code="undefined_function",
+        hint="No function of this name takes arguments of these types. You might need a cast.",
+    )
+
+
 def unsupported(name: str, hint: str = "") -> UnsupportedSql:
+    """Of a function by its name, or of what it is called with, in words."""
     return UnsupportedSql(
-        f"function {name}() is not supported",
+        f"function {name}() is not supported" if name.isidentifier() else f"{name} is not supported",
         code="unsupported_function",
         detail="Its meaning in Postgres has no checked counterpart in the engines.",
         hint=hint or "Compute it in the source, or in the query that reads the view.",

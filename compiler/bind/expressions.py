@@ -12,10 +12,9 @@ from compiler.bind import array_access, json_access, patterns, rows, whole_rows
 from compiler.bind.calls import NOW, Calls, now
 from compiler.bind.clause import Clause, begins
 from compiler.bind.coerce import coerce, number, number_of_field, unify, untyped_number
-from compiler.bind.functions import bind_function
+from compiler.bind.functions import arrays, bind_function, check_call
 from compiler.bind.functions.regexes import first_group
 from compiler.bind.functions.times import extract
-from compiler.bind.functions.zones import at_zone
 from compiler.bind.json_casts import as_jsonb
 from compiler.bind.operators import binary, compare, concat
 from compiler.bind.predicates import Predicates
@@ -23,7 +22,7 @@ from compiler.catalog import parse_type
 from compiler.errors import InvalidSql, TidemarkError, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, read_literal
-from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, TEXT, Type
+from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, Type
 
 COMPARISONS: dict[type, str] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 ARITHMETIC: dict[type, str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "/"}
@@ -122,7 +121,8 @@ class Expressions(Predicates, Calls):
         return Call("neg", (x,), x.type)
 
     def dpipe(self, e: Any, c: Clause) -> Scalar:
-        return concat(self.bind(e.this, c), self.bind(e.expression, c))
+        a, b = self.bind(e.this, c), self.bind(e.expression, c)
+        return arrays.concat(a, b) if "array" in (a.type.name, b.type.name) else concat(a, b)
 
     def pow(self, e: Any, c: Clause) -> Scalar:
         return bind_function("power", [self.bind(e.this, c), self.bind(e.expression, c)])
@@ -183,16 +183,18 @@ class Expressions(Predicates, Calls):
 
     def substring(self, e: Any, c: Clause) -> Scalar:
         args = [e.this, e.args.get("start"), e.args.get("length")]
-        if args[1] is None and args[2] is not None:
-            args[1] = exp.Literal.number(1)
         bound = [self.bind(a, c) for a in args if a is not None]
+        alone = isinstance(args[1], exp.Literal) and "start" not in args[1].meta  # FOR without FROM, which is 1
+        if len(bound) > 2 and alone:
+            bound[2] = explicit_cast(bound[2], INT4)
+        check_call("substring", bound)
         if len(bound) > 2 and (types.is_string(bound[2].type) or bound[2].type.name == "unknown"):
             raise UnsupportedSql(
                 "SUBSTRING with a pattern and an escape is not supported",
                 code="unsupported_function",
                 hint="Write the pattern as a regular expression: substring(x FROM 'pattern').",
             )
-        if len(bound) > 1 and bound[1].type.name in ("unknown", "text"):
+        if bound[0].type.name != "bytea" and (types.is_string(bound[1].type) or bound[1].type.name == "unknown"):
             return first_group(bound[0], bound[1])
         return bind_function("substring", bound)
 
@@ -204,19 +206,17 @@ class Expressions(Predicates, Calls):
         return bind_function(fn, args)
 
     def position(self, e: Any, c: Clause) -> Scalar:
-        return bind_function("strpos", [self.bind(e.this, c), self.bind(e.args["substr"], c)])
+        return bind_function("position", [self.bind(e.args["substr"], c), self.bind(e.this, c)])
 
     def overlay(self, e: Any, c: Clause) -> Scalar:
-        s, r = self.bind(e.this, c), cast(self.bind(e.expression, c), TEXT)
-        start = self.bind(e.args["from_"] if "from_" in e.args else e.args["from"], c)
-        n = e.args.get("for_") or e.args.get("for")
-        length = self.bind(n, c) if n is not None else bind_function("length", [r])
-        head = bind_function("substring", [s, Lit(1, INT4), binary("-", start, Lit(1, INT4))])
-        tail = bind_function("substring", [s, binary("+", start, length)])
-        return concat(concat(head, r), tail)
+        start = e.args["from_"] if "from_" in e.args else e.args["from"]
+        length = e.args.get("for_") or e.args.get("for")
+        return bind_function(
+            "overlay", [self.bind(x, c) for x in (e.this, e.expression, start, length) if x is not None]
+        )
 
     def at_zone(self, e: Any, c: Clause) -> Scalar:
-        return at_zone(self.bind(e.this, c), self.bind(e.args["zone"], c))
+        return bind_function("timezone", [self.bind(e.args["zone"], c), self.bind(e.this, c)])
 
     def collate(self, e: Any, c: Clause) -> Scalar:
         """Text is ordered by code point everywhere, which is what these collations say."""

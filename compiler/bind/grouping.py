@@ -15,6 +15,7 @@ from compiler.bind.names import QueryBinder
 from compiler.bind.scope import Env, Scope
 from compiler.bind.sets import SetFunction, lockstep
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.functions.aggregates import CORES
 from compiler.ir.outers import free, map_scalars
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, Union, Unnest, WindowCall
 from compiler.ir.scalar import Col, Lit, Outer, Scalar, cast, columns, transform
@@ -115,7 +116,8 @@ class Grouping:
             )
             self.windows[(tuple(transform(p, swap) for p in partition), call)] = col
             known.add(col.name)
-        for x in [*done, *(s for (p, c), _ in self.windows.items() for s in (*p, *c.scalars))]:
+        direct = [transform(x, swap) for a in self.aggs if CORES[a.fn].within for x in a.args]
+        for x in [*done, *direct, *(s for (p, c), _ in self.windows.items() for s in (*p, *c.scalars))]:
             if missing := columns(x) - known - {c.name for _, c in self.srfs}:
                 raise InvalidSql(
                     f'column "{sorted(missing)[0]}" must appear in the GROUP BY clause or be used in an '

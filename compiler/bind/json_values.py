@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from compiler.bind.coerce import coerce, padded
+from compiler.bind.coerce import coerce, no_function, padded
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast
@@ -90,7 +90,17 @@ def value(e: Scalar, target: Type) -> Scalar:
 
 def to_json(target: Type, args: list[Scalar]) -> Scalar:
     (x,) = args
+    if x.type.name == "unknown":
+        raise InvalidSql(
+            "could not determine polymorphic type because input has type unknown", code="datatype_mismatch"
+        )
     return from_shown(value(x, target), target)
+
+
+def array_to_json(target: Type, args: list[Scalar]) -> Scalar:
+    if args[0].type.name not in ("array", "unknown"):
+        raise no_function("array_to_json", args)
+    return to_json(target, args)
 
 
 def build_array(target: Type, args: list[Scalar]) -> Scalar:

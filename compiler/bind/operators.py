@@ -6,7 +6,7 @@ from compiler.bind.coerce import coerce, untyped_number, without_blanks
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
-from compiler.ir.types import BOOL, DATE, FLOAT8, INT4, INTERVAL, JSONB, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, Type
+from compiler.ir.types import BOOL, BYTEA, DATE, FLOAT8, INT4, INTERVAL, JSONB, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, Type
 
 
 def meet(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
@@ -34,9 +34,7 @@ def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
     ok = (types.is_number(x) and types.is_number(y)) or (types.is_string(x) and types.is_string(y)) or x.name == y.name
     ok = ok or (x.name in types.TEMPORALS and y.name in types.TEMPORALS)
     if not ok:
-        raise InvalidSql(
-            f"operator does not exist: {x} {op} {y}", code="undefined_operator", hint="You might need a cast."
-        )
+        raise no_operator(x, op, y)
     if x.name == "json" or (x.name == "array" and y.name != "array"):
         raise InvalidSql(f"operator does not exist: {x} {op} {y}", code="undefined_operator")
     if x.name == "jsonb":
@@ -191,9 +189,7 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
         return minus(a, b)
     result = TEMPORAL.get((op, _family(a.type), _family(b.type)))
     if result is None:
-        raise InvalidSql(
-            f"operator does not exist: {a.type} {op} {b.type}", code="undefined_operator", hint="You might need a cast."
-        )
+        raise no_operator(a.type, op, b.type)
     return _temporal(op, a, b, result)
 
 
@@ -231,19 +227,21 @@ def _temporal(op: str, a: Scalar, b: Scalar, t: Type) -> Scalar:
     return Call(op, (a, b), t)
 
 
+def no_operator(x: Type, op: str, y: Type) -> InvalidSql:
+    return InvalidSql(
+        f"operator does not exist: {x} {op} {y}", code="undefined_operator", hint="You might need a cast."
+    )
+
+
 def concat(a: Scalar, b: Scalar) -> Scalar:
-    if a.type.name == "array" or b.type.name == "array":
-        if a.type.name == "array" and b.type.name in ("array", "unknown"):
-            return Call("array_cat", (a, cast(b, a.type)), a.type)
-        if a.type.name == "unknown":
-            return Call("array_cat", (cast(a, b.type), b), b.type)
-        if a.type.name == "array":
-            return Call("array_append", (a, b), a.type)
-        return Call("array_prepend", (a, b), b.type)
-    if a.type.name == "jsonb" and b.type.name in ("jsonb", "unknown"):
-        return Call("json_concat", (a, cast(b, JSONB)), JSONB)
-    if a.type.name == "bytea":
-        return Call("||", (a, cast(b, a.type)), a.type)
+    """a || b, of no arrays; raises InvalidSql where neither is text."""
+    names = {a.type.name, b.type.name}
+    if names in ({"jsonb"}, {"jsonb", "unknown"}):
+        return Call("json_concat", (cast(a, JSONB), cast(b, JSONB)), JSONB)
+    if names in ({"bytea"}, {"bytea", "unknown"}):
+        return Call("||", (cast(a, BYTEA), cast(b, BYTEA)), BYTEA)
+    if not names & {"text", "varchar", "bpchar", "blanks", "name", "unknown", "opaque"}:
+        raise no_operator(a.type, "||", b.type)
     return Call("||", (cast(a, TEXT), cast(b, TEXT)), TEXT)
 
 

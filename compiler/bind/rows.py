@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from compiler.bind.clause import Binding, Clause
-from compiler.bind.functions.times import overlaps as overlapping
+from compiler.bind.functions import bind_function
 from compiler.bind.operators import compare
 from compiler.errors import InvalidSql
 from compiler.ir.relation import Project
@@ -69,8 +69,7 @@ def overlaps(x: Binding, e: Any, c: Clause) -> Scalar:
     ends = [*(items(e.this) or []), *(items(e.expression) or [])]
     if len(ends) != 4:
         raise InvalidSql("wrong number of parameters of OVERLAPS", code="syntax_error")
-    a, b, d, f = (x.bind(p, c) for p in ends)
-    return overlapping(a, b, d, f)
+    return bind_function("overlaps", [x.bind(p, c) for p in ends])
 
 
 METHODS: dict[type, Callable[..., Scalar]] = {exp.Overlaps: overlaps}

@@ -63,7 +63,7 @@ class _Select(Grouping):
         every = [*exprs, *orders, *on, *([keep] if keep is not None else [])]
         every = [self.averages_as_quotients(x) for x in every]
         group = e.args.get("group")
-        if group is not None or self.aggs or keep is not None:
+        if group is not None or self.aggs or self.grouping_calls or keep is not None:
             rel, every = self.aggregate(rel, group, items, every)
         elif not order and not on and not self.windows and not self.srfs and e.args.get("distinct") is None:
             order = [replace(o, expr=_label_of(o.expr)) for o in self.scope.order]

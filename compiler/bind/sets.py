@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from compiler.bind.coerce import coerce
-from compiler.bind.functions import bind_function
+from compiler.bind.coerce import coerce, unsupported
+from compiler.bind.functions import bind_function, check_call
 from compiler.bind.functions.regexes import every_match
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
@@ -76,7 +76,9 @@ def _plain(fn: str, args: tuple[Scalar, ...], columns: Out) -> SetFunction:
 
 
 def set_function(name: str, args: list[Scalar], declared: Out | None = None) -> SetFunction:
-    """`declared` are the columns of a column definition list; raises UnsupportedSql."""
+    """`declared` are the columns of a column definition list; raises InvalidSql and UnsupportedSql."""
+    if name != "unnest":  # of several arrays it is a form of FROM
+        check_call(name, args)
     if name == "generate_series":
         return _series(args)
     if name == "unnest":
@@ -90,6 +92,8 @@ def set_function(name: str, args: list[Scalar], declared: Out | None = None) -> 
         parts = bind_function("string_to_array" if name == "string_to_table" else "regexp_split_to_array", args)
         return _plain("unnest", (parts,), [(name, TEXT)])
     if name == "generate_subscripts":
+        if len(args) > 2:
+            raise unsupported("generate_subscripts in reverse")
         return _plain("series", (Lit(1, INT4), bind_function("array_length", args), Lit(1, INT4)), [(name, INT4)])
     if name in ("jsonb_object_keys", "json_object_keys"):
         return _plain("json_keys", (coerce(args[0], JSONB),), [(name, TEXT)])
@@ -168,7 +172,7 @@ def _records(x: Scalar, declared: Out, one: bool) -> SetFunction:
 
 
 def _series(args: list[Scalar]) -> SetFunction:
-    start = args[0]
+    start = next((a for a in args[:2] if a.type.name != "unknown"), args[0])
     if any(types.is_numeric(a.type) for a in args) and all(types.is_exact(a.type) for a in args):
         return _numeric_series(args)
     if any(types.is_float(a.type) for a in args):

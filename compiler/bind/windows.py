@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from compiler.bind.aggregates import Bind, bind_aggregate, call_of, orders
 from compiler.bind.coerce import coerce, normal, unify
+from compiler.bind.functions import check_call
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.functions.aggregates import AGGREGATES
 from compiler.ir import types
@@ -84,6 +85,7 @@ def bind_window(
 
 
 def _window_only(name: str, args: list[Scalar], order: tuple[Order, ...]) -> WindowCall:
+    check_call(name, args)
     if name in RANKING:
         t = FLOAT8 if name in ("percent_rank", "cume_dist") else INT4 if name == "ntile" else INT8
         if any(columns(a) for a in args):
@@ -93,8 +95,6 @@ def _window_only(name: str, args: list[Scalar], order: tuple[Order, ...]) -> Win
                 detail="Postgres takes it from the first row of each partition.",
             )
         return WindowCall(name, tuple(coerce(a, types.INT4) for a in args), t, order)
-    if not args:
-        raise InvalidSql(f"function {name}() does not exist", code="undefined_function")
     x = coerce(args[0], TEXT)
     rest = [coerce(a, types.INT4) if i == 0 else a for i, a in enumerate(args[1:])]
     if name in ("lag", "lead") and len(rest) == 2:

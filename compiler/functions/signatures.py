@@ -17,6 +17,9 @@ from compiler.ir.types import Type
 ANY = frozenset(("any", "anyelement", "anycompatible", "record"))
 NOT_ARRAYS = frozenset(("anynonarray", "anycompatiblenonarray"))
 ARRAYS = frozenset(("anyarray", "anycompatiblearray"))
+EQUAL = frozenset(("anyelement", "anyarray", "anynonarray"))  # of one call these stand for one type
+COMMON = frozenset(("anycompatible", "anycompatiblearray", "anycompatiblenonarray"))  # and these for one with casts
+ADAPTING = frozenset(("unknown", "opaque", "record"))
 CATALOG = {"blanks": "bpchar"}  # names of types of ours that the catalog has another one for
 
 
@@ -55,13 +58,18 @@ class Signature:
             wanted = (*wanted[:-1], *[spread] * (len(given) - len(wanted) + 1))
         if not len(wanted) - self.defaults <= len(given) <= len(wanted):
             return False
-        return all(coerces(t, w) for t, w in zip(given, wanted, strict=False))
+        pairs = list(zip(given, wanted, strict=False))
+        return all(coerces(t, w) for t, w in pairs) and agree(pairs)
 
 
-def found(name: str, given: list[Type]) -> bool | None:
-    """Whether a function of this name takes arguments of these types; None where nothing is known of the name."""
+def found(name: str, given: list[Type], within: bool = False) -> bool | None:
+    """Whether a function of this name takes arguments of these types; None where nothing is known of the name.
+
+    `within`: it is called with WITHIN GROUP, whose columns are the last of the arguments."""
     candidates = signatures().get(name)
-    return None if candidates is None else any(s.routine is Routine.ORDERED or s.takes(given) for s in candidates)
+    if candidates is None:
+        return None
+    return any((s.routine is Routine.ORDERED) == within and s.takes(given) for s in candidates)
 
 
 def resolved(name: str, given: list[Type]) -> Signature | None:
@@ -85,9 +93,39 @@ def volatile(name: str) -> bool:
     return name in OF_A_SESSION or name in NEWER or bool(rows) and all(s.volatility == "volatile" for s in rows)
 
 
+def agree(pairs: list[tuple[Type, str]]) -> bool:
+    """Whether polymorphic arguments stand for one type: anyelement and its kin for the same, which one of them has to
+    tell, anycompatible and its kin for one that all are cast to."""
+    equal, common = ([element(t, w) for t, w in pairs if w in of] for of in (EQUAL, COMMON))
+    if equal and all(t.name == "unknown" for t, w in pairs if w in EQUAL):
+        return False
+    return len({named(t) for t in equal if t is not None}) <= 1 and meets([t for t in common if t is not None])
+
+
+def element(given: Type, wanted: str) -> Type | None:
+    """What a polymorphic argument stands for; None where it adapts to the others."""
+    t = given.element if given.name == "array" and wanted in ARRAYS else given
+    return None if t is None or t.name in ADAPTING else t
+
+
+def meets(given: list[Type]) -> bool:
+    """Whether one of the types is what all others are cast to."""
+    names = {named(t) for t in given}
+    if {"time", "interval"} <= names:  # a cast from one kind of types to another
+        return False
+    return not names or any(all(named(t) == w or coerces(t, w) for t in given) for w in names)
+
+
+def named(t: Type) -> str:
+    """A type's name in the catalog; an enum's are its labels."""
+    if t.name == "array":
+        return f"_{named(t.element)}" if t.element is not None else "_"
+    return repr(t.labels) if t.name == "enum" else CATALOG.get(t.name, t.name)
+
+
 def coerces(given: Type, wanted: str) -> bool:
     """Whether Postgres makes a value of one type an argument of another without being asked to."""
-    if given.name in ("unknown", "opaque", "record") or wanted in ANY:
+    if given.name in ADAPTING or wanted in ANY:
         return True
     if given.name == "array":
         if wanted in ARRAYS:

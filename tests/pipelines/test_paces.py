@@ -43,6 +43,7 @@ VIEWS = {
     "ORDER BY most DESC LIMIT 3",
     "ranked": "SELECT id, rank() OVER (PARTITION BY g ORDER BY x DESC) AS r FROM t",
     "keyless": "SELECT w.g, count(*) AS n, sum(z) AS s FROM w LEFT JOIN u ON u.g = w.g GROUP BY w.g",
+    "met_by": "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM w WHERE w.g = t.id)",
     "absent": "SELECT g FROM w WHERE NOT EXISTS (SELECT 1 FROM t WHERE t.g = w.g) EXCEPT ALL SELECT g FROM u",
 }
 COMMITS = (

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from compiler.bind.coerce import coerce, unsupported
+from compiler.bind.coerce import coerce, no_function, unsupported
 from compiler.bind.functions import arrays, jsons, numbers, regexes, texts, times
 from compiler.bind.functions.rules import Rule, plain, variadic
 from compiler.bind.operators import compare
-from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.errors import UnsupportedSql
 from compiler.functions.signatures import found, signatures, volatile
 from compiler.ir.scalar import Call, Scalar, case, cast, equal, null
 from compiler.ir.types import BLANKS, BOOL, INT4, TEXT
@@ -61,7 +61,8 @@ RULES: dict[str, Rule] = {
 
 
 def bind_function(name: str, args: list[Scalar]) -> Scalar:
-    """The canonical call of a Postgres function; raises UnsupportedSql for one that is not known or is volatile.
+    """The canonical call of a Postgres function; raises InvalidSql where there is none of these arguments, and
+    UnsupportedSql for one that is not known or is volatile.
 
     A bpchar is cast to text for most, which takes the blanks at its end; `SEE_BLANKS` take it as it is.
     """
@@ -75,21 +76,12 @@ def bind_function(name: str, args: list[Scalar]) -> Scalar:
     rule = RULES.get(name) or (partial(plain, name) if name in signatures() else None)
     if rule is None:
         raise unsupported(name)
-    kinds = [a.type for a in args]
-    try:
-        return rule(args if name in SEE_BLANKS else [cast(a, TEXT) if a.type == BLANKS else a for a in args])
-    except (IndexError, TypeError, ValueError) as e:
-        shown = f"{name}({', '.join(map(str, kinds))})"
-        if found(name, kinds):  # there is one, which the rule of the name does not know
-            raise unsupported(shown) from e
-        raise InvalidSql(f"function {shown} does not exist", code="undefined_function") from e
+    check_call(name, args)
+    return rule(args if name in SEE_BLANKS else [cast(a, TEXT) if a.type == BLANKS else a for a in args])
 
 
-def check_call(name: str, args: list[Scalar]) -> None:
-    """Raises InvalidSql where Postgres has functions of this name, and none that takes these arguments."""
-    if found(name, [a.type for a in args]) is False:
-        raise InvalidSql(
-            f"function {name}({', '.join(str(a.type) for a in args)}) does not exist",
-            code="undefined_function",
-            hint="No function of this name takes arguments of these types. You might need a cast.",
-        )
+def check_call(name: str, args: list[Scalar], within: bool = False) -> None:
+    """Raises InvalidSql where Postgres has functions of this name, and none that takes these arguments, of which the
+    last are those of WITHIN GROUP."""
+    if found(name, [a.type for a in args], within) is False:
+        raise no_function(name, args)

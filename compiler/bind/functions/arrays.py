@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from compiler.bind.coerce import coerce, constant_int, without_blanks
+from compiler.bind.coerce import coerce, constant_int, unsupported, without_blanks
 from compiler.bind.functions.rules import Rule
-from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.bind.operators import no_operator
+from compiler.errors import UnsupportedSql
+from compiler.functions.signatures import found
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, is_null
-from compiler.ir.types import BOOL, INT4, TEXT
+from compiler.ir.types import BOOL, INT4, TEXT, Type
 
 
 def _dimension(fn: str) -> Rule:
@@ -35,11 +37,9 @@ def _element(fn: str) -> Rule:
     """Of the arguments one is the array; the others are of the type of its elements."""
 
     def rule(args: list[Scalar]) -> Scalar:
-        a = next((x for x in args if x.type.name == "array"), None)
-        if a is None:
-            raise InvalidSql(
-                f"function {fn}({', '.join(str(x.type) for x in args)}) does not exist", code="undefined_function"
-            )
+        at = 1 if fn == "array_prepend" else 0
+        args = alike(fn, args, at) if fn not in ("array_position", "array_positions") else args
+        a = args[at] = coerce(args[at], types.array(elements(args, at)))
         if a.type == types.array(types.BLANKS) and fn in ("array_remove", "array_replace"):
             raise UnsupportedSql(
                 f"{fn}() over chars of several lengths is not supported",
@@ -55,18 +55,51 @@ def _element(fn: str) -> Rule:
     return rule
 
 
+def elements(args: list[Scalar], *arrays: int) -> Type:
+    """The type that elements of arrays, at these places, and the arguments beside them have in common."""
+    known = [a.type if i not in arrays else a.type.element for i, a in enumerate(args)]
+    return types.common([t for t in known if t is not None and t.name != "unknown"]) or TEXT
+
+
+def alike(what: str, args: list[Scalar], *arrays: int) -> list[Scalar]:
+    """The arguments with elements of one type; raises UnsupportedSql where each number keeps digits of its own."""
+    if not any(args[i].type.name == "array" for i in arrays):
+        return args
+    own = [a.type.element for i, a in enumerate(args) if i in arrays and a.type.element is not None]
+    t = elements(args, *arrays)
+    if types.is_string(t) or all(x == t for x in own):
+        return args
+    if not types.is_numeric(t):
+        return [cast(a, types.array(t) if i in arrays else t) for i, a in enumerate(args)]
+    if any(not types.is_numeric(x) or types.digits(x)[1] < types.digits(t)[1] for x in own):
+        raise unsupported(f"{what} of {' and '.join(str(a.type) for a in args)}", "Cast one to the type of the other.")
+    return args
+
+
 def _position(args: list[Scalar]) -> Scalar:
     """With a third argument, from that place on."""
     if len(args) < 3:
         return _element("array_position")(args)
     start = coerce(args[2], INT4)
-    place = _element("array_position")([slice_of(args[0], start, None), args[1]])
+    a = coerce(args[0], types.array(elements(args[:2], 0)))
+    place = _element("array_position")([slice_of(a, start, None), args[1]])
     return Call("-", (Call("+", (place, start), INT4), Lit(1, INT4)), INT4)
 
 
 def _cat(args: list[Scalar]) -> Scalar:
-    t = next((a.type for a in args if a.type.name == "array"), args[0].type)
+    args = alike("array_cat", args, 0, 1)
+    t = next((a.type for a in args if a.type.name == "array"), types.array(TEXT))
     return Call("array_cat", tuple(cast(a, t) for a in args), t)
+
+
+def concat(a: Scalar, b: Scalar) -> Scalar:
+    """a || b, of which one is an array; raises InvalidSql where there is no such operator."""
+    kinds = {a.type.name, b.type.name}
+    one = kinds in ({"array"}, {"array", "unknown"})
+    name = "array_cat" if one else "array_append" if a.type.name == "array" else "array_prepend"
+    if not found(name, [a.type, b.type]):
+        raise no_operator(a.type, "||", b.type)
+    return RULES[name]([a, b])
 
 
 def slice_of(a: Scalar, low: Scalar | None, high: Scalar | None) -> Scalar:
@@ -77,7 +110,7 @@ def slice_of(a: Scalar, low: Scalar | None, high: Scalar | None) -> Scalar:
 
 
 def _trim(args: list[Scalar]) -> Scalar:
-    rest = Call("-", (Call("cardinality", (args[0],), INT4), args[1]), INT4)
+    rest = Call("-", (Call("cardinality", (args[0],), INT4), coerce(args[1], INT4)), INT4)
     return slice_of(args[0], None, rest)
 
 

@@ -7,12 +7,12 @@ from compiler.bind.coerce import coerce
 from compiler.bind.functions.rules import Rule, fixed
 from compiler.ir import types
 from compiler.ir.scalar import Lit, Scalar, cast
-from compiler.ir.types import INT4, JSON, JSONB, TEXT
+from compiler.ir.types import INT4, JSON, JSONB, TEXT, Type
 
 
-def _path(as_text: bool) -> Rule:
+def _path(kind: Type, as_text: bool) -> Rule:
     def rule(args: list[Scalar]) -> Scalar:
-        x, *keys = args
+        x, keys = coerce(args[0], kind), args[1:]
         for i, k in enumerate(keys):
             last = i == len(keys) - 1
             x = json_edit.step(x, cast(k, TEXT), as_text and last)
@@ -26,12 +26,12 @@ RULES: dict[str, Rule] = {
     "json_array_length": fixed("json_array_length", INT4, types.JSON),
     "jsonb_typeof": fixed("json_typeof", TEXT, JSONB),
     "json_typeof": fixed("json_typeof", TEXT, JSON),
-    "jsonb_extract_path": _path(False),
-    "json_extract_path": _path(False),
-    "jsonb_extract_path_text": _path(True),
-    "json_extract_path_text": _path(True),
-    "jsonb_object_field": _path(False),
-    "jsonb_object_field_text": _path(True),
+    "jsonb_extract_path": _path(JSONB, False),
+    "json_extract_path": _path(JSON, False),
+    "jsonb_extract_path_text": _path(JSONB, True),
+    "json_extract_path_text": _path(JSON, True),
+    "jsonb_object_field": _path(JSONB, False),
+    "jsonb_object_field_text": _path(JSONB, True),
     "jsonb_set": lambda a: json_edit.put(
         coerce(a[0], JSONB),
         a[1],

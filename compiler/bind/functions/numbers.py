@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.bind.coerce import coerce, constant_int, unify, unsupported
+from compiler.bind.coerce import coerce, constant_int, unify, unsupported, untyped_number
 from compiler.bind.functions.rules import Rule, same_number
 from compiler.bind.operators import binary, compare
-from compiler.errors import InvalidSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast
 from compiler.ir.types import FLOAT8, INT4, INT8
@@ -22,13 +21,7 @@ def _round(fn: str) -> Rule:
             if types.is_integer(a.type):
                 return cast(a, FLOAT8)
             return Call(fn, (a,), types.numeric(types.digits(a.type)[0] + 1, 0))
-        a = cast(a, types.as_numeric(a.type)) if types.is_integer(a.type) else a
-        if types.is_float(a.type):
-            raise InvalidSql(
-                f"function {fn}(double precision, integer) does not exist",
-                code="undefined_function",
-                hint=f"Cast the first argument to numeric: {fn}(x::numeric, n).",
-            )
+        a = cast(untyped_number(args[0]), types.as_numeric(a.type)) if not types.is_numeric(a.type) else a
         whole, scale = types.digits(a.type)
         n = constant_int(args[1])
         if n is None:
@@ -100,12 +93,6 @@ def power(args: list[Scalar]) -> Scalar:
 def _log(args: list[Scalar]) -> Scalar:
     if len(args) == 1:
         return _float_or_numeric("log10")(args)
-    if any(types.is_float(a.type) for a in args):
-        raise InvalidSql(
-            "function log(double precision, double precision) does not exist",
-            code="undefined_function",
-            hint="Cast the arguments to numeric.",
-        )
     return cast(Call("logb", tuple(cast(a, FLOAT8) for a in args), FLOAT8), types.numeric(38, 16))
 
 
@@ -164,6 +151,7 @@ def _bucket_of(x: Scalar, bounds: Scalar) -> Scalar:
     """The number of bounds at or below x, of a list written in the view."""
     if not isinstance(bounds, Call) or bounds.fn != "array":
         raise unsupported("width_bucket of an array column")
+    x = coerce(x, bounds.type.element or types.TEXT)
     whens = [(compare(">=", x, b), Lit(i + 1, INT4)) for i, b in reversed(list(enumerate(bounds.args)))]
     return case([(Call("is_null", (x,), types.BOOL), Lit(None, INT4)), *whens], Lit(0, INT4), INT4)
 

@@ -103,7 +103,7 @@ def _count(args: list[Scalar]) -> Scalar:
     if _empty(str(p.value)):
         raise unsupported("regexp_count of a pattern that matches nothing")
     if len(args) > 2:
-        x = Call("substring", (x, args[2]), TEXT)
+        x = Call("substring", (x, coerce(args[2], INT4)), TEXT)
     return Call("regexp_count", (x, p, Lit(flags(args, 3, "regexp_count"), TEXT)), INT4)
 
 

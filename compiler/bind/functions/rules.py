@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from compiler.bind.coerce import coerce, unify
+from compiler.bind.coerce import coerce, unify, unsupported
 from compiler.bind.operators import innermost, label, ordinal
 from compiler.errors import UnsupportedSql
 from compiler.functions.signatures import ANY, ARRAYS, resolved
@@ -28,7 +28,7 @@ def plain(name: str, args: list[Scalar]) -> Scalar:
     """As the catalog's row says: untyped arguments take its types, and the result has its type."""
     s = resolved(name, [a.type for a in args])
     if s is None:
-        raise TypeError(name)
+        raise unsupported(name)
     wanted = [TEXT if t in POLYMORPHIC else Type(t) for t in s.arguments]
     return Call(name, tuple(coerce(a, t) for a, t in zip(args, wanted, strict=False)), Type(s.result))
 

@@ -6,7 +6,7 @@ import re
 
 from compiler.bind.coerce import coerce, constant_text, joined, padded, printed, unsupported
 from compiler.bind.functions.rules import Rule, fixed, text
-from compiler.errors import InvalidSql
+from compiler.bind.operators import binary
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, is_null
 from compiler.ir.types import BOOL, BYTEA, INT4, TEXT, UUID
@@ -15,9 +15,7 @@ from compiler.ir.types import BOOL, BYTEA, INT4, TEXT, UUID
 def _length(args: list[Scalar]) -> Scalar:
     """Characters of text, bytes of bytes; of bytes in an encoding, the characters of their text."""
     if len(args) > 1:
-        if args[0].type.name != "bytea":
-            raise InvalidSql(f"function length({args[0].type}, name) does not exist", code="undefined_function")
-        return Call("length", (_utf8("utf8_text", "length", TEXT)(args),), INT4)
+        return Call("length", (_utf8("utf8_text", "length", TEXT)([coerce(args[0], BYTEA), args[1]]),), INT4)
     fn = "bytes_length" if args[0].type.name == "bytea" else "length"
     return Call(fn, (coerce(args[0], TEXT),), INT4)
 
@@ -29,7 +27,7 @@ def _octets(args: list[Scalar]) -> Scalar:
 
 def _substring(args: list[Scalar]) -> Scalar:
     if args[0].type.name == "bytea":
-        return Call("bytes_substring", tuple(args), BYTEA)
+        return Call("bytes_substring", (args[0], *(coerce(a, INT4) for a in args[1:])), BYTEA)
     return text("substring", TEXT, INT4, INT4)(args)
 
 
@@ -37,6 +35,16 @@ def _strpos(args: list[Scalar]) -> Scalar:
     if any(a.type.name == "bytea" for a in args):
         raise unsupported("position of bytes")
     return fixed("strpos", INT4, TEXT)(args)
+
+
+def _overlay(args: list[Scalar]) -> Scalar:
+    """What stands before the place, the new text, and what stands after its length, or after that of the new text."""
+    if any(a.type.name == "bytea" for a in args):
+        raise unsupported("overlay of bytes")
+    s, new, start, *length = (args[0], cast(args[1], TEXT), *args[2:])
+    after = binary("+", start, length[0] if length else _length([new]))
+    head = _substring([s, Lit(1, INT4), binary("-", start, Lit(1, INT4))])
+    return joined([head, new, _substring([s, after])])
 
 
 def _trim(fn: str) -> Rule:
@@ -147,12 +155,13 @@ RULES: dict[str, Rule] = {
     "substring": _substring,
     "substr": _substring,
     "btrim": _trim("btrim"),
-    "trim": _trim("btrim"),
     "ltrim": _trim("ltrim"),
     "rtrim": _trim("rtrim"),
     "lpad": _pad("lpad"),
     "rpad": _pad("rpad"),
     "strpos": _strpos,
+    "position": lambda a: _strpos([a[1], a[0]]),
+    "overlay": _overlay,
     "split_part": _split_part,
     "concat": lambda a: Call("concat", tuple(map(printed, a)), TEXT),
     "concat_ws": lambda a: Call("concat_ws", tuple(map(printed, a)), TEXT),

@@ -10,9 +10,10 @@ from compiler.bind.functions.to_char import to_char
 from compiler.bind.functions.zones import at_zone
 from compiler.bind.operators import binary, compare
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.functions.signatures import found
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj, is_null, negate
-from compiler.ir.types import BOOL, FLOAT8, INT4, INTERVAL, TEXT, TIMESTAMP, TIMESTAMPTZ
+from compiler.ir.types import BOOL, FLOAT8, INT4, INTERVAL, TEXT, TIMESTAMP, TIMESTAMPTZ, UNKNOWN
 
 UNITS = {
     "years": "year",
@@ -117,10 +118,21 @@ def make_interval(parts: dict[str, Scalar]) -> Scalar:
     """The sum of the parts, each so many of its unit."""
     out: Scalar = Lit("0", INTERVAL)
     for name, n in parts.items():
-        if name not in UNITS:
-            raise InvalidSql(f'function make_interval has no argument "{name}"', code="undefined_function")
-        out = Call("+", (out, Call("*", (Lit(f"1 {UNITS[name]}", INTERVAL), coerce(n, INT4)), INTERVAL)), INTERVAL)
+        n = coerce(n, FLOAT8 if name == "secs" else INT4)
+        out = Call("+", (out, Call("*", (Lit(f"1 {UNITS[name]}", INTERVAL), n), INTERVAL)), INTERVAL)
     return out
+
+
+def interval_named(args: list[Scalar], named: dict[str, Scalar]) -> Scalar:
+    """make_interval with arguments by their names, after those without."""
+    parts = {**dict(zip(UNITS, args, strict=False)), **named}
+    if unknown := sorted(set(parts) - set(UNITS)):
+        raise InvalidSql(f'function make_interval has no argument "{unknown[0]}"', code="undefined_function")
+    kinds = [parts[u].type if u in parts else UNKNOWN for u in UNITS]
+    if len(parts) < len(args) + len(named) or not found("make_interval", kinds):
+        shown = [str(a.type) for a in args] + [f"{n} => {a.type}" for n, a in named.items()]
+        raise InvalidSql(f"function make_interval({', '.join(shown)}) does not exist", code="undefined_function")
+    return make_interval(parts)
 
 
 _make_timestamp = fixed("make_timestamp", TIMESTAMP, *[INT4] * 5, FLOAT8)
@@ -243,6 +255,7 @@ RULES: dict[str, Rule] = {
     "to_char": lambda a: to_char(a[0], coerce(a[1], TEXT)),
     "isfinite": fixed("isfinite", BOOL, TIMESTAMP),
     "timezone": _timezone,
+    "overlaps": lambda a: overlaps(*a),
     "justify_hours": _justify("justify_hours"),
     "justify_days": _justify("justify_days"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from compiler.bind.coerce import coerce
+from compiler.bind.coerce import coerce, unsupported
 from compiler.ir.scalar import Call, Lit, Scalar, cast
 from compiler.ir.types import INTERVAL, TEXT, TIMESTAMP, TIMESTAMPTZ
 
@@ -58,6 +58,8 @@ ABBREVIATIONS = {
 def at_zone(x: Scalar, zone: Scalar) -> Scalar:
     """x AT TIME ZONE zone; a zone given as an offset is one with the sign turned, as POSIX has it."""
     x = coerce(x, TIMESTAMPTZ)
+    if x.type.name == "time":
+        raise unsupported("AT TIME ZONE of a time of day")
     if x.type.name == "date":
         x = cast(x, TIMESTAMPTZ)
     t = TIMESTAMPTZ if x.type.name == "timestamp" else TIMESTAMP
