@@ -17,7 +17,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from benchmarks import large, partial
+from benchmarks import large, paces, partial
 
 PACKAGES = ("duckdb", "pyarrow", "numpy", "psycopg", "sqlglot", "pyspark", "delta-spark", "deltalake")
 ENGINES = {
@@ -53,6 +53,7 @@ def write(results: Path, docs: Path) -> list[Path]:
     parts += [_latency(kept["latency"])] if "latency" in kept else []
     parts += [large.page(kept["large"])] if "large" in kept else []
     parts += [partial.page(kept["partial"])] if "partial" in kept else []
+    parts += [paces.page(kept["paces"])] if "paces" in kept else []
     text = "\n".join(line for part in parts for line in part).rstrip() + "\n"
     (docs / "bench.md").write_text(text, encoding="utf-8")
     return [docs / "bench.md", *([docs / "bench.png"] if refreshes else [])]
