@@ -201,21 +201,27 @@ def _due(now: float, before: float, pace: int) -> bool:
     return int(now * pace + 1e-9) > int(max(before, 0.0) * pace + 1e-9)
 
 
-def run(scale: float, work: Path, say: Callable[[str], None]) -> dict[str, Any]:
-    """Of each query and share: seconds beyond a single batch's and at the end, with paces and with one pace."""
+def run(scale: float, some: list[str], shares: list[float], work: Path, say: Callable[[str], None]) -> dict[str, Any]:
+    """Of each query, or of `some`, and each share: seconds beyond a batch's and at the end, with paces and with one."""
     data = generate(work, scale, EVERY)
     schema = catalog()
     stream = Stream(data, {n: schema.tables["public", n] for n in EVERY})
     arriving = {f"public.{n}": stream.rows(n) for n in EVERY if n not in THERE}
     cells = []
-    for name, sql in queries().items():
+    for name, sql in {q: text for q, text in queries().items() if not some or q in some}.items():
         plan = compile_view(name, parse_query(sql), schema, lag=Lag(3600.0))
-        cells += _query(plan, sql, stream, arriving, work, say)
+        cells += _query(plan, sql, stream, arriving, shares, work, say)
     return {"scale": scale, "cells": cells}
 
 
 def _query(
-    plan: ViewPlan, sql: str, stream: Stream, arriving: Mapping[str, Amounts], work: Path, say: Callable[[str], None]
+    plan: ViewPlan,
+    sql: str,
+    stream: Stream,
+    arriving: Mapping[str, Amounts],
+    shares: list[float],
+    work: Path,
+    say: Callable[[str], None],
 ) -> list[dict[str, Any]]:
     seen = {n.name for n in walk(plan.top) if isinstance(n, State)}
     inner = frozenset(p for p in paths(plan.states) if p.state not in seen)
@@ -235,7 +241,7 @@ def _query(
     batch, alone, _ = played(Pace(1, dict.fromkeys(inner, 1)))
     view = View(corrected(costs(plan.states, size, arriving), [*alone, *measured]), inner, rows)
     out = []
-    for share in SHARES:
+    for share in shares:
         bound = share * batch.final
         began = time.perf_counter()
         chosen = choose(view, bound)
