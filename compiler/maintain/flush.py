@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from compiler.delta.keyed import negative
 from compiler.delta.rules import Deltas
 from compiler.errors import CompilerBug
-from compiler.ir.relation import Net, Project, Relation, Scan, State, Union, transform
+from compiler.ir.relation import Net, Project, Relation, Scan, State, Temp, Union, transform
 from compiler.ir.scalar import Lit, Scalar
 from compiler.maintain.change import Append, Clear
 from compiler.maintain.differentiate import Differentiation, pruned
 from compiler.maintain.kept import Accumulated, Bag, Kept, Log, Recomputed, Waiting
-from compiler.maintain.program import Program
+from compiler.maintain.program import Program, Step
 
 
 def flush(states: Iterable[Kept], name: str, sources: frozenset[str]) -> Program:
@@ -49,6 +49,9 @@ class _Flush(Differentiation):
     def of(self, s: Accumulated | Recomputed | Bag, readers: list[Waiting]) -> Program:
         self.states[s.name] = s
         self.out.waiting = {w.source: standing_for(w) for w in s.waits if w.scan is not None}
+        for w in s.waits:
+            if w.scan is None:
+                self.out.steps.append(Step(self.waits(w).name, Net(w.log.read()), True, "what waits", s.name))
         deltas, taken = Deltas(self.taken), [w.log for w in s.waits if w.source in self.taken]
         self.out.takes = tuple(log.name for log in taken)
         # changes are made from the last to the first
@@ -76,12 +79,16 @@ class _Flush(Differentiation):
         return super().resolve(transform(r, one))
 
     def input_at(self, n: State) -> Relation:
-        log, now = self.inputs[n.name].log, replace(n, at="before")
+        waits, now = self.waits(self.inputs[n.name]), replace(n, at="before")
         if n.at == "delta":
-            return Net(log.read())
+            return waits
         if n.at == "after" and n.name in self.taken:
             return now
-        return Union((now, negative(log.read())))
+        return Union((now, negative(waits)))
+
+    def waits(self, w: Waiting) -> Temp:
+        """What waits of a state, added up."""
+        return Temp(f"waits_{w.log.name}", w.log.schema, True)
 
 
 def standing_for(w: Waiting) -> Project:

@@ -44,6 +44,8 @@ VIEWS = {
     "ranked": "SELECT id, rank() OVER (PARTITION BY g ORDER BY x DESC) AS r FROM t",
     "keyless": "SELECT w.g, count(*) AS n, sum(z) AS s FROM w LEFT JOIN u ON u.g = w.g GROUP BY w.g",
     "met_by": "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM w WHERE w.g = t.id)",
+    "tri": "SELECT k.id, (WITH RECURSIVE f(n, s) AS (SELECT 1, 0 UNION ALL SELECT n + 1, s + n FROM f WHERE n <= k.g) "
+    "SELECT max(s) FROM f) AS tri FROM t k",
     "absent": "SELECT g FROM w WHERE NOT EXISTS (SELECT 1 FROM t WHERE t.g = w.g) EXCEPT ALL SELECT g FROM u",
 }
 COMMITS = (
