@@ -149,7 +149,8 @@ class Differentiation:
     def wait(self, s: Accumulated | Recomputed | Bag, moved: frozenset[str]) -> None:
         """What the batch changes in the tables that a state reads, for later."""
         for w in s.waits:
-            if w.source in moved:
+            whole = w.scan is not None and not w.scan.key  # what waits is told from what was by all columns
+            if w.source in (self.changed if whole else moved):
                 self.out.changes.append(Append(w.log, arriving(w), f"Δ{w.source.split('.')[-1]}, to be taken later"))
 
     def moved(self, s: Kept) -> frozenset[str]:
