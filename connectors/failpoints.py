@@ -109,6 +109,8 @@ class Failpoints:
         self.lock = threading.Lock()
 
     def reach(self, name: str) -> None:
+        """Does what was asked for here, at its time: kills, raises FailpointReached, or waits 60 s. ValueError for
+        no such name."""
         if name not in NAMES:
             raise ValueError(f"no failpoint is named {name}")
         if name not in self.wanted:

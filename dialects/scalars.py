@@ -54,6 +54,7 @@ class Scalars:
     # -- literals
 
     def literal(self, e: Lit) -> exp.Expr:
+        """A constant, with its type where its spelling alone does not say it."""
         v, t = e.value, e.type
         if v is None:
             return exp.Null() if t.name == "unknown" else self.dialect.cast(exp.Null(), t)
@@ -82,6 +83,7 @@ class Scalars:
     # -- calls
 
     def call(self, e: Call, args: list[exp.Expr]) -> exp.Expr:
+        """A function by the dialect's own spelling, else by SQL's. UnsupportedSql where it has none."""
         for key in (f"{e.fn}:{e.args[0].type.name}" if e.args else e.fn, e.fn):
             fn = self.dialect.functions.get(key)
             if fn is not None:

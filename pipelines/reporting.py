@@ -24,6 +24,7 @@ class Reporting(click.Group):
     """Turns errors a user can cause into message, detail and hint, and an exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command. What a user can cause is told on stderr, and ends with its exit code."""
         try:
             return super().invoke(ctx)
         except TidemarkError as e:

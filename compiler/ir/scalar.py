@@ -83,6 +83,7 @@ def call(fn: str, t: Type, *args: Scalar) -> Call:
 
 
 def cast(e: Scalar, t: Type) -> Scalar:
+    """`e` as type `t`; an untyped literal is read as one, which raises InvalidSql where it cannot be."""
     if e.type == t:
         return e
     if isinstance(e, Lit) and e.value is None:

@@ -20,6 +20,7 @@ ONCE = SIGNED | EXTREMA | {"bool_and", "bool_or", "any_value"}  # of rows that a
 
 
 def lower_aggregate(lowering: Lowering, r: Aggregate, positive: bool) -> Frame:
+    """A SELECT with GROUP BY; weights of the input go into the aggregates, and no weight comes out."""
     fns = {a.fn for _, a in r.aggs}
     distinct = any(a.distinct for _, a in r.aggs)
     safe = fns <= SIGNED and not distinct
@@ -44,6 +45,7 @@ def has_rows(lowering: Lowering, r: Aggregate, f: Frame) -> exp.Expr:
 
 
 def aggregated(lowering: Lowering, a: Agg, f: Frame) -> exp.Expr:
+    """The call of an aggregate over a frame, with its weights, filter and order."""
     keep = lowering.scalars.predicate(a.filter, f.cols) if a.filter is not None else None
     args = [lowering.scalars.emit(x, f.cols) for x in a.args]
     if a.fn in ADDED:
@@ -61,6 +63,7 @@ def aggregated(lowering: Lowering, a: Agg, f: Frame) -> exp.Expr:
 
 
 def accumulator(lowering: Lowering, a: Agg, args: list[exp.Expr], keep: exp.Expr | None, f: Frame) -> exp.Expr:
+    """COUNT or SUM over a frame: each row counts as often as its weight says."""
     w = lowering.weight(f)
     if a.fn == "count" and not args and not f.weights:
         out: exp.Expr = exp.Count(this=exp.Distinct(expressions=args) if a.distinct else exp.Star())

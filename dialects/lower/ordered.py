@@ -23,6 +23,7 @@ from dialects.lower.relations import sort_keys
 
 
 def lower_window(lowering: Lowering, r: Window, positive: bool) -> Frame:
+    """A SELECT with window calls; those that the dialect has no frames for are lowered as joins."""
     r = replace(
         r, calls=tuple((n, widened(c if lowering.dialect.window_filters else unfiltered(c))) for n, c in r.calls)
     )
@@ -47,6 +48,7 @@ def lower_window(lowering: Lowering, r: Window, positive: bool) -> Frame:
 
 
 def window_call(lowering: Lowering, r: Window, c: WindowCall, f: Frame) -> exp.Expr:
+    """A call with its OVER; orders by row end with all columns, so that no ties are left."""
     args = [lowering.scalars.emit(x, f.cols) for x in c.args]
     order, apart = c.order, list[exp.Expr]()
     by_row = c.fn in ("row_number", "ntile", "lag", "lead", "first_value") and (c.frame is None or c.frame[0] == "rows")
@@ -84,6 +86,7 @@ def distinguishing(lowering: Lowering, c: Col, f: Frame) -> list[exp.Expr]:
 
 
 def frame_spec(lowering: Lowering, c: WindowCall, f: Frame) -> exp.Expr | None:
+    """The frame of a window call; None where none is said."""
     if c.frame is None:
         return None
     unit, start, end, exclude = c.frame
@@ -122,6 +125,7 @@ def all_rows(lowering: Lowering, f: Frame, r: Relation) -> Frame:
 
 
 def lower_topk(lowering: Lowering, r: TopK, positive: bool) -> Frame:
+    """ORDER BY with LIMIT and OFFSET where the dialect can, else a filter on the row's number or rank."""
     f = lowering.expanded(lowering.frame(r.input, True), r.input)
     full, apart = in_full(lowering, r.order, r, f)
     order = ordered_by(lowering, r.order, f.cols) if r.with_ties else [*ordered_by(lowering, full, f.cols), *apart]

@@ -58,6 +58,7 @@ def lower_recur(lowering: Lowering, r: Recur, positive: bool) -> Frame:
 
 
 def lower_values(lowering: Lowering, r: Values, positive: bool) -> Frame:
+    """Constants: no row is an empty frame, one row is inlined, more are a UNION ALL."""
     if not r.rows:
         nothing: dict[str, exp.Expr] = {c.name: lowering.dialect.cast(exp.Null(), c.type) for c in r.schema}
         return Frame(None, nothing, [], [], [exp.false()])
@@ -184,6 +185,7 @@ def lower_semi(lowering: Lowering, r: Semi, positive: bool) -> Frame:
 
 
 def lower_union(lowering: Lowering, r: Union, positive: bool) -> Frame:
+    """A UNION ALL of the parts that may have rows, with weights where any part has them."""
     parts = [(p, lowering.frame(p, positive)) for p in r.parts if not is_empty(p)]
     if not parts:
         return lower_values(lowering, Values(r.schema, ()), positive)
@@ -203,6 +205,7 @@ def lower_union(lowering: Lowering, r: Union, positive: bool) -> Frame:
 
 
 def lower_keys(lowering: Lowering, r: Keys, positive: bool) -> Frame:
+    """The distinct values of the keys; for a type with forms, one form of equal values."""
     f = lowering.frame(r.input, False)
     forms = any(lowering.dialect.sort_key(e.type) is not None for _, e in r.exprs)
     items: list[exp.Expr] = [exp.Alias(this=key_value(lowering, e, f.cols), alias=ident(n)) for n, e in r.exprs]

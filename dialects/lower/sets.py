@@ -17,6 +17,8 @@ from dialects.lower.trees import all_of, label_of
 
 
 def lower_unnest(lowering: Lowering, r: Unnest, positive: bool) -> Frame:
+    """A lateral join with the rows that a set-returning function gives; for an outer one, also those of the left
+    that it gives none."""
     f, forms = with_forms(lowering, r, lowering.frame(r.input, positive))
     inner = lowering.dialect.template(lowering.dialect.unnest[r.fn], [lowering.scalars.emit(a, f.cols) for a in r.args])
     if forms:

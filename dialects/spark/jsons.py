@@ -19,25 +19,28 @@ def _path(d: Dialect, key: exp.Expr) -> exp.Expr:
     return tree(d, "pg_json_path($1)", key)
 
 
+def _macros(as_text: bool) -> tuple[str, str]:
+    """Those that give the value of a key and of a place in an array: as text, or as JSON."""
+    return ("pg_json_text_at", "pg_json_text_nth") if as_text else ("pg_json_at", "pg_json_nth")
+
+
 def _step(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """A step of a path: a number is a place in an array, and a key of anything else."""
     key = str(e.args[1].value)  # type: ignore[attr-defined]
-    macro = "pg_json_text_at" if bool(e.args[2].value) else "pg_json_at"  # type: ignore[attr-defined]
-    by_key = tree(d, f"{macro}($1, $2)", a[0], _path(d, a[1]))
+    at, nth = _macros(bool(e.args[2].value))  # type: ignore[attr-defined]
+    by_key = tree(d, f"{at}($1, $2)", a[0], _path(d, a[1]))
     if not re.fullmatch(r"-?\d+", key):
         return by_key
-    nth = macro.replace("_at", "_nth")
     return tree(d, f"CASE WHEN pg_json_typeof($1) = 'array' THEN {nth}($1, {int(key)}) ELSE $2 END", a[0], by_key)
 
 
 def _get(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    macro = "pg_json_text_at" if e.fn == "json_text" else "pg_json_at"
+    at, nth = _macros(e.fn == "json_text")
     if not types.is_integer(e.args[1].type):
-        return tree(d, f"{macro}($1, $2)", a[0], _path(d, a[1]))
-    nth = macro.replace("_at", "_nth")
+        return tree(d, f"{at}($1, $2)", a[0], _path(d, a[1]))
     out = tree(d, f"{nth}($1, $2)", *a)
     if e.args[0].type.name == "jsonb":  # a scalar is its own first and last element
-        itself = tree(d, f"{macro}($1, '$')", a[0])
+        itself = tree(d, f"{at}($1, '$')", a[0])
         out = tree(
             d,
             "CASE WHEN pg_json_typeof($1) IN ('array', 'object') THEN $2 WHEN $3 IN (0, -1) THEN $4 END",

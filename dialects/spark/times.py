@@ -95,16 +95,23 @@ def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 SINGULAR = {"microseconds": "microsecond", "milliseconds": "millisecond"}
-_OF_TIME = {
-    "hour": "$1 DIV 3600000000",
-    "minute": "$1 DIV 60000000 % 60",
-    "second": "$1 % 60000000 * CAST(0.000001 AS DECIMAL(6,6))",
-    "epoch": "$1 * CAST(0.000001 AS DECIMAL(6,6))",
-    "milliseconds": "$1 % 60000000 * CAST(0.001 AS DECIMAL(3,3))",
-    "microseconds": "$1 % 60000000",
-}
+
+
+def _of_micros(micros: str) -> dict[str, str]:
+    """What EXTRACT gives of a time of day or an interval, by fields, from its microseconds."""
+    return {
+        "hour": f"{micros} DIV 3600000000",
+        "minute": f"{micros} DIV 60000000 % 60",
+        "second": f"{micros} % 60000000 * CAST(0.000001 AS DECIMAL(6,6))",
+        "epoch": f"{micros} * CAST(0.000001 AS DECIMAL(6,6))",
+        "milliseconds": f"{micros} % 60000000 * CAST(0.001 AS DECIMAL(3,3))",
+        "microseconds": f"{micros} % 60000000",
+    }
+
+
+_OF_TIME = _of_micros("$1")
 _OF_INTERVAL = {
-    **{k: v.replace("$1", "$1['micros']") for k, v in _OF_TIME.items()},
+    **_of_micros("$1['micros']"),
     "day": "$1['days']",
     "month": "$1['months'] % 12",
     "year": "$1['months'] DIV 12",

@@ -259,6 +259,7 @@ def read_time(top: Relation) -> list[str]:
 
 
 def as_text(e: dict[str, Any]) -> str:
+    """What `explain` found, as lines for a terminal. Sizes are in rows and bytes."""
     where = {LOCAL: " (Local: by DuckDB in the driver)", DIST: " (Dist: by the executors)"}
     on = e["engine"] + where.get(e["location"], "")
     lines = [f"view {e['view']}: {e['maintenance']} on {on}, strategy {e['strategy']}"]
@@ -303,6 +304,7 @@ def render(
     kept: dict[str, tuple[int, int]] | None = None,
     paced: dict[str, Any] | None = None,
 ) -> str:
+    """How a compiled view is maintained, as text, json or mermaid; `kept` has rows and bytes of deployed states."""
     assert v.plan is not None
     e = explain(v, kept, paced)
     return (

@@ -119,6 +119,7 @@ def _ask(config: Config, d: Deployment, s: Status, frontiers: dict[str, int]) ->
 
 
 def plain(s: Status) -> str:
+    """The status as lines for a terminal: a view each, what is refused, slot, source. Lags are in bytes and seconds."""
     lines = []
     width = max([len(v.view) for v in s.views] + [4])
     for v in s.views:

@@ -47,6 +47,7 @@ def alike(t: Table) -> TidemarkError:
 
 
 def reason(t: Table) -> TidemarkError | None:
+    """Why a table cannot be mirrored, with a hint; None where it can."""
     name = f"{t.schema}.{t.name}"
     if t.form == "unlogged":
         return TidemarkError(

@@ -90,6 +90,8 @@ class Run:
     ended: TidemarkError | None = None  # why none could be opened after it
 
     def forever(self) -> None:
+        """Keeps views fresh until it is told to stop; raises what else ends it. What it started is stopped in any
+        case."""
         for s in (signal.SIGTERM, signal.SIGINT):
             signal.signal(s, self._asked)
         d = self.warehouse.deployment

@@ -67,6 +67,7 @@ class Workload(threading.Thread):
         self.rows = 0
 
     def run(self) -> None:
+        """Places, pays, changes and deletes orders until it is stopped; `rows` counts what was changed."""
         rng, next_id = random.Random(7), 1_000_000
         with psycopg.connect(self.dsn, autocommit=True) as conn:
             while not self.stopping.is_set():

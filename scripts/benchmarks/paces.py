@@ -107,6 +107,8 @@ class Stream:
         return Amounts(*map(float, row))
 
     def between(self, name: str, since: float, until: float, lsn: int) -> Staged | None:
+        """The changes of a table after `since` up to `until`, of moments from 0 to 1, staged at the LSN; None
+        without any."""
         t = self.tables[name]
         values = ", ".join(f"CASE WHEN present THEN {c.name}::VARCHAR END AS c{i}" for i, c in enumerate(t.columns))
         keys = ", ".join(f"{k}::VARCHAR AS k{i}" for i, k in enumerate(t.key))

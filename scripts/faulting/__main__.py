@@ -19,6 +19,7 @@ MOMENTS = {"duckdb": 300, "local": 300, "mixed": 300, "spark": 60}
 
 
 def arguments() -> argparse.Namespace:
+    """What was asked for; a name that is not known is a usage error."""
     p = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
     p.add_argument(
         "--engine",
@@ -75,6 +76,7 @@ def sweep(b: Bench) -> list[str]:
 
 
 def main() -> int:
+    """Runs the sweep or the soak and prints its table; gives the exit code, 1 where anything failed."""
     a = arguments()
     for s in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(s, signal.default_int_handler)  # as an interrupt: what was started is stopped

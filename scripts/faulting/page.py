@@ -26,6 +26,7 @@ view and every mirror is compared with the source, row by row, by code that shar
 
 
 def write(path: Path, rows: list[Row], options: Options, minutes: float, measured: list[str]) -> None:
+    """Puts the tables of a run, its failures and notes into its section of the page."""
     title = {"duckdb": "DuckDB", "local": "Spark, Local", "mixed": "Spark, large mirrors Dist", "spark": "Spark"}[
         options.engine
     ]

@@ -123,6 +123,7 @@ class OwnServer:
             c.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'.encode())
 
     def start(self) -> None:
+        """Starts the server and waits until it answers; after 60 s, or where it has ended, raises OperationalError."""
         options = [x for k, v in SETTINGS.items() for x in ("-c", f"{k}={v}")]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(

@@ -33,6 +33,7 @@ class Sample:
 
 
 def sample(s: Scene, run: Run, begun: float) -> Sample:
+    """What is used now: seconds since `begun`; MB of memory, WAL, warehouse and source."""
     memory = next(
         (
             int(line.split()[1]) / 1024

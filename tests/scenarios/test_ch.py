@@ -6,20 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import Project
-from tests.scenarios.test_cases import WAYS, views
+from tests.scenarios.playing import WAYS, Play, views
 
 CASE = Path(__file__).parent / "ch"
 
 
 @pytest.mark.parametrize(("engine", "strategy"), WAYS)
-def test_every_query_is_maintained_under_transactions(
-    engine: str, strategy: str, database: str, tmp_path: Path
-) -> None:
-    p = Project.create(tmp_path, database, views(CASE), engine, strategy=strategy)
-    p.play(CASE / "schema.sql")
-    p.play(CASE / "load.sql")
-    p.deploy()
-    told = p.maintenance
-    assert len(told) == 22 and set(told.values()) <= {"incremental", "keyed"}, told
-    p.follow(CASE / "batches")
+@pytest.mark.parametrize("view", views(CASE))
+def test_a_query_is_maintained(view: str, engine: str, strategy: str, played: Play) -> None:
+    played(CASE, engine, strategy).check(view)
+
+
+@pytest.mark.parametrize(("engine", "strategy"), WAYS)
+def test_mirrors_are_the_sources(engine: str, strategy: str, played: Play) -> None:
+    assert played(CASE, engine, strategy).of_mirrors() == []
+
+
+def test_there_are_all_queries() -> None:
+    assert len(views(CASE)) == 22

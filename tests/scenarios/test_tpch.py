@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,16 +11,11 @@ import psycopg
 import pytest
 
 from tests.project import Project
-from tests.scenarios.test_cases import WAYS
+from tests.scenarios.playing import WAYS, Fill, Play, views
 
 CASE = Path(__file__).parent / "tpch"
 TABLES = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
 SCALE = "0.01"
-
-
-def queries() -> dict[str, str]:
-    parts = re.split(r"^-- view: (\w+).*\n", (CASE / "views.sql").read_text(), flags=re.M)[1:]
-    return {name: text.strip().rstrip(";") for name, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 @pytest.fixture(scope="module")
@@ -35,21 +29,30 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def load(dsn: str, data: Path) -> None:
-    with psycopg.connect(dsn) as c, c.cursor() as cur:
-        cur.execute((CASE / "schema.sql").read_text().encode())
-        for t in TABLES:
-            with cur.copy(f"COPY {t} FROM STDIN (FORMAT csv)".encode()) as copy:
-                copy.write((data / f"{t}.csv").read_bytes())
-    with psycopg.connect(dsn, autocommit=True) as c:
-        c.execute("ANALYZE")
+@pytest.fixture(scope="module")
+def fill(data: Path) -> Fill:
+    def from_generator(p: Project, case: Path) -> None:
+        p.play(case / "schema.sql")
+        with psycopg.connect(p.dsn) as c, c.cursor() as cur:
+            for t in TABLES:
+                with cur.copy(f"COPY {t} FROM STDIN (FORMAT csv)".encode()) as copy:
+                    copy.write((data / f"{t}.csv").read_bytes())
+        with psycopg.connect(p.dsn, autocommit=True) as c:
+            c.execute("ANALYZE")
+
+    return from_generator
 
 
 @pytest.mark.parametrize(("engine", "strategy"), WAYS)
-def test_every_query_is_maintained(engine: str, strategy: str, database: str, tmp_path: Path, data: Path) -> None:
-    p = Project.create(tmp_path, database, queries(), engine, strategy=strategy)
-    load(database, data)
-    p.deploy()
-    told = p.maintenance
-    assert len(told) == 22 and set(told.values()) <= {"incremental", "keyed"}, told
-    p.follow(CASE / "batches")
+@pytest.mark.parametrize("view", views(CASE))
+def test_a_query_is_maintained(view: str, engine: str, strategy: str, played: Play) -> None:
+    played(CASE, engine, strategy).check(view)
+
+
+@pytest.mark.parametrize(("engine", "strategy"), WAYS)
+def test_mirrors_are_the_sources(engine: str, strategy: str, played: Play) -> None:
+    assert played(CASE, engine, strategy).of_mirrors() == []
+
+
+def test_there_are_all_queries() -> None:
+    assert len(views(CASE)) == 22

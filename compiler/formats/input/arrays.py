@@ -80,6 +80,7 @@ class _Reading:
         return (len(inner), *inner[0])
 
     def item(self) -> tuple[int, ...]:
+        """Reads a bare element into `items`; NULL is none. Gives no dimensions. InvalidSql where it is malformed."""
         if self.at('"'):
             self.items.append(self.quoted())
             return ()

@@ -41,6 +41,9 @@ HINTS = {
 
 
 def reader(type_: str) -> Callable[[str], str]:
+    """What reads text as a date or timestamp; it raises InvalidSql, or Undecided where orders of day and month
+    differ."""
+
     def read(text: str) -> str:
         """In every order of day, month and year: what one takes passes, and what all take as the same is told."""
         values: set[str] = set()

@@ -12,6 +12,7 @@ LATER = re.compile(r"[+-]?(0x_?[0-9a-f]|0o_?[0-7]|0b_?[01]|[0-9]+_[0-9])[0-9a-f_
 
 
 def reader(name: str) -> Callable[[str], str]:
+    """What reads text as an integer type and gives its digits; it raises InvalidSql, or Undecided between versions."""
     kind, bits = KINDS[name]
 
     def read(text: str) -> str:

@@ -97,6 +97,7 @@ class _Interval:
         return " ".join(self.plain[::-1]) + self.ago
 
     def value(self, f: Field) -> set[str]:
+        """Adds a number or a clock to the interval, and gives the units that are then said. Bad where it is none."""
         if f.type is FieldType.TIME or f.type is FieldType.ZONE and ":" in f.text and _is_clock(f.text[1:]):
             self.unit = "day"
             c = _clock(f.text.lstrip("+-"))

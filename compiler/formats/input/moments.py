@@ -28,6 +28,7 @@ class Fields:
         return self.m.seen | (DATE if self.only_time else 0)
 
     def read(self) -> Moment:
+        """What all fields say together. Bad where that is no moment, Undecided where servers differ."""
         for i, f in enumerate(self.fields):
             said = self.field(i, f)
             if said is not None:
@@ -68,6 +69,8 @@ class Fields:
                 return self.word(i, f.text)
 
     def dated(self, i: int, text: str) -> int:
+        """Reads digits with separators, a date or a time with its zone; gives the parts it says, as bits. Bad if
+        neither."""
         m = self.m
         if self.only_time:
             types = [f.type for f in self.fields]
@@ -93,6 +96,7 @@ class Fields:
         return ZONE
 
     def number(self, i: int, text: str) -> int:
+        """Reads a bare number by its place and length; gives the parts it says, as bits. Bad where it is none."""
         m, point = self.m, "." in text
         if self.next_is_time:
             self.next_is_time = False
@@ -116,6 +120,7 @@ class Fields:
         return days.numbered(m, text, m.seen, self.worded)
 
     def word(self, i: int, text: str) -> int | None:
+        """Reads a word; gives the parts it says, as bits, None for one that says nothing. Bad where it is not known."""
         if text in ABBREVIATIONS:
             self.m.zone, self.named_zone = (0, self.named_zone) if text in UTC else (None, True)
             return ZONE

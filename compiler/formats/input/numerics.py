@@ -62,6 +62,8 @@ def check_field(text: str, precision: int, scale: int) -> None:
 
 
 def float_reader(kind: str, least: Decimal, most: Decimal) -> Callable[[str], str]:
+    """What reads text as a float between `least` and `most`; it raises InvalidSql, or Undecided for hexadecimal."""
+
     def read(text: str) -> str:
         bare = text.strip(BLANKS)
         if FLOAT_SPECIAL.fullmatch(bare):

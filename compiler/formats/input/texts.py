@@ -38,6 +38,7 @@ def read_uuid(text: str) -> str:
 
 
 def read_bytea(text: str) -> str:
+    """The text, where it is bytes in hexadecimal or escaped; InvalidSql where it is not."""
     if not text.startswith("\\x"):
         if re.fullmatch(r"(?:[^\\]|\\\\|\\[0-3][0-7][0-7])*", text, re.S):
             return text

@@ -104,6 +104,7 @@ class Attach(Push):
         return self.attach_scalar(query, box)
 
     def attach_scalar(self, query: Relation, box: list[Relation]) -> Scalar:
+        """Joins a subquery's one value to `box[0]`, and gives that value."""
         rel = box[0]
         peeled = peel(query)
         outer = [o for o in free(query) if o.name in rel.names]
@@ -184,6 +185,7 @@ class Attach(Push):
         return Call("coalesce", (Col(m, BOOL), FALSE), BOOL)
 
     def attach_any(self, s: AnySub, args: tuple[Scalar, ...], box: list[Relation]) -> Scalar:
+        """Joins what `= ANY` needs to `box[0]`, and gives its value: true, false, or NULL where that is not known."""
         query = self.run(s.query)
         rel = box[0]
         if s.op != "=" or len(args) > 1:

@@ -41,6 +41,7 @@ class _Unnest(Attach):
         return transform(r, self.node)
 
     def node(self, n: Relation) -> Relation:
+        """The operator without subqueries and LATERAL. UnsupportedSql where a subquery has no place."""
         if isinstance(n, Apply):
             return self.apply(n)
         if not any(isinstance(x, Sub) for s in scalars(n) for x in walk(s)):
@@ -73,6 +74,7 @@ class _Unnest(Attach):
         )
 
     def filter(self, n: Filter) -> Relation:
+        """The filter with EXISTS, IN and ANY as semi-joins, and other subqueries joined; columns as before."""
         every = conjuncts(n.predicate)
         plain = [p for p in every if not any(isinstance(x, Sub) for x in walk(p))]
         rel: Relation = Filter(n.input, conj(plain)) if plain else n.input
@@ -134,6 +136,7 @@ class _Unnest(Attach):
         return Semi(rel, distinct, conj([same(form(c), distinct.col(named[c.name])) for c in rel.schema]), anti=anti)
 
     def apply(self, n: Apply) -> Relation:
+        """LATERAL as a join on its conditions where it can be lifted, else over the domain of what it reads."""
         query = self.run(n.right)
         peeled = peel(query)
         if peeled is not None and not free_above(peeled, n.left):

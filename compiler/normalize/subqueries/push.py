@@ -116,6 +116,8 @@ class Push:
         return Join(q, d, on), Provided({**p.cols, **dp.cols}, set(p.strict))
 
     def go(self, q: Relation, rel: Relation) -> tuple[Relation, Provided]:
+        """The query over the domain of the columns of `rel` that it reads, and where it has them. UnsupportedSql if
+        it cannot."""
         if isinstance(q, Recur) and q.name in self.rounds:
             return self.go_recur(q)
         if not [o for o in free(q) if o.name in rel.names] and not any(
@@ -156,6 +158,7 @@ class Push:
         return Project(inner, exprs + extra), p
 
     def go_filter(self, q: Filter, rel: Relation, here: list[Outer]) -> tuple[Relation, Provided]:
+        """As `go`; an equality with an outer column gives that column, without a domain."""
         inner, p = self.go(q.input, rel)
         rest, derived = [], []
         for c in conjuncts(q.predicate):
@@ -194,6 +197,7 @@ class Push:
         return Filter(joined, conj([p.bind(c) for c in conjuncts(on)])), p
 
     def go_aggregate(self, q: Aggregate, rel: Relation, here: list[Outer]) -> tuple[Relation, Provided]:
+        """As `go`; outer columns become keys. Without keys there is a row for each of the domain."""
         if not q.keys and not q.aggs:  # one row whatever there is: HAVING or an empty grouping set alone
             return self.domain(rel, [o for o in free(q) if o.name in rel.names])
         if not q.keys:
@@ -243,6 +247,7 @@ class Push:
         return Project(rows, (*kept, *((own[f].name, c) for f, c in cols.items()))), Provided(own)
 
     def go_union(self, q: Union, rel: Relation) -> tuple[Relation, Provided]:
+        """As `go`; each part gets the outer columns, under names that they share."""
         wanted = [o for o in free(q) if o.name in rel.names]
         parts: list[Relation] = []
         out: Provided | None = None

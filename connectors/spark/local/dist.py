@@ -165,6 +165,7 @@ class Dist:
         self.images = dict(zip((f.mirror for f in asked), self._fetched(asked), strict=True))
 
     def land(self, s: Staged, source: str, needed: frozenset[str]) -> list[Work]:
+        """Statements and calls, in order, that land the staged rows of a Dist mirror in its tail."""
         t, name, key = s.table, q(s.table.mirror), ", ".join(map(q, s.table.key))
         how = landing.land(s, source, needed, _Images(self, t, landing.wanted_of(s, needed)))
         cols, rows = columns(t), batch(t)

@@ -204,6 +204,8 @@ class LocalEngine:
         more: Iterable[list[Staged]] = (),
         rows: int = 0,
     ) -> int:
+        """Applies a batch up to LSN `end` in the file, and notes it for Delta, which follows later. Gives rows
+        landed."""
         self._outbox.end = end
         noted = _whole_rows(programs, self.tables.values())
         landed = self.inner.apply(staged, end, noted, start=start, last=last, more=more, rows=rows)

@@ -1,0 +1,2 @@
+BEGIN; INSERT INTO bids SELECT i, i % 10, (i * 7919) % 300 * 10, 100 + (i * 104729) % 20000 FROM generate_series(200, 230) i; COMMIT;
+BEGIN; INSERT INTO asks SELECT i, i % 10, (i * 7919) % 300 * 10, 100 + (i * 104729) % 20000 FROM generate_series(200, 240) i; COMMIT;
