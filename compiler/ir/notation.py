@@ -90,7 +90,7 @@ def head(r: Relation) -> str:
         case Scan():
             return {"before": "{}⁻", "after": "{}⁺", "delta": "Δ{}"}[r.at].format(r.table.removeprefix("public."))
         case State():
-            return {"before": "[{}]⁻", "after": "[{}]⁺", "delta": "Δ[{}]"}[r.at].format(r.name)
+            return {"before": "[{}]⁻", "after": "[{}]⁺", "delta": "Δ[{}]", "now": "[{}]"}[r.at].format(r.name)
         case Temp():
             return r.name
         case Values():

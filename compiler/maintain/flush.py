@@ -20,6 +20,8 @@ from compiler.maintain.differentiate import Differentiation, pruned
 from compiler.maintain.kept import Accumulated, Bag, Kept, Log, Recomputed, Waiting
 from compiler.maintain.program import Program, Step
 
+NOW = "now"  # of an input that is a state: as it is stored
+
 
 def flush(states: Iterable[Kept], name: str, sources: frozenset[str]) -> Program:
     """The program by which one of a view's states takes what waits of the inputs `sources`."""
@@ -72,14 +74,14 @@ class _Flush(Differentiation):
         def one(n: Relation) -> Relation:
             if isinstance(n, Scan) and n.table in self.inputs and n.at == "after" and n.table not in self.taken:
                 return replace(n, at="before")
-            if isinstance(n, State) and n.name in self.inputs:
+            if isinstance(n, State) and n.name in self.inputs and n.at != NOW:  # what is resolved may come again
                 return self.input_at(n)
             return n
 
         return super().resolve(transform(r, one))
 
     def input_at(self, n: State) -> Relation:
-        waits, now = self.waits(self.inputs[n.name]), replace(n, at="before")
+        waits, now = self.waits(self.inputs[n.name]), replace(n, at=NOW)
         if n.at == "delta":
             return waits
         if n.at == "after" and n.name in self.taken:

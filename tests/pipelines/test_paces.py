@@ -12,7 +12,7 @@ import pytest
 
 from compiler.ir.relation import State, walk
 from compiler.maintain.paced import paths
-from connectors.failpoints import FailpointReached, Failpoints
+from connectors.failpoints import Action, FailpointReached, Failpoints
 from connectors.postgres.connection import current_lsn
 from pipelines.applying.capture import Capture
 from pipelines.applying.catching_up import limits
@@ -42,6 +42,8 @@ VIEWS = {
     "most": "SELECT g, max(x) AS most, string_agg(note, ',' ORDER BY id) AS notes FROM t GROUP BY g "
     "ORDER BY most DESC LIMIT 3",
     "ranked": "SELECT id, rank() OVER (PARTITION BY g ORDER BY x DESC) AS r FROM t",
+    "ranks": "SELECT g, max(z) AS z FROM (SELECT t.g, rank() OVER (PARTITION BY t.g % 2 ORDER BY y.a, t.id) AS z "
+    "FROM t JOIN (SELECT id, avg(x::float8 / 3) OVER (PARTITION BY g) AS a FROM t) y USING (id)) q GROUP BY g",
     "keyless": "SELECT w.g, count(*) AS n, sum(z) AS s FROM w LEFT JOIN u ON u.g = w.g GROUP BY w.g",
     "met_by": "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM w WHERE w.g = t.id)",
     "tri": "SELECT k.id, (WITH RECURSIVE f(n, s) AS (SELECT 1, 0 UNION ALL SELECT n + 1, s + n FROM f WHERE n <= k.g) "
@@ -140,7 +142,7 @@ def test_a_view_is_finished_or_is_not(
     take_in(p)
     before = rows(p, "best")
     w = Warehouse(p.config, p.deployed)
-    monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({where: ("raise", 1)}))
+    monkeypatch.setattr("connectors.failpoints.ACTIVE", Failpoints({where: (Action.RAISE, 1)}))
     with pytest.raises(FailpointReached):
         finish(w, ["best"])
     w.close()

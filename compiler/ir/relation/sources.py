@@ -24,8 +24,8 @@ class Scan(Relation):
 
 @dataclass(frozen=True, eq=False)
 class State(Relation):
-    """A kept relation at a time. `key` identifies its rows (null-safe), whose weights are 1, unless it is
-    `weighted`."""
+    """A kept relation at a time: before, after, delta; or now, as it is stored. `key` identifies its rows (null-safe),
+    whose weights are 1, unless it is `weighted`."""
 
     name: str
     cols: tuple[Col, ...]
