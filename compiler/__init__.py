@@ -12,6 +12,7 @@ from compiler.bind.scope import Bound
 from compiler.catalog import Catalog
 from compiler.differences import TIES, differences
 from compiler.errors import InvalidSql
+from compiler.ir.verify import passed
 from compiler.maintain.choose import AUTO, choose, shared_values
 from compiler.maintain.lag import Lag
 from compiler.maintain.plan import ViewPlan
@@ -37,7 +38,7 @@ def compile_view(
     opaque.check(bound.rel)
     rel = normalize(bound.rel)
     tied = hanging(rel)
-    plan = choose(name, settle_ties(rel), bound.outputs, strategy, key, lag)
+    plan = choose(name, passed(rel, settle_ties), bound.outputs, strategy, key, lag)
     plan.warnings = [*differences(bound.rel), *([TIES.format(", ".join(tied))] if tied else [])]
     plan.hangs_on_ties = bool(tied)
     plan.notes += shared_values(rel)

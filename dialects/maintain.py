@@ -12,9 +12,9 @@ from compiler.ir.relation import Net, Project, Relation, Scan, State, Temp, walk
 from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import INT4, TEXT, is_padded
 from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
-from compiler.maintain.kept import Bag, Kept, Log, describe
+from compiler.maintain.kept import Accumulated, Bag, Kept, Log, Recomputed, describe, own
 from compiler.maintain.program import Fetch, Program, Statement, Step
-from compiler.maintain.void import NEVER, void
+from compiler.maintain.void import NEVER, Void, void
 from dialects.dialect import Dialect, ident
 from dialects.lower import lowering
 from dialects.merge import taken
@@ -51,9 +51,12 @@ def fill_select(d: Dialect, s: Kept) -> str:
 
 def fill_tree(d: Dialect, s: Kept) -> exp.Expr:
     """The state's contents, from the mirrors as they are."""
-    if isinstance(s, Bag):
-        return lowering(d, rows=True).query(Net(s.definition), weight=True)
-    return lowering(d, rows=True).query(s.definition, weight=False)
+    match s:
+        case Bag():
+            return lowering(d, rows=True).query(Net(s.definition), weight=True)
+        case Accumulated() | Recomputed() | Log():
+            return lowering(d, rows=True).query(s.definition, weight=False)
+    assert_never(s)
 
 
 def fill_state(d: Dialect, s: Kept) -> Statement:
@@ -66,7 +69,7 @@ def refill_state(d: Dialect, s: Kept) -> list[Statement]:
     name = f"state.{s.name}"
     sql = d.sql(exp.Delete(this=exp.Table(this=ident(s.name), db=exp.to_identifier("state"))))
     emptied = Statement("clear", s.name, sql, (), name, "filled anew", s.name)
-    return [emptied] if isinstance(s, Log) else [emptied, replace(fill_state(d, s), state=s.name)]
+    return [emptied, *(replace(fill_state(d, x), state=x.name) for x in own([s]))]
 
 
 def step_select(d: Dialect, s: Step) -> str:
@@ -119,10 +122,9 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
         )
     for c in p.changes:
         state = f"state.{c.state.name}"
-        reading = (*reads(c.source), *([] if isinstance(c, Append | Clear) else [state]))
-        sql = d.sql(taken(d, c))
-        nothing = NEVER if isinstance(c, Clear) else void(c.source)
-        out.append(Statement(_kind(c), c.state.name, sql, reading, state, c.rule, c.state.name, void=nothing))
+        kind, sql = _kind(c), d.sql(taken(d, c))
+        reading = (*reads(c.source), *([state] if kind == "merge" else []))
+        out.append(Statement(kind, c.state.name, sql, reading, state, c.rule, c.state.name, void=_idle(c)))
     return out
 
 
@@ -134,6 +136,16 @@ def _standing_for(d: Dialect, table: str, rows: Relation) -> Statement:
     return Statement(
         "step", f"delta.{mirror_name(table)}", sql, reads(rows), written, "what waits, in place of a batch"
     )
+
+
+def _idle(c: Change) -> Void:
+    """What has to be empty for a change to do nothing."""
+    match c:
+        case Clear():
+            return NEVER
+        case Add() | AddRows() | Replace() | Append():
+            return void(c.source)
+    assert_never(c)
 
 
 def _kind(c: Change) -> str:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from compiler.ir.relation import Temp
 from compiler.ir.types import Type
 from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace, signed
-from compiler.maintain.kept import COUNT, WEIGHT, Bag, Kept, key_of
+from compiler.maintain.kept import COUNT, WEIGHT, Accumulated, Bag, Kept, Own, Recomputed, key_of
 from dialects.dialect import Dialect, ident
 from dialects.lower import lowering
 
@@ -122,10 +122,20 @@ def _sum(name: str) -> exp.Add:
     return exp.Add(this=_col(OLD, name), expression=_col(NEW, name))
 
 
-def _on(d: Dialect, s: Kept) -> exp.Expr:
+def _on(d: Dialect, s: Own) -> exp.Expr:
     types = {c.name: c.type for c in s.columns}
-    pairs = [p for k in key_of(s) for p in _pairs(d, k, types[k], isinstance(s, Bag))]
+    pairs = [p for k in key_of(s) for p in _pairs(d, k, types[k], _exact(s))]
     return reduce(lambda a, b: exp.And(this=a, expression=b), pairs) if pairs else exp.true()
+
+
+def _exact(s: Own) -> bool:
+    """Whether rows that are equal in another form are rows of their own."""
+    match s:
+        case Accumulated() | Recomputed():
+            return False
+        case Bag():
+            return True
+    assert_never(s)
 
 
 def _pairs(d: Dialect, key: str, kind: Type, exact: bool) -> list[exp.Expr]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from compiler.errors import CompilerBug
 from compiler.ir.parts import scalars
@@ -11,6 +11,7 @@ from compiler.ir.scalar import Outer
 from compiler.ir.scalar import walk as walk_scalar
 from compiler.ir.subquery import Sub
 
+Pass = Callable[[Relation], Relation]
 NESTED = (Apply, Sub, Outer)  # what belongs to a query around it, and what holds such
 
 
@@ -24,4 +25,11 @@ def verify(r: Relation, gone: Collection[type] = NESTED) -> Relation:
                 raise CompilerBug(f"{type(x).__name__} is left in {type(n).__name__} after the pass that removes it")
         if len(set(n.names)) != len(n.names):
             raise CompilerBug(f"{type(n).__name__} repeats a column: {list(n.names)}")
+    return r
+
+
+def passed(r: Relation, *passes: Pass) -> Relation:
+    """What passes over the kernel make of a relation, each verified."""
+    for step in passes:
+        r = verify(step(r))
     return r

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from compiler.ir.relation import Relation
-from compiler.maintain.kept import Accumulated, Bag, Log, Recomputed
+from compiler.maintain.kept import Accumulated, Bag, Log, Recomputed, weighted
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,24 @@ Change = Add | Replace | AddRows | Append | Clear
 
 def signed(c: Change) -> bool:
     """Whether what it takes has weights, in a column of their own."""
-    if isinstance(c, Append):
-        return c.state.weighted if isinstance(c.state, Log) else isinstance(c.state, Bag)
-    return isinstance(c, AddRows)
+    match c:
+        case Append():
+            return weighted(c.state)
+        case AddRows():
+            return True
+        case Add() | Replace() | Clear():
+            return False
+    assert_never(c)
 
 
 def mapped(c: Change, f: Callable[[Relation], Relation]) -> Change:
     """The change with what it takes mapped."""
-    return c if isinstance(c, Clear) else replace(c, source=f(c.source))
+    match c:
+        case Clear():
+            return c
+        case Add() | Replace() | AddRows() | Append():
+            return replace(c, source=f(c.source))
+    assert_never(c)
 
 
 def phrase(c: Change) -> str:

@@ -40,7 +40,7 @@ from compiler.maintain.groups import ZERO, as_kept, nonzero, recomputed, summed,
 from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Held, Kept, Lagging, Log, Recomputed
 from compiler.maintain.paced import arriving, at_once
 from compiler.maintain.plan import ViewPlan, states_of
-from compiler.maintain.program import Program, Step
+from compiler.maintain.program import Program, Step, verified
 from compiler.simplify.prune import prune
 
 Same = frozenset[tuple[str, frozenset[str]]]  # tables, and columns of them
@@ -70,7 +70,7 @@ def pruned(p: Program) -> Program:
     """The program, computing no more than somebody reads."""
     p.steps = [replace(s, relation=prune(s.relation)) for s in p.steps]
     p.changes = [mapped(c, prune) for c in p.changes]
-    return p
+    return verified(p)
 
 
 def differentiated(

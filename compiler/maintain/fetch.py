@@ -34,7 +34,7 @@ from compiler.maintain.change import mapped
 from compiler.maintain.little import at_hand, driving, filtered, findable, nearest, weighted
 from compiler.maintain.naming import digest, slug
 from compiler.maintain.narrowed import MEETS, added_up_once, narrowed
-from compiler.maintain.program import Lookup, Program, Step
+from compiler.maintain.program import Lookup, Program, Step, verified
 from compiler.simplify.prune import prune
 
 Large = Callable[[str], bool]  # whether a table's mirror is too large to be read whole for a batch
@@ -51,7 +51,7 @@ def fetched(p: Program, large: Large) -> Program:
         relation = out.rewritten(s.relation, s.state)  # which may put steps before it
         out.steps.append(replace(s, relation=relation))
     changes = [mapped(c, partial(out.rewritten, state=c.state.name)) for c in p.changes]
-    return narrowed(replace(p, steps=out.steps, changes=changes))
+    return verified(narrowed(replace(p, steps=out.steps, changes=changes)))
 
 
 @dataclass

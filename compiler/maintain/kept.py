@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Self, assert_never
 
 from compiler.functions.aggregates import EXTREMA
 from compiler.ir.relation import Agg, Aggregate, Filter, Net, Relation, Scan, State, Temp, Union, Values, transform
@@ -211,7 +211,22 @@ class Bag:
 
 
 Kept = Accumulated | Recomputed | Bag | Log
+Own = Accumulated | Recomputed | Bag  # has a definition over tables, and readers
 Lagging = Accumulated | Bag  # may have a tail
+
+
+def own(states: Iterable[Kept]) -> list[Own]:
+    """Those that are more than what waits for others."""
+    out: list[Own] = []
+    for s in states:
+        match s:
+            case Accumulated() | Recomputed() | Bag():
+                out.append(s)
+            case Log():
+                pass
+            case _:
+                assert_never(s)
+    return out
 
 
 def lagging(states: Iterable[Kept]) -> list[Lagging]:
@@ -221,9 +236,36 @@ def lagging(states: Iterable[Kept]) -> list[Lagging]:
 
 def key_of(s: Kept) -> tuple[str, ...]:
     """The columns that tell a state's rows apart; of a bag, all but the weight; of a log, none."""
-    if isinstance(s, Log):
-        return ()
-    return s.definition.names if isinstance(s, Bag) else s.key
+    match s:
+        case Accumulated() | Recomputed():
+            return s.key
+        case Bag():
+            return s.definition.names
+        case Log():
+            return ()
+    assert_never(s)
+
+
+def weighted(s: Kept) -> bool:
+    """Whether its rows have weights, in a column of their own."""
+    match s:
+        case Accumulated() | Recomputed():
+            return False
+        case Bag():
+            return True
+        case Log():
+            return s.weighted
+    assert_never(s)
+
+
+def seen(s: Own) -> Relation | None:
+    """A state with what waits in its tail; None where nothing can."""
+    match s:
+        case Accumulated() | Bag():
+            return s.present() if s.tail is not None else None
+        case Recomputed():
+            return None
+    assert_never(s)
 
 
 def word(s: Kept) -> str:
@@ -237,9 +279,20 @@ def word(s: Kept) -> str:
             return "bag"
         case Log():
             return "tail"
+    assert_never(s)
+
+
+def key_shown(s: Kept) -> tuple[str, ...]:
+    """The columns of its key, for people: of a bag, which has all of them in it, none."""
+    match s:
+        case Accumulated() | Recomputed():
+            return s.key
+        case Bag() | Log():
+            return ()
+    assert_never(s)
 
 
 def describe(s: Kept) -> str:
     """A state in a few words, for people."""
-    key = () if isinstance(s, Bag) else key_of(s)
+    key = key_shown(s)
     return f"{word(s)} by ({', '.join(key)})" if key else word(s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from compiler.ir.relation import Fixpoint, Relation, State, transform, walk
 from compiler.maintain.kept import Accumulated, Bag, Kept, Lagging, Log
@@ -42,9 +43,12 @@ def lagged(states: Iterable[Kept], top: Relation) -> tuple[list[Kept], Relation]
 
 
 def _can(s: Lagging) -> bool:
-    if isinstance(s, Bag):
-        return not s.again and not isinstance(s.definition, Fixpoint)
-    return not s.has_extrema
+    match s:
+        case Bag():
+            return not s.again and not isinstance(s.definition, Fixpoint)
+        case Accumulated():
+            return not s.has_extrema
+    assert_never(s)
 
 
 def _reads(s: Kept) -> Iterable[Relation]:

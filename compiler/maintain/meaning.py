@@ -18,7 +18,7 @@ from compiler.ir.relation import Project, Relation
 from compiler.ir.scalar import Col
 from compiler.ir.zset import Database, Row, ZSet, add, scaled
 from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
-from compiler.maintain.kept import COUNT, Accumulated, Kept, Lagging, Log, Recomputed
+from compiler.maintain.kept import COUNT, Accumulated, Kept, Recomputed, own, seen
 from compiler.maintain.program import Program
 from compiler.maintain.void import void
 
@@ -37,11 +37,9 @@ def present(states: Iterable[Kept], found: States) -> States:
     """What states say with their tails: of each that is read, the rows that its readers see."""
     world = Database({}, {}, states=found)
     out: States = {}
-    for s in states:
-        if isinstance(s, Lagging) and s.tail is not None:
-            out[s.name] = evaluate(s.present(), world)
-        elif not isinstance(s, Log):
-            out[s.name] = found[s.name]
+    for s in own(states):
+        rows = seen(s)
+        out[s.name] = found[s.name] if rows is None else evaluate(rows, world)
     return out
 
 

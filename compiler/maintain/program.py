@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from compiler.ir.relation import Project, Relation, Scan, walk
+from compiler.errors import CompilerBug
+from compiler.ir.relation import Project, Relation, Scan, Temp, walk
 from compiler.ir.scalar import columns
+from compiler.ir.verify import verify
 from compiler.maintain.change import Change
 from compiler.maintain.kept import Kept
 from compiler.maintain.void import NEVER, Void
@@ -112,3 +114,21 @@ class Program:
                         read = columns(*(e for _, e in n.exprs)) if isinstance(n, Project) else scan.names
                         out[scan.table] = out.get(scan.table, frozenset()) | set(read)
         return out
+
+
+def verified(p: Program) -> Program:
+    """The program itself; raises CompilerBug where a relation of it breaks an invariant (`ir/verify`), or reads of a
+    step what is not there yet."""
+    stored: dict[str, frozenset[str]] = {}
+    for s in p.steps:
+        _verified(s.relation, stored)
+        stored[s.name] = frozenset(s.relation.names)
+    for c in p.changes:
+        _verified(c.source, stored)
+    return p
+
+
+def _verified(r: Relation, stored: Mapping[str, frozenset[str]]) -> None:
+    for n in walk(verify(r)):
+        if isinstance(n, Temp) and not stored.get(n.name, frozenset()) >= set(n.names):
+            raise CompilerBug(f"{n.name} is read before it is stored, or without the columns {list(n.names)}")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from compiler.ir.relation import Relation
-from compiler.ir.verify import NESTED, verify
+from compiler.ir.verify import NESTED, Pass, verify
 from compiler.normalize.distinct import distinct_aggregates
 from compiler.normalize.lazy import bound_recursions
 from compiler.normalize.subqueries import unnest
@@ -14,7 +12,6 @@ from compiler.simplify.products import connect_joins
 from compiler.simplify.projects import fuse_projects
 from compiler.temporal import after_ranking
 
-Pass = Callable[[Relation], Relation]
 NORMALIZE: tuple[tuple[Pass, tuple[type, ...]], ...] = (  # each with the kinds of nodes that are gone after it
     (unnest, NESTED),
     (distinct_aggregates, ()),

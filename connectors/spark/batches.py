@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from concurrent.futures import wait
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 from compiler.catalog import Table
 from compiler.ir.relation import Relation, Scan, Temp, walk
-from compiler.maintain.change import Clear, signed
+from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace, signed
 from compiler.maintain.program import Program
 from compiler.spelling.spark import type_name
 from connectors.engine import FrontierMoved, Programs
@@ -153,10 +153,10 @@ class Batches:
         owners = {s.name: s.state for s in p.steps}
         merges: list[dict[str, str]] = []
         for c in p.changes:
-            if isinstance(c, Clear):
+            name = _stored_as(c)
+            if name is None:
                 merges.append({"state": c.state.name, "sql": self.store.printer.merge(c, folder)})
                 continue
-            name = c.source.name if isinstance(c.source, Temp) else f"change_{c.state.name}"
             if not isinstance(c.source, Temp):
                 steps.append((name, c.source, signed(c)))
                 owners[name] = c.state.name
@@ -248,3 +248,13 @@ def tables_of(manifest: Manifest, tables: dict[str, Table]) -> list[str]:
     """The Delta tables that a batch changes."""
     changed = [f"mirror/{tables[name].mirror}" for name in manifest.tables]
     return changed + [f"state/{m['state']}" for m in manifest.merges]
+
+
+def _stored_as(c: Change) -> str | None:
+    """Under which name a batch stores what a change takes; None where that is nothing."""
+    match c:
+        case Clear():
+            return None
+        case Add() | AddRows() | Append() | Replace():
+            return c.source.name if isinstance(c.source, Temp) else f"change_{c.state.name}"
+    assert_never(c)

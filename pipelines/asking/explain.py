@@ -16,7 +16,7 @@ from compiler.maintain.differentiate import program, rules_of
 from compiler.maintain.facts import Facts
 from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush
-from compiler.maintain.kept import Bag, Kept, Log, lagging
+from compiler.maintain.kept import Kept, Log, lagging
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Program, Statement
 from compiler.maintain.void import void
@@ -200,7 +200,7 @@ def explain(
             {
                 "name": s.name,
                 "kind": kept.word(s),
-                "key": [] if isinstance(s, Bag) else list(kept.key_of(s)),
+                "key": list(kept.key_shown(s)),
                 "rows": held[s.name][0] if s.name in held else None,
                 "bytes": held[s.name][1] if s.name in held else None,
                 "columns": [f"{c.name} {c.type}" for c in s.columns],

@@ -25,6 +25,7 @@ from compiler.ir.relation import (
 )
 from compiler.ir.scalar import Col
 from compiler.ir.types import INT8
+from compiler.ir.verify import Pass, passed
 from compiler.maintain.facts import Facts
 from compiler.maintain.kept import COUNT, Accumulated, Bag, Kept, Recomputed
 from compiler.maintain.naming import state_name, tables_of
@@ -35,14 +36,13 @@ from compiler.simplify.products import connect_joins
 from compiler.simplify.projects import fuse_projects
 
 NAME = "first_order"
+PASSES: tuple[Pass, ...] = (additive_aggregates, fuse_projects, push_filters, connect_joins, fuse_projects)
 
 
 def offer(view: str, q: Relation) -> Offer:
     """The states of a normalized query, and what reads it from them."""
-    for step in (additive_aggregates, fuse_projects, push_filters, connect_joins, fuse_projects):
-        q = step(q)
     first = FirstOrder(view)
-    top, notes = cut_where_timed(q, first.settled)
+    top, notes = cut_where_timed(passed(q, *PASSES), first.settled)
     return Offer(list(first.states.values()), top, notes)
 
 

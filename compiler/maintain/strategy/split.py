@@ -12,15 +12,12 @@ from compiler.ir.parts import of_a_round
 from compiler.ir.relation import Aggregate, Fixpoint, Project, Relation, Scan, TopK, Window, walk
 from compiler.ir.scalar import Col
 from compiler.ir.types import INT8
+from compiler.ir.verify import passed
 from compiler.maintain.kept import COUNT, Accumulated
 from compiler.maintain.late import lagged
 from compiler.maintain.naming import state_name
 from compiler.maintain.readable import Offer, cut_where_timed
-from compiler.maintain.strategy.additive import additive_aggregates
-from compiler.maintain.strategy.first_order import FirstOrder, group_state
-from compiler.simplify.filters import push_filters
-from compiler.simplify.products import connect_joins
-from compiler.simplify.projects import fuse_projects
+from compiler.maintain.strategy.first_order import PASSES, FirstOrder, group_state
 from compiler.simplify.prune import prune
 
 NAME = "split"
@@ -29,10 +26,8 @@ BREAKERS = (Aggregate, Window, TopK, Fixpoint)
 
 def offer(view: str, q: Relation) -> Offer:
     """Lagging accumulators and rows, and what finishes them for a reader."""
-    for step in (additive_aggregates, fuse_projects, push_filters, connect_joins, fuse_projects):
-        q = step(q)
     made = Split(view)
-    top, notes = cut_where_timed(q, lambda n: made.cut(prune(n)))
+    top, notes = cut_where_timed(passed(q, *PASSES), lambda n: made.cut(passed(n, prune)))
     return Offer(*lagged(made.states.values(), top), notes)
 
 

@@ -50,6 +50,11 @@ def flushed(plan: ViewPlan, name: str, sources: frozenset[str], db: Database) ->
 @SOME
 @given(q=queries(more=MORE), db=databases(), data=st.data())
 def test_a_state_is_its_definition_over_what_it_has_taken(q: Relation, db: Database, data: st.DataObject) -> None:
+    follows_paces(q, db, data)
+
+
+def follows_paces(q: Relation, db: Database, data: st.DataObject) -> None:
+    """Plays batches on a paced view, and lets its states take what waits of some of their inputs."""
     got = first_order.offer("v", q)
     states, top = paced("v", got.states, got.top)
     plan = ViewPlan("v", states, top, [], frozenset(TABLES))

@@ -49,6 +49,11 @@ def moves(draw: st.DrawFn, keys: ZSet, n: int) -> tuple[ZSet, bool]:
 def test_what_is_kept_is_the_query_for_the_keys_that_were_asked_for(
     q: Relation, db: Database, data: st.DataObject
 ) -> None:
+    follows_keys(q, db, data)
+
+
+def follows_keys(q: Relation, db: Database, data: st.DataObject) -> None:
+    """Plays batches, and keys that arrive and leave, on a partial view."""
     columns = tuple(data.draw(st.lists(st.sampled_from(q.schema), min_size=1, max_size=2, unique=True)))
     asked = Asked("v", tuple(Col(f"k{i}", c.type) for i, c in enumerate(columns)))
     try:
