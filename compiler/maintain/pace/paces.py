@@ -105,7 +105,10 @@ def choose(view: View, bound: float) -> Paces:
         if max(gains, default=0.0) <= 0:
             break
         now, work = found[gains.index(max(gains))]
-    return Paces(now.refresh, now.inner, work, uniform(view, max(bound, work.final)))
+    one = uniform(view, max(bound, work.final))
+    if one is not None and one[1].total < work.total:  # where greed went astray
+        now, work = Pace(one[0], dict.fromkeys(view.inner, one[0])), one[1]
+    return Paces(now.refresh, now.inner, work, one[1] if one is not None else None)
 
 
 def _faster(view: View, now: Pace, path: Path | None) -> Pace | None:
@@ -125,10 +128,11 @@ def _faster(view: View, now: Pace, path: Path | None) -> Pace | None:
     return Pace(now.refresh if path is not None else pace, inner)
 
 
-def uniform(view: View, bound: float) -> Work | None:
-    """The least work with one pace for all paths that leaves no more than `bound` seconds."""
-    found = [w for k in LEVELS if (w := simulate(view, k, dict.fromkeys(view.inner, k))).final <= bound * 1.000001]
-    return min(found, key=lambda w: w.total, default=None)
+def uniform(view: View, bound: float) -> tuple[int, Work] | None:
+    """The one pace for all paths that takes the least work and leaves no more than `bound` seconds, and its work."""
+    every = {k: simulate(view, k, dict.fromkeys(view.inner, k)) for k in LEVELS}
+    found = [(k, w) for k, w in every.items() if w.final <= bound * 1.000001]
+    return min(found, key=lambda x: x[1].total, default=None)
 
 
 def incrementability(slower: Work, faster: Work) -> float:

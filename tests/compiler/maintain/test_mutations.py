@@ -51,7 +51,7 @@ PROOFS: dict[str, Proof] = {  # of each strategy, of partial views and of paced 
     "partial": follows_keys,
     "paces": follows_paces,
 }
-LISTED = Path(__file__).parents[3] / "compiler/maintain/README.md"
+LISTED = Path(__file__).parents[3] / "docs/proof.md"
 
 
 def swap(module: Any, name: str, make: Callable[[Any], Any]) -> Patch:

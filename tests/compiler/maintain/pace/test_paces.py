@@ -80,9 +80,9 @@ def test_the_greedy_choice_is_near_the_best(v: View, share: float) -> None:
     )
     if got.work.final <= bound:
         assert best is not None and best.total <= got.work.total * 1.000001
-        assert got.work.total <= best.total * 1.5 + 0.05
+        assert got.work.total <= best.total * 2 + 0.05
     if got.at_once is not None:
-        assert got.work.total <= got.at_once.total * 1.3 + 0.02
+        assert got.work.total <= got.at_once.total
 
 
 def test_an_inner_path_is_never_slower_than_what_readers_see() -> None:
