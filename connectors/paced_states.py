@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from compiler.maintain.paced import Path
+from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
 
 
@@ -72,6 +73,10 @@ class PacedStates(Protocol):
         self, view: str, takings: Sequence[Taking], states: Collection[str], why: str, promised: float
     ) -> Refresh:
         """The same for all that waits for a view: its `states` are at the frontier then."""
+        ...
+
+    def renew(self, plan: ViewPlan, why: str, promised: float) -> Refresh:
+        """Fill the states of a view anew from the mirrors as they are, in place of finishing it."""
         ...
 
     def waiting(self, logs: Collection[str]) -> dict[str, tuple[int, int]]:

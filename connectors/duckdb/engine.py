@@ -56,7 +56,7 @@ class DuckDBEngine:
         self.mirrors = Mirrors(self.statements, elsewhere(self.con))
         self.kept_states = States(self.statements, printer)
         self.batches = Batches(name, self.statements, self.mirrors, printer, index_rows, landed)
-        self.paced = Paced(self.statements, self.mirrors, self.batches.maintain, self.batches.ready)
+        self.paced = Paced(self.statements, self.mirrors, printer, self.batches.maintain, self.batches.ready)
         self.reading = Reading(self.con, printer)
         self.timings = self.batches.timings
 

@@ -9,11 +9,15 @@ from typing import TypeVar
 
 import duckdb
 
+from compiler.maintain.kept import Log
+from compiler.maintain.paced import waits
+from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Statement
 from connectors.duckdb import frontier, reached
 from connectors.duckdb.mirrors import Mirrors
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.states import stored
+from connectors.engine import Printer
 from connectors.failpoints import reach
 from connectors.paced_states import Measured, Reached, Refresh, Taken, Taking
 
@@ -28,10 +32,11 @@ class Paced:
         self,
         statements: Statements,
         mirrors: Mirrors,
+        printer: Printer,
         maintain: Callable[[Sequence[Statement], set[str]], None],
         ready: Callable[[Sequence[Prepared]], None],
     ) -> None:
-        self.statements, self.con, self.mirrors = statements, statements.con, mirrors
+        self.statements, self.con, self.mirrors, self.printer = statements, statements.con, mirrors, printer
         self.maintain, self.ready = maintain, ready
         self.standing, self.lock = self.con.cursor(), Lock()  # to be asked on any thread
 
@@ -52,12 +57,32 @@ class Paced:
         with self.statements.transaction(f'finishing "{view}"'):
             waited = sum(t.rows for t in self._take(takings))
             reached.finished(self.con, states)
-            took = time.perf_counter() - begun
-            done = Refresh(view, frontier.lsn(self.con), time.time(), why, waited, took, promised)
-            if waited:
-                reached.remember(self.con, done)
+            done = self._remembered(view, why, waited, time.perf_counter() - begun, promised)
         self.statements.indexes.settle()
         reach("duckdb.taken")
+        return done
+
+    def renew(self, plan: ViewPlan, why: str, promised: float) -> Refresh:
+        """In one transaction, too."""
+        self.mirrors.fold()
+        begun = time.perf_counter()
+        with self.statements.transaction(f'filling "{plan.view}" anew'):
+            waited = sum(self._rows(log.name) for log in waits(plan.states))
+            for s in plan.states:
+                since = time.perf_counter()
+                for statement in self.printer.refill([s]):
+                    self.statements.run(statement)
+                if not isinstance(s, Log):
+                    reached.filled(self.con, s.name, time.perf_counter() - since)
+                reach("duckdb.taking")
+            done = self._remembered(plan.view, why, waited, time.perf_counter() - begun, promised)
+        reach("duckdb.taken")
+        return done
+
+    def _remembered(self, view: str, why: str, waited: int, took: float, promised: float) -> Refresh:
+        done = Refresh(view, frontier.lsn(self.con), time.time(), why, waited, took, promised)
+        if waited:
+            reached.remember(self.con, done)
         return done
 
     def _take(self, takings: Sequence[Taking]) -> list[Taken]:

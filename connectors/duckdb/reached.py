@@ -40,7 +40,7 @@ def create(con: duckdb.DuckDBPyConnection) -> None:
 
 def filled(con: duckdb.DuckDBPyConnection, state: str, seconds: float) -> None:
     """In the transaction that fills a state: it is at the frontier."""
-    gone(con, state)
+    con.execute("DELETE FROM meta.reached WHERE state = ?", [state])
     con.execute(f"CREATE VIEW IF NOT EXISTS main.refreshes AS {REFRESHES}")
     con.execute("INSERT INTO meta.reached SELECT ?, lsn, now(), ? FROM meta.frontier", [state, seconds])
 

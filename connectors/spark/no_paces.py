@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NoReturn
 
+from compiler.maintain.plan import ViewPlan
 from connectors.paced_states import Measured, Reached, Refresh, Taking
 
 
@@ -15,6 +16,9 @@ class NoPaces:
     def finish(
         self, view: str, takings: Sequence[Taking], states: Collection[str], why: str, promised: float
     ) -> NoReturn:
+        raise NotImplementedError("no view on Spark has paces")
+
+    def renew(self, plan: ViewPlan, why: str, promised: float) -> NoReturn:
         raise NotImplementedError("no view on Spark has paces")
 
     def note(self, view: str, text: str) -> NoReturn:

@@ -10,6 +10,7 @@ from compiler.maintain.paced import waits
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine, EngineFailure
 from connectors.paced_states import Refresh
+from pipelines.pacing.planning import better_anew
 from pipelines.warehouse import Warehouse
 
 LAG, PACE, ASKED = "lag", "pace", "asked"  # why a view is finished
@@ -59,6 +60,8 @@ def finished(warehouse: Warehouse, engine: str, plan: ViewPlan, why: str) -> lis
     whole = sum(known[s].filled for s in states if s in known)
     promised = plan.lag.final_work * whole if plan.lag.final_work < 1 else 0.0
     try:
+        if better_anew(warehouse.engine(engine), plan):
+            return [paces.renew(plan, why, promised)]
         return [paces.finish(plan.view, warehouse.finishing(plan.view), states, why, promised)]
     except EngineFailure as e:
         warehouse.set_aside(engine, e)

@@ -11,12 +11,14 @@ from compiler.ir.relation import State, walk
 from compiler.maintain.kept import Log
 from compiler.maintain.pace.cardinality import Amounts, Sizes
 from compiler.maintain.pace.cost import PathCost, costs
-from compiler.maintain.pace.paces import Paces, View, choose
+from compiler.maintain.pace.paces import Paces, View, choose, finishing
 from compiler.maintain.paced import Path, paths
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine
 from connectors.paced_states import Measured
 
+ANEW = 1.2  # times what filling states anew takes, from which on that is done
+FEW = 1_000  # rows, of which it is not
 MOST, LEAST = 1_000.0, 0.001  # times that something may take what was estimated
 
 
@@ -53,8 +55,21 @@ def planned(on: Engine, plan: ViewPlan, arriving: Mapping[str, Amounts]) -> Plan
     inner = frozenset(p for p in paths(plan.states) if p.state not in seen)
     of = costs(plan.states, sizes(on, plan), arriving)
     some = {t: a.rows for t, a in arriving.items()}
-    view = View(corrected(of, on.paced.measured()), inner, some)
+    view = View(corrected(of, on.paced.measured()), inner, some, anew or float("inf"))
     return Planned(choose(view, plan.lag.final_work * anew), some, anew)
+
+
+def better_anew(on: Engine, plan: ViewPlan) -> bool:
+    """Whether filling the states of a view anew is less work than to take what waits for them."""
+    known = on.paced.reached()
+    anew = sum(known[s.name].filled for s in plan.states if s.name in known)
+    logs = {w.log.name: Path(w.source, s.name) for s in plan.states if not isinstance(s, Log) for w in s.waits}
+    found = on.paced.waiting(logs)
+    rows = {logs[log]: float(new + old) for log, (new, old) in found.items() if new or old}
+    if sum(rows.values()) < FEW or not anew:
+        return False
+    of = corrected(costs(plan.states, sizes(on, plan), {}), on.paced.measured())
+    return finishing(of, rows) > ANEW * anew
 
 
 def sizes(on: Engine, plan: ViewPlan) -> Sizes:

@@ -40,6 +40,7 @@ class Progress:
     looked: float = 0.0
     plan: Planned | None = None
     planned_at: float = 0.0
+    stale: bool = False  # whether taking something was measured since
 
     def look(self, now: float, tables: dict[str, str], found: dict[str, tuple[int, int]]) -> None:
         """`tables`: of logs, the tables that they are of."""
@@ -106,15 +107,16 @@ class Pacing:
         self._inner(engine, plan, p, found)
 
     def _plan(self, on: Engine, plan: ViewPlan, p: Progress, now: float) -> None:
-        """Paces for the rates of late, where they are others than were planned for."""
+        """Paces for the rates of late, where they are others than were planned for, or more is known of the costs."""
         assert plan.lag is not None
         if p.arrived < FEW or now - p.begun < min(SOON, plan.lag.seconds / 4) or now - p.planned_at < SOON:
             return
         arriving = {t: a * plan.lag.seconds for t, a in p.rates.items()}
         before, rows = p.plan, sum(a.rows for a in arriving.values())
-        if before is not None and 1 / OTHER < rows / max(sum(before.arriving.values()), 1.0) < OTHER:
+        alike = before is not None and 1 / OTHER < rows / max(sum(before.arriving.values()), 1.0) < OTHER
+        if alike and not p.stale:
             return
-        p.plan, p.planned_at = planned(on, plan, arriving), now
+        p.plan, p.planned_at, p.stale = planned(on, plan, arriving), now, False
         on.paced.note(plan.view, p.plan.to_json())
 
     def _due(self, on: Engine, plan: ViewPlan, p: Progress, now: float) -> str | None:
@@ -155,6 +157,7 @@ class Pacing:
         except EngineFailure as e:
             self.warehouse.set_aside(engine, e)
             return
+        p.stale = True
         for path in due:
             p.at[path] = p.arrived
             p.took(waits[path])
@@ -166,5 +169,5 @@ class Pacing:
             p.at.clear()
             p.seen.clear()
             if r.waited:
-                self.took[r.view] = r.seconds
+                self.took[r.view], p.stale = r.seconds, True
         return done

@@ -17,6 +17,7 @@ from connectors.postgres.connection import current_lsn
 from pipelines.applying.capture import Capture
 from pipelines.applying.catching_up import limits
 from pipelines.pacing.finishing import finish
+from pipelines.pacing.planning import better_anew
 from pipelines.warehouse import Warehouse
 from tests.pipelines.running import running, until
 from tests.project import Project
@@ -185,6 +186,22 @@ def test_what_is_left_to_do_is_bounded(database: str, tmp_path: Path) -> None:
         assert "paces: it may lag 20 s; at most 5% of a recomputation left at any time" in told
         assert "estimated in this time" in told and "finished" in told
     p.assert_equal()
+
+
+def test_where_that_is_less_work_states_are_filled_anew(database: str, tmp_path: Path) -> None:
+    """Each change moves the average that all rows are compared with, and more waits than there is."""
+    p = project(database, tmp_path, views={v: VIEWS[v] for v in ("above_average", "met")})
+    p.source("INSERT INTO t SELECT i, i % 50, i, 'n' FROM generate_series(1001, 40000) i")
+    p.deploy()
+    told = []
+    for _ in range(3):
+        p.source("UPDATE t SET x = x + 1", "UPDATE t SET x = x + 1 WHERE g < 40")
+        take_in(p)
+        w = Warehouse(p.config, p.deployed)
+        told.append({v: better_anew(w.engine("duckdb"), w.view(v)[1]) for v in ("above_average", "met")})
+        w.close()
+        p.assert_equal()
+    assert any(told[-1].values()), told
 
 
 def test_a_view_gets_a_lag_and_loses_it(database: str, tmp_path: Path) -> None:

@@ -49,11 +49,13 @@ class Paces:
 @dataclass(frozen=True)
 class View:
     """The paths of a view in the order in which they are taken, those that are taken one by one (`inner`), and the rows
-    that arrive in each table in a period."""
+    that arrive in each table in a period. `anew`: the seconds that computing the view anew takes, in place of finishing
+    it."""
 
     paths: Sequence[PathCost]
     inner: frozenset[Path]
     arriving: Mapping[str, float]
+    anew: float = float("inf")
 
     def below(self, path: Path) -> list[Path]:
         """The paths into the state that a path comes from."""
@@ -81,8 +83,22 @@ def simulate(view: View, refresh: int, inner: Mapping[Path, int]) -> Work:
                 for r in readers.get(c.path.state, ()):
                     waiting[r] = c.waits(waiting[r], c.out(n))
                 waiting[c.path] = 0.0
+        cost = min(cost, view.anew) if whole else cost
         total, before = total + cost, now
     return Work(total, cost)
+
+
+def finishing(paths: Sequence[PathCost], rows: Mapping[Path, float]) -> float:
+    """The seconds that finishing a view takes, of whose paths so many rows wait."""
+    waiting = dict(rows)
+    out = 0.0
+    for c in paths:
+        n = waiting.get(c.path, 0.0)
+        out += c.seconds(n)
+        for r in paths:
+            if n and r.path.source == c.path.state:
+                waiting[r.path] = c.waits(waiting.get(r.path, 0.0), c.out(n))
+    return out
 
 
 def _due(now: float, before: float, pace: int) -> bool:

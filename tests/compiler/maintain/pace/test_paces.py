@@ -3,6 +3,7 @@ that of playing the period."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from compiler.maintain.pace import paces
 from compiler.maintain.pace.cost import PathCost
-from compiler.maintain.pace.paces import View, choose, simulate
+from compiler.maintain.pace.paces import View, Work, choose, finishing, simulate
 from compiler.maintain.paced import Path
 
 A, B, C = Path("public.t", "inner"), Path("inner", "top"), Path("public.u", "top")
@@ -83,6 +84,18 @@ def test_the_greedy_choice_is_near_the_best(v: View, share: float) -> None:
         assert got.work.total <= best.total * 2 + 0.05
     if got.at_once is not None:
         assert got.work.total <= got.at_once.total
+
+
+def test_what_computing_anew_takes_bounds_the_work_at_the_end() -> None:
+    v = replace(moving(below=200_000.0), anew=0.1)
+    assert simulate(v, 1, {A: 1}) == Work(0.1, 0.1)
+    assert choose(v, 0.1).refresh == 1
+
+
+def test_finishing_takes_what_each_path_makes_wait() -> None:
+    v = moving()
+    expected = v.paths[0].seconds(1_000) + v.paths[1].seconds(2) + v.paths[2].seconds(10)
+    assert finishing(v.paths, {A: 1_000.0, C: 10.0}) == pytest.approx(expected)
 
 
 def test_an_inner_path_is_never_slower_than_what_readers_see() -> None:
