@@ -13,7 +13,7 @@ from compiler.maintain.program import Prepared
 
 @dataclass(frozen=True)
 class Taking:
-    """A program by which a state takes what waits of some of its inputs: the paths of one state."""
+    """A program by which a state takes what waits of some of its inputs: paths of one state, by their sources."""
 
     paths: tuple[Path, ...]
     prepared: Prepared
@@ -21,20 +21,29 @@ class Taking:
 
 @dataclass(frozen=True)
 class Taken:
-    """What one program took of what waited: rows of its logs, and the seconds that it ran."""
+    """What one program took of what waited: rows of each path, and the seconds that it ran."""
 
-    rows: int
+    each: tuple[int, ...]
     seconds: float
+
+    @property
+    def rows(self) -> int:
+        return sum(self.each)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What taking some paths of a state together took lately: `times`, with so many rows and seconds in all."""
+    """What taking some paths of a state together took lately: `times`, with so many rows of each and seconds in
+    all."""
 
     paths: tuple[Path, ...]
     times: float
-    rows: float
+    each: tuple[float, ...]
     seconds: float
+
+    @property
+    def rows(self) -> float:
+        return sum(self.each)
 
 
 @dataclass(frozen=True)

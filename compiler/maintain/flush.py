@@ -54,7 +54,8 @@ class _Flush(Differentiation):
         for w in s.waits:
             if w.scan is None:
                 self.out.steps.append(Step(self.waits(w).name, Net(w.log.read()), True, "what waits", s.name))
-        deltas, taken = Deltas(self.taken), [w.log for w in s.waits if w.source in self.taken]
+        deltas = Deltas(self.taken)
+        taken = [w.log for w in sorted(s.waits, key=lambda w: w.source) if w.source in self.taken]
         self.out.takes = tuple(log.name for log in taken)
         # changes are made from the last to the first
         self.out.changes += [Clear(log, "what waited was taken") for log in taken]

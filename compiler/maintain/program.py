@@ -95,7 +95,7 @@ class Program:
     """What to run for a batch: steps, then changes. `rules` names the kinds of rules each state uses.
 
     One that takes what waits for a state runs when there is no batch: `waiting` has, by table, the rows that stand for
-    a batch's, and `takes` the logs that are empty after it.
+    a batch's, and `takes` the logs that are empty after it, by the names of what they are of.
     """
 
     steps: list[Step] = field(default_factory=list)

@@ -89,14 +89,14 @@ class Paced:
         out = []
         for t in takings:
             begun, p = time.perf_counter(), t.prepared
-            rows = sum(map(self._rows, p.program.takes))
-            if rows:
+            each = tuple(map(self._rows, p.program.takes))
+            if any(each):
                 stands, rest = p.statements[: len(p.program.waiting)], p.statements[len(p.program.waiting) :]
                 for s in stands:
                     self.statements.run(s)
                 self.maintain(rest, {s.target for s in stands if not self._some(s.writes)})
-            out.append(Taken(rows, time.perf_counter() - begun))
-            if rows:
+            out.append(Taken(each, time.perf_counter() - begun))
+            if any(each):
                 reached.measure(self.con, t.paths, out[-1])
                 reach("duckdb.taking")
         return out

@@ -19,7 +19,7 @@ KEPT = 1_000  # refreshes of a view that are remembered
 FADES = 0.8  # of what was measured, with each new time
 TABLES = {
     "reached": "state VARCHAR, lsn BIGINT, finished TIMESTAMPTZ, filled DOUBLE",
-    "taken": "state VARCHAR, sources VARCHAR[], times DOUBLE, took_rows DOUBLE, seconds DOUBLE",
+    "taken": "state VARCHAR, sources VARCHAR[], times DOUBLE, took_rows DOUBLE[], seconds DOUBLE",
     "refreshes": "view VARCHAR, lsn BIGINT, finished TIMESTAMPTZ, why VARCHAR, waited BIGINT, seconds DOUBLE, "
     "promised DOUBLE",
     "paces": "view VARCHAR, plan VARCHAR",
@@ -61,14 +61,17 @@ def gone(con: duckdb.DuckDBPyConnection, state: str) -> None:
 
 def measure(con: duckdb.DuckDBPyConnection, paths: tuple[Path, ...], t: Taken) -> None:
     """In the transaction that took them."""
-    state, sources = paths[0].state, sorted(p.source for p in paths)
+    state, sources = paths[0].state, [p.source for p in paths]
     found = con.execute(
-        "UPDATE meta.taken SET times = times * ? + 1, took_rows = took_rows * ? + ?, seconds = seconds * ? + ? "
-        "WHERE state = ? AND sources = ?",
-        [FADES, FADES, t.rows, FADES, t.seconds, state, sources],
+        "SELECT times, took_rows, seconds FROM meta.taken WHERE state = ? AND sources = ?", [state, sources]
     ).fetchone()
-    if not found or not found[0]:
-        con.execute("INSERT INTO meta.taken VALUES (?, ?, 1, ?, ?)", [state, sources, t.rows, t.seconds])
+    times, rows, seconds = found or (0.0, [0.0] * len(paths), 0.0)
+    con.execute("DELETE FROM meta.taken WHERE state = ? AND sources = ?", [state, sources])
+    rows = [FADES * a + b for a, b in zip(rows, t.each, strict=True)]
+    con.execute(
+        "INSERT INTO meta.taken VALUES (?, ?, ?, ?, ?)",
+        [state, sources, FADES * times + 1, rows, FADES * seconds + t.seconds],
+    )
 
 
 def remember(con: duckdb.DuckDBPyConnection, r: Refresh) -> None:
@@ -96,7 +99,10 @@ def reached(con: duckdb.DuckDBPyConnection) -> dict[str, Reached]:
 
 def measured(con: duckdb.DuckDBPyConnection) -> list[Measured]:
     rows = con.execute("SELECT state, sources, times, took_rows, seconds FROM meta.taken").fetchall()
-    return [Measured(tuple(Path(x, state) for x in sources), *rest) for state, sources, *rest in rows]
+    return [
+        Measured(tuple(Path(x, state) for x in sources), times, tuple(each), seconds)
+        for state, sources, times, each, seconds in rows
+    ]
 
 
 def refreshes(con: duckdb.DuckDBPyConnection) -> list[Refresh]:

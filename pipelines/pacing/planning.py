@@ -86,8 +86,9 @@ def corrected(of: list[PathCost], measured: list[Measured]) -> list[PathCost]:
     for m in sorted(measured, key=lambda m: -len(m.paths)):  # what was taken alone tells more
         if not m.rows or not by_path.keys() >= set(m.paths):
             continue
-        each = m.rows / m.times / len(m.paths)
-        told = sum(by_path[p].seconds(each) for p in m.paths) * m.times
+        told = sum(by_path[p].seconds(n / m.times) for p, n in zip(m.paths, m.each, strict=True)) * m.times
+        if not told:
+            continue
         for p in m.paths:
             ratio[p] = min(max(m.seconds / told, LEAST), MOST)
     return [c.scaled(ratio.get(c.path, 1.0)) for c in of]
