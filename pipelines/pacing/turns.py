@@ -50,10 +50,10 @@ class Progress:
         for log, table in tables.items():
             new, old = (max(a - b, 0) for a, b in zip(found.get(log, (0, 0)), self.seen.get(log, (0, 0)), strict=True))
             both = min(new, old)
-            self.arrived += new + old
             most = Amounts(new - both, both, old - both)
             if table not in fresh or most.rows > fresh[table].rows:
                 fresh[table] = most
+        self.arrived += sum(change.rows for change in fresh.values())
         for table, change in fresh.items():
             before = self.rates.get(table, Amounts())
             self.rates[table] = before * keep + change * ((1 - keep) / spent)

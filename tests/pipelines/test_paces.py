@@ -11,13 +11,15 @@ import duckdb
 import pytest
 
 from compiler.ir.relation import State, walk
+from compiler.maintain.pace.paces import Paces, Work
 from compiler.maintain.paced import paths
 from connectors.failpoints import Action, FailpointReached, Failpoints
 from connectors.postgres.connection import current_lsn
 from pipelines.applying.capture import Capture
 from pipelines.applying.catching_up import limits
+from pipelines.pacing import turns
 from pipelines.pacing.finishing import finish
-from pipelines.pacing.planning import better_anew
+from pipelines.pacing.planning import Planned, better_anew
 from pipelines.warehouse import Warehouse
 from tests.pipelines.running import running, until
 from tests.project import Project
@@ -167,25 +169,34 @@ def test_none_lags_longer_than_it_may(database: str, tmp_path: Path) -> None:
     assert told[1] == "lag"
 
 
-def test_what_is_left_to_do_is_bounded(database: str, tmp_path: Path) -> None:
-    """A view that must leave next to nothing is finished over and over, long before it has lagged as long as it may."""
-    p = Project.create(tmp_path, database, {})
-    some = {v: VIEWS[v] for v in ("best", "above_average")}
-    p.write(some, "target_lag = '20 s', final_work = 0.05")
-    p.source(*SCHEMA, "INSERT INTO t SELECT i, i % 50, i, 'n' FROM generate_series(1001, 60000) i")
+def test_paths_are_taken_at_their_paces(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planned are 400 rows of changes, the inner sum four times and the view twice in them."""
+    p = project(database, tmp_path, views={"best": VIEWS["best"]})
     p.deploy()
-    paced = "SELECT count(*) AS n FROM tidemark.refreshes WHERE why = 'pace' AND view = 'above_average'"
-    with running(p):
-
-        def refreshed() -> bool:
-            p.source("UPDATE t SET x = x + 1 WHERE id % 3 = 0")
-            return p.command("query", paced, "--format", "csv").stdout.split()[1:] not in ([], ["0"])
-
-        until(refreshed, "finished at its pace", 120)
-        told = p.command("explain", "above_average").stdout
-        assert "paces: it may lag 20 s; at most 5% of a recomputation left at any time" in told
-        assert "estimated in this time" in told and "finished" in told
+    for name in ("LOOK", "FEW", "SOON", "SHARE"):
+        monkeypatch.setattr(turns, name, 0.0)
+    w = Warehouse(p.config, p.deployed)
+    plan = w.view("best")[1]
+    seen = {n.name for n in walk(plan.top) if isinstance(n, State)}
+    inner = {x: 4 for x in paths(plan.states) if x.state not in seen}
+    paces = Paces(2, inner, Work(1.0, 1.0), None)
+    monkeypatch.setattr(turns, "planned", lambda *_: Planned(paces, {"public.t": 400.0}, 1.0))
+    capture, pacing = Capture(w, limits(p.config)), turns.Pacing(w)
+    told = []
+    for i in range(1, 9):  # 50 rows each, as they were and as they are
+        p.source(f"UPDATE t SET x = x + {i} WHERE id <= 25")
+        capture.catch_up(current_lsn(p.dsn))
+        pacing.turn()
+        engine = w.engine("duckdb").paced
+        told.append((len(engine.refreshes()), sum(m.times for m in engine.measured() if len(m.paths) == 1)))
+    capture.close()
+    w.close()
+    finished = [n for n, _ in told]
+    assert finished == [0, 0, 0, 1, 1, 1, 1, 2], told
+    assert told[1][1] > told[0][1] == 0, told
     p.assert_equal()
+    explained = p.command("explain", "best").stdout
+    assert "paces: it may lag 3600 s" in explained and "finished" in explained
 
 
 def test_where_that_is_less_work_states_are_filled_anew(database: str, tmp_path: Path) -> None:
