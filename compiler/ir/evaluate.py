@@ -32,7 +32,9 @@ from compiler.ir.relation import (
     Values,
     Weigh,
     Window,
+    WindowCall,
 )
+from compiler.ir.scalar import Scalar
 from compiler.ir.value import value
 from compiler.ir.zset import Database, Row, Weighted, ZSet, add, tally
 
@@ -201,19 +203,45 @@ def _every_column(r: Relation, orders: tuple[Order, ...]) -> tuple[Order, ...]:
 def _window(r: Window, z: ZSet) -> Weighted:
     out: Weighted = []
     for rows in _partitions(r, z):
-        extra: list[list[Any]] = [[] for _ in rows]
-        for _, c in r.calls:
-            if c.fn == "row_number":
-                place = sorted(range(len(rows)), key=lambda i: _compare(_every_column(r.input, c.order))(rows[i]))
-                ranks = {i: n + 1 for n, i in enumerate(place)}
-                for i in range(len(rows)):
-                    extra[i].append(ranks[i])
-            else:
-                whole = _agg(Agg(c.fn, c.args, c.type, c.filter), [(d, 1) for d in rows])
-                for i in range(len(rows)):
-                    extra[i].append(whole)
-        out += [(tuple(d.values()) + tuple(x), 1) for d, x in zip(rows, extra, strict=True)]
+        extra = [_called(r, c, rows) for _, c in r.calls]
+        out += [(tuple(d.values()) + x, 1) for d, x in zip(rows, zip(*extra, strict=True), strict=True)]
     return out
+
+
+def _called(r: Window, c: WindowCall, rows: list[dict[str, Any]]) -> list[Any]:
+    """What a window function gives for each row of a partition; ties go by all columns."""
+    place = sorted(range(len(rows)), key=lambda i: _compare(_every_column(r.input, c.order))(rows[i]))
+    ordered = [rows[i] for i in place]
+    out: list[Any] = [None] * len(rows)
+    for at, i in enumerate(place):
+        if c.fn == "row_number":
+            out[i] = at + 1
+        else:
+            out[i] = _agg(Agg(c.fn, c.args, c.type, c.filter), [(d, 1) for d in ordered[_framed(c, at, ordered)]])
+    return out
+
+
+def _framed(c: WindowCall, at: int, ordered: list[dict[str, Any]]) -> slice:
+    """The rows of a frame: ROWS, or without one those up to the last peer."""
+    if c.frame is None:
+        key = _compare(c.order)
+        return slice(0, max(i + 1 for i, d in enumerate(ordered) if key(d) == key(ordered[at])))
+    unit, start, end, exclude = c.frame
+    if unit != "rows" or exclude:
+        raise TypeError(f"no meaning for a frame of {unit} {exclude}")
+    return slice(max(_bound(start, at, len(ordered)), 0), max(_bound(end, at, len(ordered)) + 1, 0))
+
+
+def _bound(bound: tuple[str, Scalar | None], at: int, rows: int) -> int:
+    way, by = bound
+    n = value(by, {}) if by is not None else 0
+    return {
+        "unbounded preceding": 0,
+        "preceding": at - n,
+        "current row": at,
+        "following": at + n,
+        "unbounded following": rows,
+    }[way]
 
 
 def _top(r: TopK, z: ZSet) -> Weighted:

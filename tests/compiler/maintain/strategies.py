@@ -10,6 +10,7 @@ from compiler.ir.relation import (
     Aggregate,
     Filter,
     Fixpoint,
+    Frame,
     Join,
     LeftJoin,
     Order,
@@ -21,18 +22,28 @@ from compiler.ir.relation import (
     TopK,
     Union,
     Unnest,
+    Values,
     Weigh,
     Window,
     WindowCall,
 )
 from compiler.ir.scalar import Call, Col, Lit, Scalar, conj
-from compiler.ir.types import BOOL, INT4, INT8
+from compiler.ir.types import BOOL, FLOAT8, INT4, INT8
 from compiler.ir.zset import Database, ZSet
 
 TABLES = ("public.r", "public.s")
 COLUMNS = ("a", "b")
-MORE = ("unnest", "averages", "lists", "recursion")
+SOME = ("unnest", "averages", "lists", "recursion")  # fewer: what is wrong in one place is found sooner
+MORE = (*SOME, "except", "intersect", "values", "floats", "framed", "listed")
+BINARY = ("join", "left", "semi", "anti", "union", "except", "intersect")
 VALUES = st.sampled_from([None, -1, 0, 1, 2])
+ROW = ("current row", None)
+FRAMES: list[Frame] = [
+    None,
+    ("rows", ("unbounded preceding", None), ROW, ""),
+    ("rows", ("preceding", Lit(1, INT8)), ("following", Lit(1, INT8)), ""),
+    ("rows", ROW, ("unbounded following", None), ""),
+]
 
 
 class Names:
@@ -119,6 +130,22 @@ def unary(draw: st.DrawFn, q: Relation, kind: str, names: Names) -> Relation:
             fn = draw(st.sampled_from(["row_number", "count"]))
             call = WindowCall(fn, (), INT8, order if fn == "row_number" else ())
             return Window(q, (some,), ((names(), call),))
+        case "framed":
+            return Window(q, (some,), ((names(), draw(framed(q, kind))),))
+        case "listed":
+            call, item = draw(framed(q, kind)), Col(names(), INT8)
+            items = Col(names(), call.type)
+            made = Unnest(Window(q, (some,), ((items.name, call),)), "unnest", (items,), (item,))
+            return Project(made, (*((names(), c) for c in q.schema), (names(), item)))
+        case "floats":
+            x = Call("cast", (draw(scalars(q)),), FLOAT8)
+            return Aggregate(q, ((names(), some),), ((names(), Agg("sum", (x,), FLOAT8)),))
+        case "values":
+            n = len(q.names)
+            rows = draw(st.lists(st.tuples(*[VALUES] * n), max_size=2))
+            cols = tuple(Col(names(), INT8) for _ in range(n))
+            made = Values(cols, tuple(tuple(Lit(x, INT8) for x in row) for row in rows))
+            return binary(draw, *draw(st.permutations([q, made])), draw(st.sampled_from(BINARY)), names)
         case "averages":
             aggs = (
                 (names(), Agg("avg", (Call("cast", (some,), types.numeric(38, 0)),), types.numeric(38, 6))),
@@ -156,6 +183,44 @@ def unary(draw: st.DrawFn, q: Relation, kind: str, names: Names) -> Relation:
     return Weigh(q, Call("greatest", (Call("coalesce", (x, Lit(0, INT8)), INT8), Lit(0, INT8)), INT8))
 
 
+@st.composite
+def framed(draw: st.DrawFn, q: Relation, kind: str) -> WindowCall:
+    """A list over a window, or a sum, maybe of floating point, each over a frame of its rows."""
+    x, order = draw(st.sampled_from(q.schema)), (Order(draw(st.sampled_from(q.schema)), draw(st.booleans())),)
+    frame = draw(st.sampled_from(FRAMES))
+    if kind == "listed":
+        return WindowCall("array_agg", (Call("cast", (x,), INT8),), types.array(INT8), order, frame)
+    of = draw(st.sampled_from([FLOAT8, types.numeric(38, 0)]))
+    return WindowCall("sum", (Call("cast", (x,), of),), of, order, frame)
+
+
+def counted(draw: st.DrawFn, l: Relation, r: Relation, kind: str, names: Names) -> Relation:
+    """EXCEPT and INTERSECT, with ALL or without: each row counted on both sides, then weighed or kept by that."""
+    n = min(len(l.names), len(r.names))
+    columns, side = [names() for _ in range(n)], Col(names(), INT4)
+    sides = (
+        Project(
+            x, (*((c, Call("cast", (e,), INT8)) for c, e in zip(columns, x.schema[:n], strict=True)), (side.name, i))
+        )
+        for x, i in ((l, Lit(1, INT4)), (r, Lit(2, INT4)))
+    )
+    a, b = Col(names(), INT8), Col(names(), INT8)
+    counts = Aggregate(
+        Union(tuple(sides)),
+        tuple((names(), Col(c, INT8)) for c in columns),
+        tuple((c.name, Agg("count", (), INT8, Call("=", (side, Lit(i, INT4)), BOOL))) for c, i in ((a, 1), (b, 2))),
+    )
+    zero = Lit(0, INT8)
+    if draw(st.booleans()):
+        there = Call("=" if kind == "except" else ">", (b, zero), BOOL)
+        made: Relation = Filter(counts, conj([Call(">", (a, zero), BOOL), there]))
+    elif kind == "except":
+        made = Weigh(counts, Call("greatest", (Call("-", (a, b), INT8), zero), INT8))
+    else:
+        made = Weigh(counts, Call("least", (a, b), INT8))
+    return Project(made, tuple((names(), c) for c in counts.schema[:n]))
+
+
 def binary(draw: st.DrawFn, l: Relation, r: Relation, kind: str, names: Names) -> Relation:
     match kind:
         case "join":
@@ -166,6 +231,8 @@ def binary(draw: st.DrawFn, l: Relation, r: Relation, kind: str, names: Names) -
             return Semi(l, r, draw(conditions(l, r)))
         case "anti":
             return Semi(l, r, draw(conditions(l, r)), anti=True)
+        case "except" | "intersect":
+            return counted(draw, l, r, kind, names)
     n = min(len(l.names), len(r.names))
     return Union(
         tuple(
@@ -196,7 +263,7 @@ def reachable(draw: st.DrawFn, q: Relation, names: Names) -> Relation:
 @st.composite
 def queries(draw: st.DrawFn, depth: int = 3, more: tuple[str, ...] = ()) -> Relation:
     """A random relation of up to `depth` operators above the scans; `more` kinds than those with a delta rule of
-    their own: unnest, averages, lists, recursion."""
+    their own: those of MORE."""
     names = Names()
 
     def build(d: int) -> Relation:
@@ -225,7 +292,7 @@ def queries(draw: st.DrawFn, depth: int = 3, more: tuple[str, ...] = ()) -> Rela
         match kind:
             case "recursion":
                 return reachable(draw, build(d - 1), names)
-            case "join" | "left" | "semi" | "anti" | "union":
+            case "join" | "left" | "semi" | "anti" | "union" | "except" | "intersect":
                 l, r = build(d - 1), build(draw(st.integers(0, d - 1)))
                 return binary(draw, l, r, kind, names)
         return unary(draw, build(d - 1), kind, names)

@@ -36,7 +36,8 @@ from compiler.maintain.asked import arrived, left
 from compiler.maintain.change import Append
 from compiler.maintain.differentiate import Differentiation
 from tests.compiler.maintain.proof import follows
-from tests.compiler.maintain.strategies import MORE, databases, queries
+from tests.compiler.maintain.strategies import SOME as KINDS
+from tests.compiler.maintain.strategies import databases, queries
 from tests.compiler.maintain.test_paced import follows_paces
 from tests.compiler.maintain.test_partial import follows_keys
 from tests.compiler.maintain.test_program import EVERY
@@ -208,7 +209,7 @@ def caught(by: str, patch: Patch, monkeypatch: pytest.MonkeyPatch) -> bool:
     patch(monkeypatch)
 
     @MANY
-    @given(q=queries(more=MORE), db=databases(), data=st.data())
+    @given(q=queries(more=KINDS), db=databases(), data=st.data())
     def proof(q: Relation, db: Database, data: st.DataObject) -> None:
         PROOFS[by](q, db, data)
 
