@@ -201,7 +201,7 @@ def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_
     project: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run: list[Statement] = []
-    real = Batches._maintain
+    real = Batches.maintain
 
     def recorded(batches: Batches, statements: Sequence[Statement], nothing: set[str]) -> None:
         run.extend(statements)
@@ -213,7 +213,7 @@ def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_
         commit(project, f"INSERT INTO r VALUES ({row}, 1, 'a', 1, 1)")
         return list(run)
 
-    monkeypatch.setattr(Batches, "_maintain", recorded)
+    monkeypatch.setattr(Batches, "maintain", recorded)
     before = of_a_small_batch(10)
     for i in range(5):
         commit(
