@@ -15,6 +15,7 @@ from compiler.errors import InvalidSql
 from compiler.ir.verify import passed
 from compiler.maintain.choose import AUTO, choose, shared_values
 from compiler.maintain.lag import Lag
+from compiler.maintain.offer import Wanted
 from compiler.maintain.plan import ViewPlan
 from compiler.normalize import normalize
 from compiler.normalize.ties import hanging, settle_ties
@@ -38,7 +39,7 @@ def compile_view(
     opaque.check(bound.rel)
     rel = normalize(bound.rel)
     tied = hanging(rel)
-    plan = choose(name, passed(rel, settle_ties), bound.outputs, strategy, key, lag)
+    plan = choose(Wanted(name, passed(rel, settle_ties), tuple(bound.outputs), key, lag), strategy)
     plan.warnings = [*differences(bound.rel), *([TIES.format(", ".join(tied))] if tied else [])]
     plan.hangs_on_ties = bool(tied)
     plan.notes += shared_values(rel)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from compiler.errors import TidemarkError
 from compiler.maintain.choose import AUTO
-from compiler.maintain.strategy import STRATEGIES
+from compiler.maintain.strategy import PLAIN
 from pipelines import kinds
 from pipelines.observe.address import parse_address
 
@@ -46,8 +46,8 @@ class Defaults(_Section):
     @field_validator("strategy")
     @classmethod
     def _known(cls, name: str) -> str:
-        if name not in (AUTO, *STRATEGIES):
-            raise ValueError(f"the strategies are {', '.join((AUTO, *STRATEGIES))}")
+        if name not in (AUTO, *PLAIN):
+            raise ValueError(f"the strategies are {', '.join((AUTO, *PLAIN))}")
         return name
 
 

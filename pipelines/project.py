@@ -181,11 +181,11 @@ def _compile_one(
         )
     default = AUTO if "target_lag" in v.text.options else default_strategy
     strategy = v.strategy or v.text.options.get("strategy", default)
-    if strategy not in (AUTO, paces.NAME, partial.NAME, *STRATEGIES):
+    if strategy not in (AUTO, *STRATEGIES):
         raise InvalidSql(
             f'view "{v.name}" names an unknown strategy "{strategy}"',
             code="unknown_option",
-            hint=f"Strategies: {', '.join((AUTO, *STRATEGIES, paces.NAME, partial.NAME))}.",
+            hint=f"Strategies: {', '.join((AUTO, *STRATEGIES))}.",
         )
     v.engine = engine
     v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy, _key(v, strategy), _lag(v, strategy))

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from enum import Enum
 
 from compiler.delta.restrict import equalities
-from compiler.errors import InvalidSql
 from compiler.functions.aggregates import Algebra
 from compiler.ir.relation import Aggregate, Fixpoint, Join, LeftJoin, Relation, Scan, Semi, TopK, Window, walk
-from compiler.ir.scalar import Col, columns
-from compiler.maintain.asked import Asked
+from compiler.ir.scalar import columns
 from compiler.maintain.differentiate import rules_of
 from compiler.maintain.facts import Facts
 from compiler.maintain.kept import Recomputed
-from compiler.maintain.lag import Lag
+from compiler.maintain.offer import Wanted
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.strategy import STRATEGIES, first_order, paces, partial, recompute
+from compiler.maintain.strategy import STRATEGIES, first_order, paces, recompute
 from compiler.normalize.subqueries.unique import unique
 
 AUTO = "auto"
@@ -28,58 +25,24 @@ class Maintenance(Enum):
     RECOMPUTE = "recompute"
 
 
-def choose(
-    view: str,
-    q: Relation,
-    outputs: list[tuple[str, Col]],
-    asked: str = AUTO,
-    key: tuple[str, ...] = (),
-    lag: Lag | None = None,
-) -> ViewPlan:
-    """The plan of a normalized query by the strategy that was asked for, or by the one that suits it. `key`: the
-    columns of the view by which one that is partial is asked for; `lag`: how far one may lag."""
-    name = asked
-    if asked == AUTO:
-        name = first_order.NAME if lag is None else paces.NAME
-    tables = Facts(q).tables
-    if name == paces.NAME:
-        if lag is None:
-            raise InvalidSql(
-                f'view "{view}" has paces, and says no target_lag',
-                hint="WITH (strategy = 'paces', target_lag = '1 h'): how far it may lag behind the source.",
-                code="unknown_option",
-            )
-        got = paces.offer(view, q)
-        return ViewPlan(view, got.states, got.top, outputs, tables, got.notes, strategy=name, lag=lag)
-    if name == partial.NAME:
-        keys, columns = _asked(view, outputs, key)
-        got = partial.offer(view, q, keys, columns)
-        return ViewPlan(view, got.states, got.top, outputs, tables, got.notes, strategy=name, asked=keys, whole=q)
-    got = STRATEGIES[name](view, q)
-    return ViewPlan(view, got.states, got.top, outputs, tables, got.notes, strategy=name)
-
-
-def _asked(view: str, outputs: list[tuple[str, Col]], key: tuple[str, ...]) -> tuple[Asked, tuple[Col, ...]]:
-    """The keys of a partial view, and the columns of its query that make them. Raises InvalidSql."""
-    known = dict(outputs)
-    if not key:
-        raise InvalidSql(
-            f'view "{view}" is partial, and says no key',
-            hint=f"WITH (strategy = 'partial', key = '{outputs[0][0] if outputs else 'id'}'): the columns that readers "
-            "ask by.",
-            code="partial_key",
-        )
-    for name in key:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            raise InvalidSql(
-                f'view "{view}" has no column "{name}" to be its key',
-                hint=f'Perhaps you meant "{near[0]}".' if near else f"Its columns: {', '.join(known)}.",
-                code="partial_key",
-            )
-    asked = Asked(view, tuple(Col(n, known[n].type) for n in key))
-    partial.check_key(view, asked)
-    return asked, tuple(known[n] for n in key)
+def choose(w: Wanted, strategy: str = AUTO) -> ViewPlan:
+    """The plan of a view by the strategy that was asked for, or by the one that suits it."""
+    name = strategy
+    if strategy == AUTO:
+        name = first_order.NAME if w.lag is None else paces.NAME
+    got = STRATEGIES[name](w)
+    return ViewPlan(
+        w.view,
+        got.states,
+        got.top,
+        list(w.outputs),
+        Facts(w.query).tables,
+        got.notes,
+        strategy=name,
+        asked=got.asked,
+        whole=w.query if got.asked is not None else None,
+        lag=w.lag,
+    )
 
 
 def maintenance_of(plan: ViewPlan) -> Maintenance:

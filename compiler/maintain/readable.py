@@ -7,25 +7,14 @@ reading is the only time that all rows are needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
 from compiler.ir.parts import of_a_round
 from compiler.ir.relation import Filter, Project, Relation, Scan, TopK, Window, walk
-from compiler.maintain.kept import Kept
 from compiler.simplify.prune import prune
 from compiler.temporal import split_filters, timed
 
 Settle = Callable[[Relation], Relation]
 READS_TIME = "it reads the time: what depends on it is finished when the view is read, over rows that are maintained"
-
-
-@dataclass
-class Offer:
-    """What a strategy would keep for a view, innermost first, the relation that reads it, and notes for its author."""
-
-    states: list[Kept]
-    top: Relation
-    notes: list[str] = field(default_factory=list)
 
 
 def readable(r: Relation) -> bool:

@@ -29,7 +29,8 @@ from compiler.ir.verify import Pass, passed
 from compiler.maintain.facts import Facts
 from compiler.maintain.kept import COUNT, Accumulated, Bag, Kept, Recomputed
 from compiler.maintain.naming import state_name, tables_of
-from compiler.maintain.readable import Offer, cut_where_timed, over_rows, peel, under
+from compiler.maintain.offer import Offer, Wanted
+from compiler.maintain.readable import cut_where_timed, over_rows, peel, under
 from compiler.maintain.strategy.additive import additive_aggregates
 from compiler.simplify.filters import push_filters
 from compiler.simplify.products import connect_joins
@@ -39,10 +40,10 @@ NAME = "first_order"
 PASSES: tuple[Pass, ...] = (additive_aggregates, fuse_projects, push_filters, connect_joins, fuse_projects)
 
 
-def offer(view: str, q: Relation) -> Offer:
+def offer(w: Wanted) -> Offer:
     """The states of a normalized query, and what reads it from them."""
-    first = FirstOrder(view)
-    top, notes = cut_where_timed(passed(q, *PASSES), first.settled)
+    first = FirstOrder(w.view)
+    top, notes = cut_where_timed(passed(w.query, *PASSES), first.settled)
     return Offer(list(first.states.values()), top, notes)
 
 

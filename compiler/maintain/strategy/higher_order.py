@@ -15,7 +15,7 @@ from compiler.delta.times import at
 from compiler.ir.relation import Agg, Aggregate, Project, Relation
 from compiler.ir.scalar import substitute
 from compiler.maintain.kept import Accumulated, Kept, Term
-from compiler.maintain.readable import Offer
+from compiler.maintain.offer import Offer, Wanted
 from compiler.maintain.strategy import first_order
 from compiler.maintain.strategy.flat import Flat, flat
 from compiler.maintain.strategy.parts import Groups, parts_of
@@ -25,9 +25,9 @@ from compiler.simplify.projects import fuse_projects
 NAME = "higher_order"
 
 
-def offer(view: str, q: Relation) -> Offer:
+def offer(w: Wanted) -> Offer:
     """The states of first order, those that add up joins with terms over further states."""
-    first = first_order.offer(view, q)
+    first = first_order.offer(w)
     made = HigherOrder()
     for s in first.states:
         made.keep(s)

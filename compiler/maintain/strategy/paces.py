@@ -7,15 +7,22 @@ When, is decided where it runs (`pipelines/pacing`), by what is waiting and what
 
 from __future__ import annotations
 
-from compiler.ir.relation import Relation
+from compiler.errors import InvalidSql
+from compiler.maintain.offer import Offer, Wanted
 from compiler.maintain.paced import paced
-from compiler.maintain.readable import Offer
 from compiler.maintain.strategy import first_order
 
 NAME = "paces"
 
 
-def offer(view: str, q: Relation) -> Offer:
-    """The states of first order with a log for each of their inputs, and what reads the view from them."""
-    made = first_order.offer(view, q)
-    return Offer(*paced(view, made.states, made.top), made.notes)
+def offer(w: Wanted) -> Offer:
+    """The states of first order with a log for each of their inputs, and what reads the view from them. Raises
+    InvalidSql where it says no lag."""
+    if w.lag is None:
+        raise InvalidSql(
+            f'view "{w.view}" has paces, and says no target_lag',
+            hint="WITH (strategy = 'paces', target_lag = '1 h'): how far it may lag behind the source.",
+            code="unknown_option",
+        )
+    made = first_order.offer(w)
+    return Offer(*paced(w.view, made.states, made.top), made.notes)

@@ -10,6 +10,7 @@ that nobody can name.
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass, field, replace
 
 from compiler.delta.restrict import Pairs, equalities, restrict
@@ -34,19 +35,41 @@ from compiler.maintain.asked import Asked
 from compiler.maintain.kept import Accumulated, Bag, Held, Kept, Recomputed
 from compiler.maintain.little import findable
 from compiler.maintain.naming import digest
-from compiler.maintain.readable import Offer
+from compiler.maintain.offer import Offer, Wanted
 from compiler.maintain.strategy import first_order
 
 NAME = "partial"
 HINT = "Choose another key, or leave strategy and key out: then all of the view is kept."
 
 
-def offer(view: str, q: Relation, asked: Asked, columns: tuple[Col, ...]) -> Offer:
-    """What first order keeps, for the keys alone; `columns` of the query make the key. Raises UnsupportedSql."""
-    if not any(isinstance(n, Scan) for n in walk(q)):
+def offer(w: Wanted) -> Offer:
+    """What first order keeps, for the keys alone. Raises InvalidSql for a key that is none, UnsupportedSql."""
+    asked, columns = key_of(w)
+    if not any(isinstance(n, Scan) for n in walk(w.query)):
         raise untraced(asked, "the view reads no table")
-    offered = first_order.offer(view, q)
-    return held(offered, asked, columns)
+    return held(first_order.offer(w), asked, columns)
+
+
+def key_of(w: Wanted) -> tuple[Asked, tuple[Col, ...]]:
+    """The keys of the view, and the columns of its query that make them. Raises InvalidSql."""
+    outputs = dict(w.outputs)
+    if not w.key:
+        raise InvalidSql(
+            f'view "{w.view}" is partial, and says no key',
+            hint=f"WITH (strategy = 'partial', key = '{next(iter(outputs), 'id')}'): the columns that readers ask by.",
+            code="partial_key",
+        )
+    for name in w.key:
+        if name not in outputs:
+            near = difflib.get_close_matches(name, outputs, 1)
+            raise InvalidSql(
+                f'view "{w.view}" has no column "{name}" to be its key',
+                hint=f'Perhaps you meant "{near[0]}".' if near else f"Its columns: {', '.join(outputs)}.",
+                code="partial_key",
+            )
+    asked = Asked(w.view, tuple(Col(n, outputs[n].type) for n in w.key))
+    check_key(w.view, asked)
+    return asked, tuple(outputs[n] for n in w.key)
 
 
 def check_key(view: str, asked: Asked) -> None:
@@ -88,7 +111,7 @@ class _Holding:
         states = [self.renamed(s, renamed) for s in offered.states]
         kept = [s.name for s in offered.states if s.name not in self.cut]
         notes = [f"kept for every key, as other columns are read by: {', '.join(kept)}"] if kept else []
-        return Offer(states, self.over(top, renamed), [*offered.notes, *notes])
+        return Offer(states, self.over(top, renamed), [*offered.notes, *notes], self.asked)
 
     def followed(self, r: Relation) -> Relation:
         """r, where the restriction to the keys stands above tables and states alone; how it reads states is noted."""

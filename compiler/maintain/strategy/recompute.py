@@ -6,19 +6,20 @@ from __future__ import annotations
 from compiler.ir.relation import Relation
 from compiler.maintain.kept import Bag
 from compiler.maintain.naming import state_name
-from compiler.maintain.readable import Offer, cut_where_timed, over_rows
+from compiler.maintain.offer import Offer, Wanted
+from compiler.maintain.readable import cut_where_timed, over_rows
 
 NAME = "recompute"
 
 
-def offer(view: str, q: Relation) -> Offer:
+def offer(w: Wanted) -> Offer:
     """One state for each part of the query that does not read the time."""
     states: dict[str, Bag] = {}
 
     def keep(rows: Relation) -> Relation:
-        s = Bag(state_name([view], rows, "again"), rows, again=True)
+        s = Bag(state_name([w.view], rows, "again"), rows, again=True)
         states[s.name] = s
         return s.read()
 
-    top, notes = cut_where_timed(q, lambda n: over_rows(n, keep))
+    top, notes = cut_where_timed(w.query, lambda n: over_rows(n, keep))
     return Offer(list(states.values()), top, notes)

@@ -16,7 +16,8 @@ from compiler.ir.verify import passed
 from compiler.maintain.kept import COUNT, Accumulated
 from compiler.maintain.late import lagged
 from compiler.maintain.naming import state_name
-from compiler.maintain.readable import Offer, cut_where_timed
+from compiler.maintain.offer import Offer, Wanted
+from compiler.maintain.readable import cut_where_timed
 from compiler.maintain.strategy.first_order import PASSES, FirstOrder, group_state
 from compiler.simplify.prune import prune
 
@@ -24,10 +25,10 @@ NAME = "split"
 BREAKERS = (Aggregate, Window, TopK, Fixpoint)
 
 
-def offer(view: str, q: Relation) -> Offer:
+def offer(w: Wanted) -> Offer:
     """Lagging accumulators and rows, and what finishes them for a reader."""
-    made = Split(view)
-    top, notes = cut_where_timed(passed(q, *PASSES), lambda n: made.cut(passed(n, prune)))
+    made = Split(w.view)
+    top, notes = cut_where_timed(passed(w.query, *PASSES), lambda n: made.cut(passed(n, prune)))
     return Offer(*lagged(made.states.values(), top), notes)
 
 

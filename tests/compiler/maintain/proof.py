@@ -14,6 +14,7 @@ from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.kept import lagging
 from compiler.maintain.meaning import filled, present, run
+from compiler.maintain.offer import Wanted
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import Strategy
 from tests.compiler.maintain.strategies import COLUMNS, TABLES, batches
@@ -36,7 +37,7 @@ def same(db: Database, changed: frozenset[str]) -> Same:
 
 def follows(strategy: Strategy, q: Relation, db: Database, data: st.DataObject) -> None:
     """Plays up to three batches on a view; AssertionError where a state or the view is not what it should be."""
-    got = strategy("v", q)
+    got = strategy(Wanted("v", q))
     plan = ViewPlan("v", got.states, got.top, [], frozenset(TABLES))
     note("\n".join([notation.tree(q), *(f"state {s.name}\n{notation.tree(s.definition)}" for s in plan.states)]))
     db = Database(db.before, db.delta)

@@ -18,6 +18,7 @@ from compiler.ir.scalar import TRUE, Call, Col, Lit, Scalar, negate
 from compiler.ir.types import BOOL, INT8
 from compiler.ir.zset import Database
 from compiler.maintain.kept import Accumulated
+from compiler.maintain.offer import Wanted
 from compiler.maintain.strategy import factors, higher_order, parts
 from tests.compiler.maintain.proof import follows
 from tests.compiler.maintain.strategies import TABLES, Names, conditions, databases, predicates, queries, scan
@@ -130,7 +131,7 @@ def test_a_join_is_read_as_groups() -> None:
         (("k", r.schema[1]),),
         (("x", Agg("sum", (Call("*", (wide(r.schema[0]), wide(t.schema[1])), INT8),), types.numeric(38, 0))),),
     )
-    made = higher_order.offer("v", q).states
+    made = higher_order.offer(Wanted("v", q)).states
     kept = [(sorted({n.table for n in _scans(s)}), s.key) for s in made if isinstance(s, Accumulated)]
     assert [k for k in kept if len(k[1]) == 1], kept  # γ(r) by what s meets
     assert len(made[-1].terms) == 3 and isinstance(made[-1], Accumulated)
@@ -146,7 +147,7 @@ def test_columns_keep_their_names() -> None:
     names = Names()
     r, s = (scan(x, names) for x in TABLES)
     q = Aggregate(Join(r, s, Call("=", (r.schema[0], s.schema[0]), BOOL)), (("k", Col("c1", r.schema[0].type)),), ())
-    for state in higher_order.offer("v", q).states:
+    for state in higher_order.offer(Wanted("v", q)).states:
         assert isinstance(state, Accumulated)
         for term in state.terms:
             assert term.query.names == state.definition.names

@@ -18,6 +18,7 @@ from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush, standing_for
 from compiler.maintain.kept import Kept, Log
 from compiler.maintain.meaning import filled, landed, run
+from compiler.maintain.offer import Wanted
 from compiler.maintain.paced import paced, paths, waits
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Program
@@ -55,7 +56,7 @@ def test_a_state_is_its_definition_over_what_it_has_taken(q: Relation, db: Datab
 
 def follows_paces(q: Relation, db: Database, data: st.DataObject) -> None:
     """Plays batches on a paced view, and lets its states take what waits of some of their inputs."""
-    got = first_order.offer("v", q)
+    got = first_order.offer(Wanted("v", q))
     states, top = paced("v", got.states, got.top)
     plan = ViewPlan("v", states, top, [], frozenset(TABLES))
     note("\n".join([notation.tree(q), *(f"state {s.name}\n{notation.tree(s.definition)}" for s in plan.states)]))

@@ -18,6 +18,7 @@ from compiler.maintain.differentiate import program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.kept import Log
 from compiler.maintain.meaning import filled, run
+from compiler.maintain.offer import Wanted
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import partial
 from tests.compiler.maintain.strategies import MORE, TABLES, batches, databases, queries
@@ -55,11 +56,13 @@ def test_what_is_kept_is_the_query_for_the_keys_that_were_asked_for(
 def follows_keys(q: Relation, db: Database, data: st.DataObject) -> None:
     """Plays batches, and keys that arrive and leave, on a partial view."""
     columns = tuple(data.draw(st.lists(st.sampled_from(q.schema), min_size=1, max_size=2, unique=True)))
-    asked = Asked("v", tuple(Col(f"k{i}", c.type) for i, c in enumerate(columns)))
+    names = tuple(f"k{i}" for i in range(len(columns)))
     try:
-        got = partial.offer("v", q, asked, columns)
+        got = partial.offer(Wanted("v", q, tuple(zip(names, columns, strict=True)), names))
     except TidemarkError:
         assume(False)
+    asked = got.asked
+    assert asked is not None
     plan = ViewPlan("v", got.states, got.top, [], frozenset(TABLES), asked=asked, whole=q)
     note("\n".join([notation.tree(q), *(f"state {s.name}\n{notation.tree(s.definition)}" for s in plan.states)]))
     db = Database({**db.before, asked.name: {}}, db.delta)
@@ -91,8 +94,9 @@ def test_a_change_to_keys_that_are_not_there_meets_the_keys_first() -> None:
     q = Aggregate(
         Scan("public.r", (Col("a", INT4), Col("b", INT4))), (("k", Col("a", INT4)),), (("n", Agg("count", (), INT8)),)
     )
-    asked = Asked("v", (Col("k", INT4),))
-    got = partial.offer("v", q, asked, (Col("k", INT4),))
+    got = partial.offer(Wanted("v", q, (("k", Col("k", INT4)),), ("k",)))
+    asked = got.asked
+    assert asked is not None
     plan = ViewPlan("v", got.states, got.top, [], frozenset(["public.r"]), asked=asked, whole=q)
     rows, waiting = [], {"public.r": 3}
     db = Database({"public.r": {}, asked.name: {(1,): 1}}, {"public.r": {(2, 0): waiting["public.r"]}})
@@ -112,8 +116,7 @@ def test_a_part_of_the_key_holds_no_state() -> None:
         Project(s, (("c3", Col("a", INT4)),)), (("c4", Col("c3", INT4)),), (("n", Agg("count", (), INT8)),)
     )
     q = LeftJoin(left, right, same(Col("c1", INT4), Col("c4", INT4)))
-    asked = Asked("v", (Col("x", INT4), Col("y", INT4)))
-    got = partial.offer("v", q, asked, (Col("c1", INT4), Col("c2", INT4)))
+    got = partial.offer(Wanted("v", q, (("x", Col("c1", INT4)), ("y", Col("c2", INT4))), ("x", "y")))
     held = {s.name: s.held is not None for s in got.states if not isinstance(s, Log)}
     assert sorted(held.values()) == [False, True], held
     assert any("kept for every key" in n for n in got.notes)

@@ -9,21 +9,21 @@ from hypothesis import strategies as st
 from compiler.ir.relation import Relation
 from compiler.ir.zset import Database
 from compiler.maintain.late import lagged
-from compiler.maintain.readable import Offer
-from compiler.maintain.strategy import STRATEGIES, first_order
+from compiler.maintain.offer import Offer, Wanted
+from compiler.maintain.strategy import PLAIN, first_order
 from tests.compiler.maintain.proof import follows
 from tests.compiler.maintain.strategies import MORE, databases, queries
 
 SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def late(view: str, q: Relation) -> Offer:
+def late(w: Wanted) -> Offer:
     """First order, with the states lagging that can."""
-    made = first_order.offer(view, q)
+    made = first_order.offer(w)
     return Offer(*lagged(made.states, made.top))
 
 
-EVERY = {**STRATEGIES, "late": late}
+EVERY = {**PLAIN, "late": late}
 
 
 @pytest.mark.parametrize("strategy", EVERY)

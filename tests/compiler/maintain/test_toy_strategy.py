@@ -13,22 +13,23 @@ from compiler.ir.zset import Database
 from compiler.maintain import choose, strategy
 from compiler.maintain.kept import Bag
 from compiler.maintain.naming import state_name
-from compiler.maintain.readable import Offer, cut_where_timed, over_rows
+from compiler.maintain.offer import Offer, Wanted
+from compiler.maintain.readable import cut_where_timed, over_rows
 from tests.compiler.maintain.proof import follows
 from tests.compiler.maintain.strategies import MORE, databases, queries
 from tests.project import Project
 
 
-def offer(view: str, q: Relation) -> Offer:
+def offer(w: Wanted) -> Offer:
     """One state of rows, its change by the delta rules alone: aggregates inside are computed again by their keys."""
     states: dict[str, Bag] = {}
 
     def keep(rows: Relation) -> Relation:
-        s = Bag(state_name([view], rows, "toy"), rows)
+        s = Bag(state_name([w.view], rows, "toy"), rows)
         states[s.name] = s
         return s.read()
 
-    top, notes = cut_where_timed(q, lambda n: over_rows(n, keep))
+    top, notes = cut_where_timed(w.query, lambda n: over_rows(n, keep))
     return Offer(list(states.values()), top, notes)
 
 
