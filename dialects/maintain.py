@@ -13,7 +13,7 @@ from compiler.ir.scalar import Call, Col, Lit, Scalar
 from compiler.ir.types import INT4, TEXT, is_padded
 from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace
 from compiler.maintain.kept import Accumulated, Bag, Kept, Log, Recomputed, describe, own
-from compiler.maintain.program import Fetch, Program, Statement, Step
+from compiler.maintain.program import Does, Fetch, Program, Statement, Step
 from compiler.maintain.void import NEVER, Void, void
 from dialects.dialect import Dialect, ident
 from dialects.lower import lowering
@@ -36,7 +36,7 @@ def reads(r: Relation) -> tuple[str, ...]:
 def create_state(d: Dialect, s: Kept) -> Statement:
     body = ", ".join(f"{ident(c.name).sql(d.sqlglot)} {d.type_sql(c.type)}{d.storage(c.type)}" for c in s.columns)
     return Statement(
-        "create",
+        Does.CREATE,
         s.name,
         f"CREATE TABLE state.{ident(s.name).sql(d.sqlglot)} ({body})",
         (),
@@ -61,14 +61,14 @@ def fill_tree(d: Dialect, s: Kept) -> exp.Expr:
 
 def fill_state(d: Dialect, s: Kept) -> Statement:
     sql = f"INSERT INTO state.{ident(s.name).sql(d.sqlglot)}\n{fill_select(d, s)}"
-    return Statement("fill", s.name, sql, reads(s.definition), f"state.{s.name}", "the query over the mirrors")
+    return Statement(Does.FILL, s.name, sql, reads(s.definition), f"state.{s.name}", "the query over the mirrors")
 
 
 def refill_state(d: Dialect, s: Kept) -> list[Statement]:
     """A state emptied, and filled from the mirrors as they are."""
     name = f"state.{s.name}"
     sql = d.sql(exp.Delete(this=exp.Table(this=ident(s.name), db=exp.to_identifier("state"))))
-    emptied = Statement("clear", s.name, sql, (), name, "filled anew", s.name)
+    emptied = Statement(Does.CLEAR, s.name, sql, (), name, "filled anew", s.name)
     return [emptied, *(replace(fill_state(d, x), state=x.name) for x in own([s]))]
 
 
@@ -109,7 +109,7 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
         body = step_select(d, s)
         out.append(
             Statement(
-                "step" if s.lookup is None else "fetch",
+                Does.STEP if s.lookup is None else Does.FETCH,
                 s.name,
                 f"CREATE OR REPLACE TEMP TABLE {ident(s.name).sql(d.sqlglot)} AS\n{body}",
                 reads(s.relation),
@@ -122,9 +122,9 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
         )
     for c in p.changes:
         state = f"state.{c.state.name}"
-        kind, sql = _kind(c), d.sql(taken(d, c))
-        reading = (*reads(c.source), *([state] if kind == "merge" else []))
-        out.append(Statement(kind, c.state.name, sql, reading, state, c.rule, c.state.name, void=_idle(c)))
+        does, sql = _does(c), d.sql(taken(d, c))
+        reading = (*reads(c.source), *([state] if does is Does.MERGE else []))
+        out.append(Statement(does, c.state.name, sql, reading, state, c.rule, c.state.name, void=_idle(c)))
     return out
 
 
@@ -134,7 +134,7 @@ def _standing_for(d: Dialect, table: str, rows: Relation) -> Statement:
     written = ident(f"batch_{mirror_name(table)}").sql(d.sqlglot)
     sql = f"CREATE OR REPLACE TEMP TABLE {written} AS\n{body}"
     return Statement(
-        "step", f"delta.{mirror_name(table)}", sql, reads(rows), written, "what waits, in place of a batch"
+        Does.STEP, f"delta.{mirror_name(table)}", sql, reads(rows), written, "what waits, in place of a batch"
     )
 
 
@@ -148,12 +148,12 @@ def _idle(c: Change) -> Void:
     assert_never(c)
 
 
-def _kind(c: Change) -> str:
+def _does(c: Change) -> Does:
     match c:
         case Append():
-            return "append"
+            return Does.APPEND
         case Clear():
-            return "clear"
+            return Does.CLEAR
         case Add() | AddRows() | Replace():
-            return "merge"
+            return Does.MERGE
     assert_never(c)

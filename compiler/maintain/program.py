@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 
 from compiler.errors import CompilerBug
@@ -30,13 +31,28 @@ class Fetch:
     keys: str
 
 
+class Does(StrEnum):
+    """What a statement does, in a word for people."""
+
+    CREATE = "create"
+    FILL = "fill"
+    FETCH = "fetch"
+    STEP = "step"
+    MERGE = "merge"
+    APPEND = "append"
+    CLEAR = "clear"
+    READ = "read"
+
+
+STEPS = (Does.FETCH, Does.STEP)  # store rows for the rest of the batch, and change nothing that is kept
+
+
 @dataclass(frozen=True)
 class Statement:
-    """SQL text and what it is about. `kind`: create, fill, fetch, step, merge, append, clear, read. A `fetch` may be
-    answered by an index instead of its SQL. There is nothing to do where all that one of the sets of `void` names is
-    empty."""
+    """SQL text and what it is about. A `fetch` may be answered by an index instead of its SQL. There is nothing to do
+    where all that one of the sets of `void` names is empty."""
 
-    kind: str
+    does: Does
     target: str
     sql: str
     reads: tuple[str, ...]

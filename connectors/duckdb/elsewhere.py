@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from compiler.maintain.program import Statement
+from compiler.maintain.program import STEPS, Statement
 from connectors.duckdb.landing import Work
 from connectors.staging import Staged
 
@@ -57,7 +57,7 @@ def rounds(statements: Sequence[Statement], mirrors: frozenset[str]) -> Iterator
 
     Steps read states that nothing has touched yet, and what takes changes comes last, so that their order is free.
     """
-    steps = [s for s in statements if s.kind in ("step", "fetch")]
+    steps = [s for s in statements if s.does in STEPS]
     while steps:
         waiting: list[Statement] = []
         late: set[str] = set()  # what they will make
@@ -72,4 +72,4 @@ def rounds(statements: Sequence[Statement], mirrors: frozenset[str]) -> Iterator
         if ready:
             yield ready
         steps = [s for s in waiting if s not in ready]
-    yield from ([s] for s in statements if s.kind not in ("step", "fetch"))
+    yield from ([s] for s in statements if s.does not in STEPS)

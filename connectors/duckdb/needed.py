@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from compiler.maintain.program import Statement
+from compiler.maintain.program import STEPS, Statement
 
 
 class Needed:
@@ -38,5 +38,5 @@ class Needed:
 
     def made(self, s: Statement, rows: int) -> None:
         """It was run, and made so many rows."""
-        if not rows and s.kind in ("step", "fetch"):
+        if not rows and s.does in STEPS:
             self.nothing.add(s.target)

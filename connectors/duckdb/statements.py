@@ -31,7 +31,7 @@ class Statements:
         except duckdb.Error as e:
             blamed = s.state if isinstance(e, OF_A_STATE) else ""
             raise EngineFailure(
-                f'{s.kind} of "{s.target}" failed',
+                f'{s.does} of "{s.target}" failed',
                 detail=str(e).split("\n")[0],
                 code="engine",
                 hint="tidemark explain shows the statement; scripts/inspect prints all of them.",

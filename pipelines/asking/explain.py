@@ -18,7 +18,7 @@ from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush
 from compiler.maintain.kept import Kept, Log, lagging
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.program import Program, Statement
+from compiler.maintain.program import Does, Program, Statement
 from compiler.maintain.void import void
 from connectors.duckdb.elsewhere import rounds
 from connectors.postgres.catalog import load_catalog
@@ -114,7 +114,7 @@ def statements(v: Compiled, by_keys: bool = True) -> list[Statement]:
     for p in takings(v.plan):
         out += maintain.statements(d, fetched(p, lambda table: True) if by_keys and d.fetches else p)
     sql = maintain.read_select(d, v.plan.top, v.plan.outputs)
-    out.append(Statement("read", v.name, sql, maintain.reads(v.plan.top), "", "evaluated when the view is read"))
+    out.append(Statement(Does.READ, v.name, sql, maintain.reads(v.plan.top), "", "evaluated when the view is read"))
     return out
 
 
@@ -140,7 +140,7 @@ def script(v: Compiled) -> str:
     """The statements as one commented script."""
     parts = [f"-- view {v.name} on {v.engine}{_where(v)}: {v.maintenance}"]
     for s in statements(v):
-        head = f"-- {s.kind} {s.target}: {s.rule}"
+        head = f"-- {s.does} {s.target}: {s.rule}"
         if s.reads:
             head += f"\n-- reads {', '.join(s.reads)}"
         if s.writes:

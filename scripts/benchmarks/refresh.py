@@ -18,7 +18,7 @@ from benchmarks.views import VIEWS, compile_all
 from compiler.ir.relation import Scan
 from compiler.maintain.choose import maintenance_of
 from compiler.maintain.plan import ViewPlan, states_of
-from compiler.maintain.program import Statement
+from compiler.maintain.program import STEPS, Does, Statement
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.staging import Staged
 from dialects.duckdb import DUCKDB
@@ -102,8 +102,8 @@ class OnDuckDB(InFile):
         """Notes how long each maintenance statement takes."""
         start = time.perf_counter()
         rows = self.run(s)
-        if s.kind in ("fetch", "step", "merge", "append"):
-            self.spent[f"{s.kind} {s.target}"] = time.perf_counter() - start
+        if s.does in (*STEPS, Does.MERGE, Does.APPEND):
+            self.spent[f"{s.does} {s.target}"] = time.perf_counter() - start
         return rows
 
     def apply(self, staged: list[Staged], end: int) -> dict[str, float]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from compiler.maintain.program import Fetch, Statement
+from compiler.maintain.program import Does, Fetch, Statement
 from connectors.duckdb.elsewhere import rounds
 
 
 def fetch(target: str, mirror: str, *reads: str) -> Statement:
-    return Statement("fetch", target, "", reads, target, "", fetch=Fetch(mirror, ("id",), ("id",), "SELECT 1 AS _k0"))
+    return Statement(
+        Does.FETCH, target, "", reads, target, "", fetch=Fetch(mirror, ("id",), ("id",), "SELECT 1 AS _k0")
+    )
 
 
 def step(target: str, *reads: str) -> Statement:
-    return Statement("step", target, "", reads, target, "")
+    return Statement(Does.STEP, target, "", reads, target, "")
 
 
 def shown(statements: list[Statement], *mirrors: str) -> list[str]:
@@ -37,7 +39,7 @@ def test_what_depends_on_a_round_is_the_next() -> None:
 
 
 def test_changes_come_last() -> None:
-    change = Statement("merge", "s", "", ("x",), "state.s", "")
+    change = Statement(Does.MERGE, "s", "", ("x",), "state.s", "")
     assert shown([step("x"), fetch("a", "large", "x"), step("y", "a"), change], "large") == ["x", "a", "y", "s"]
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler.maintain.program import Statement
+from compiler.maintain.program import Does, Statement
 from connectors.duckdb.needed import Needed
 from connectors.duckdb.statements import Statements
 from tests.project import Project
 
 
-def statement(target: str, *reads: str, kind: str = "step", void: tuple[set[str], ...] = ()) -> Statement:
-    return Statement(kind, target, "", reads, target, "", void=frozenset(map(frozenset, void)))
+def statement(target: str, *reads: str, does: Does = Does.STEP, void: tuple[set[str], ...] = ()) -> Statement:
+    return Statement(does, target, "", reads, target, "", void=frozenset(map(frozenset, void)))
 
 
 def test_what_was_put_off_is_made_for_who_reads_it() -> None:
@@ -29,8 +29,8 @@ def test_what_was_put_off_is_made_for_who_reads_it() -> None:
         statement("b", "a", void=({"a"},)),
         statement("c", "b", void=({"b"}, {"x"})),
         statement("d", "c", void=({"c", "x"},)),  # x is not empty: it runs, and what it reads before it
-        statement("s", "b", kind="merge", void=({"b"},)),
-        statement("t", "d", kind="merge", void=({"d"},)),
+        statement("s", "b", does=Does.MERGE, void=({"b"},)),
+        statement("t", "d", does=Does.MERGE, void=({"d"},)),
     ):
         needed.run(s)
     assert ran == ["a", "b", "c", "d", "t"]
@@ -41,7 +41,7 @@ def test_inserted_parents_meet_no_old_children(database: str, tmp_path: Path, mo
     one = Statements.run
 
     def noted(self: Statements, s: Statement) -> int:
-        ran.add(f"{s.kind} {s.state}")
+        ran.add(f"{s.does} {s.state}")
         return one(self, s)
 
     monkeypatch.setattr(Statements, "run", noted)
