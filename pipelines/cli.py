@@ -127,9 +127,10 @@ def explain(project: Path, view: str, schema: Path | None, engine: str | None, f
 
 @main.command()
 @click.option("--json", "as_json", is_flag=True)
+@click.option("--states", is_flag=True, help="Of each state, too: what it is, its rows, and how far it is.")
 @click.option("--watch", is_flag=True, help="Print again every second until stopped.")
 @click.pass_obj
-def status(project: Path, as_json: bool, watch: bool) -> None:
+def status(project: Path, as_json: bool, states: bool, watch: bool) -> None:
     """Per view: engine, maintenance, rows, frontier, staleness; slot and retained WAL."""
     import time
 
@@ -140,7 +141,7 @@ def status(project: Path, as_json: bool, watch: bool) -> None:
 
     config = load_config(project)
     if not watch:
-        s = read(config)
+        s = read(config, states)
         click.echo(json.dumps(s.to_json(), indent=1) if as_json else plain(s))
         return
     with live_table() if sys.stdout.isatty() and not as_json else nullcontext() as show:

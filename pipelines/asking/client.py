@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from compiler.errors import TidemarkError
+from pipelines.asking.states import StateStatus
 from pipelines.pacing.finishing import Behind
 
 FILE = "run.json"
@@ -96,6 +97,9 @@ class RemoteReader:
 
     def behind(self) -> dict[str, Behind]:
         return {v: Behind(**b) for v, b in self.ask("behind")[0]["behind"].items()}
+
+    def states(self) -> list[StateStatus]:
+        return [StateStatus(**{**s, "views": tuple(s["views"])}) for s in self.ask("states")[0]["states"]]
 
     def paces(self, view: str) -> dict[str, Any]:
         return dict(self.ask("paces", view=view)[0]["paces"])

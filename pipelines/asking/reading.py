@@ -13,6 +13,7 @@ from compiler.errors import InvalidSql
 from compiler.ir.relation import Aggregate, walk
 from compiler.maintain.kept import lagging
 from pipelines.asking.query import Answer, Asker, answer
+from pipelines.asking.states import StateStatus, states_of
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.pacing.finishing import Behind, behind, finish
@@ -45,6 +46,10 @@ class Reader(Protocol):
 
     def behind(self) -> dict[str, Behind]:
         """How far each view is that may lag."""
+        ...
+
+    def states(self) -> list[StateStatus]:
+        """How far each state is."""
         ...
 
     def paces(self, view: str) -> dict[str, Any]:
@@ -105,6 +110,9 @@ class LocalReader:
     def behind(self) -> dict[str, Behind]:
         plans = [(e, p) for e in self.warehouse.used_engines() for p in self.warehouse.plans(e) if p.lag is not None]
         return {p.view: behind(self.warehouse.engine(e), p) for e, p in plans}
+
+    def states(self) -> list[StateStatus]:
+        return states_of(self.warehouse)
 
     def paces(self, view: str) -> dict[str, Any]:
         v, plan = self.warehouse.view(view)

@@ -17,6 +17,8 @@ from connectors.postgres.origin import SourceReplaced, check_slot
 from pipelines import deployment as deployments
 from pipelines.asking.client import connect_running
 from pipelines.asking.reading import reader
+from pipelines.asking.states import StateStatus
+from pipelines.asking.states import plain as states_lines
 from pipelines.config import Config
 from pipelines.deployment import Deployment
 
@@ -46,7 +48,7 @@ class ViewStatus:
 @dataclass
 class Status:
     """`source_lsn`: where the source's WAL is; `retained_bytes`: WAL that the slot makes it keep. `source`: why it
-    is not known."""
+    is not known. `states`: None where nobody asked for them."""
 
     views: list[ViewStatus]
     slot: str
@@ -56,6 +58,7 @@ class Status:
     source_lsn: str | None = None
     source: str = ""
     refused: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
+    states: list[StateStatus] | None = None
     running: bool = False
     pipeline: dict[str, Any] | None = field(default=None)
 
@@ -63,7 +66,7 @@ class Status:
         return asdict(self)
 
 
-def status(config: Config) -> Status:
+def status(config: Config, states: bool = False) -> Status:
     """Reads the warehouse, and the source if it answers; raises TidemarkError when the warehouse cannot be read."""
     d = deployments.require(config.warehouse_path)
     running = connect_running(config.warehouse_path)
@@ -74,7 +77,8 @@ def status(config: Config) -> Status:
     with reader(config, d) as r:
         rows, frontiers, fresh = r.rows(), r.frontiers(), r.fresh_at()
         lagging = r.behind() if any(v.strategy == paces.NAME for v in d.views) else {}
-    s = Status([], d.slot, refused=d.refused, running=running is not None, pipeline=pipeline)
+        each = r.states() if states else None
+    s = Status([], d.slot, refused=d.refused, states=each, running=running is not None, pipeline=pipeline)
     now, source = time.time(), _ask(config, d, s, frontiers)
     for v in d.views:
         f, at = frontiers.get(v.engine, 0), fresh.get(v.engine, 0.0)
@@ -134,6 +138,7 @@ def plain(s: Status) -> str:
             lines.append(f"{'':{width}}  {v.waiting:,} rows of changes wait until it is finished")
         if v.error:
             lines.append(f"{'':{width}}  {v.error}")
+    lines += states_lines(s.states or [])
     for engine, tables in s.refused.items():
         for table, columns in tables.items():
             for column, why in columns.items():

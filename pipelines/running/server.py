@@ -38,7 +38,7 @@ from pipelines.warehouse import Warehouse
 GREETING = 10.0  # seconds in which a stranger has to show the token
 CONNECTIONS = 64
 LEAVING = 10.0  # seconds that answers which are being made have, once the pipeline stops
-READS = ("query", "export", "sizes", "rows", "behind", "paces")
+READS = ("query", "export", "sizes", "rows", "behind", "paces", "states")
 AWAY = 10.0  # seconds that who waits for an LSN bears with a source that is away
 
 
@@ -239,6 +239,8 @@ class Server:
             return {}, b""
         if op == "paces":
             return {"paces": reader.paces(args["view"])}, b""
+        if op == "states":
+            return {"states": [asdict(s) for s in reader.states()]}, b""
         if op == "behind":
             return {"behind": {v: asdict(b) for v, b in reader.behind().items()}}, b""
         return ({"sizes": reader.sizes(args["view"])} if op == "sizes" else {"rows": reader.rows()}), b""

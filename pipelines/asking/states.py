@@ -1,0 +1,67 @@
+"""How far each state is, for `status --states`: states share a frontier with their engine, but for those that lag."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.maintain.kept import Lagging, Own, describe, own
+from compiler.maintain.paced import waits
+from connectors.engine import Engine
+from connectors.postgres.connection import format_lsn
+from pipelines.warehouse import Warehouse
+
+
+@dataclass(frozen=True)
+class StateStatus:
+    """`kept`: what it is. `rows`: None where nobody knows without reading them. `waiting`: rows of changes that it has
+    not taken yet. `frontier`: the LSN that it was taken to last; None of one that is read with
+    what waits in its tail."""
+
+    state: str
+    engine: str
+    kept: str
+    views: tuple[str, ...]
+    rows: int | None
+    waiting: int | None
+    frontier: str | None
+
+
+def states_of(warehouse: Warehouse) -> list[StateStatus]:
+    """Of the views that are maintained, each state once, in the order in which they take changes."""
+    out = []
+    for name in warehouse.used_engines():
+        readers: dict[str, list[str]] = {}
+        states: dict[str, Own] = {}
+        for plan in warehouse.plans(name):
+            for s in own(plan.states):
+                states.setdefault(s.name, s)
+                readers.setdefault(s.name, []).append(plan.view)
+        out += [_status(warehouse.engine(name), name, s, tuple(readers[s.name])) for s in states.values()]
+    return out
+
+
+def _status(on: Engine, engine: str, s: Own, views: tuple[str, ...]) -> StateStatus:
+    lsn: int | None = on.frontier()
+    waiting: int | None = 0
+    if s.waits:
+        waiting = sum(on.rows(log.name) or 0 for log in waits([s]))
+        reached = on.paced.reached().get(s.name)
+        lsn = reached.lsn if waiting and reached is not None else lsn
+    elif isinstance(s, Lagging) and s.tail is not None:
+        waiting = on.rows(s.tail.name)
+        lsn = None if waiting != 0 else lsn
+    return StateStatus(
+        s.name, engine, describe(s), views, on.rows(s.name), waiting, None if lsn is None else format_lsn(lsn)
+    )
+
+
+def plain(states: list[StateStatus]) -> list[str]:
+    """Two lines for each, as a terminal shows them."""
+    out = []
+    for s in states:
+        rows = "rows not known" if s.rows is None else f"{s.rows:,} rows"
+        at = "read with its tail" if s.frontier is None else f"frontier {s.frontier}"
+        wait = "" if s.waiting == 0 else f", {'some' if s.waiting is None else f'{s.waiting:,}'} rows of changes wait"
+        out.append(f"state {s.state}: {s.kept}, for {', '.join(s.views)}")
+        out.append(f"  {s.engine}, {rows}{wait}, {at}")
+    return out
