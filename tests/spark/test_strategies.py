@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from connectors.failpoints import Action, FailpointReached, Failpoints
 from pipelines import folding
 from tests.pipelines.test_folding import COMMITS, project
 
@@ -20,4 +21,24 @@ def test_a_batch_folds(database: str, tmp_path: Path, monkeypatch: pytest.Monkey
     p.deploy()
     for commit in COMMITS[:3]:
         p.source(commit)
+        p.assert_equal()
+
+
+def test_a_batch_that_folds_is_cut_anywhere(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """States that lag, their tails and the eager ones are of one batch, or of the one before."""
+    monkeypatch.setattr(folding, "BATCHES", 1)
+    monkeypatch.setattr(folding, "LOOK", 1)
+    p = project(database, tmp_path, "split", "spark")
+    p.deploy()
+    points = ("spark.landed", "spark.computed", "spark.manifest", "spark.commit", "spark.committed", "spark.cleared")
+    for i, point in enumerate(points):
+        p.source(COMMITS[i])
+        with monkeypatch.context() as cut:
+            cut.setattr("connectors.failpoints.ACTIVE", Failpoints({point: (Action.RAISE, 1 + i % 2)}))
+            try:
+                p.catch_up()
+            except FailpointReached:
+                pass
+            else:
+                assert i % 2 and point != "spark.commit", "a batch passes each point once, but that of a commit"
         p.assert_equal()
