@@ -72,7 +72,7 @@ class Printer(Protocol):
         """The query that fills a state, from the mirrors as they are."""
         ...
 
-    def prepare(self, p: Program, touched: tuple[Kept, ...] = ()) -> Prepared:
+    def prepare(self, p: Program, touched: tuple[Kept, ...] = (), beside: Program | None = None) -> Prepared:
         """A program in the engine's words, and the states that it touches."""
         ...
 

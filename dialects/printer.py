@@ -35,8 +35,10 @@ class Printer:
     def statements(self, p: Program) -> list[Statement]:
         return maintain.statements(self.dialect, p)
 
-    def prepare(self, p: Program, touched: tuple[Kept, ...] = ()) -> Prepared:
-        return Prepared(p, tuple(self.statements(p)), p.columns("delta", "before"), touched)
+    def prepare(self, p: Program, touched: tuple[Kept, ...] = (), beside: Program | None = None) -> Prepared:
+        """`beside`: of the program, what is run where the states `touched` are filled anew."""
+        rest = self.prepare(beside) if beside is not None else None
+        return Prepared(p, tuple(self.statements(p)), p.columns("delta", "before"), touched, rest)
 
     def refill(self, states: Iterable[Kept]) -> list[Statement]:
         """States emptied, and filled from the mirrors as they are."""

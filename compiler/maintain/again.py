@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from compiler.ir.relation import Scan, State, walk
-from compiler.maintain.kept import Kept, Lagging, Log
+from compiler.maintain.kept import Kept, Lagging, own
 from compiler.maintain.plan import ViewPlan, states_of
 
 
 def touched(plans: list[ViewPlan], changed: frozenset[str]) -> tuple[Kept, ...]:
-    """The states that a batch over the tables `changed` may change, with their tails, those that others read first.
-    None where some wait for it: what the batch leaves for them is not made anew."""
-    if any(w.source in changed for s in states_of(plans) if not isinstance(s, Log) for w in s.waits):
-        return ()
+    """The states that a batch over the tables `changed` may change, with their tails, those that others read first;
+    without those for which the batch only waits (`waiting`)."""
     names: set[str] = set()
     out: list[Kept] = []
-    for s in states_of(plans):
-        if any(
+    for s in own(states_of(plans)):
+        if not s.waits and any(
             isinstance(n, Scan) and n.table in changed or isinstance(n, State) and n.name in names
             for n in walk(s.definition)
         ):
             names.add(s.name)
             out += [s, s.tail] if isinstance(s, Lagging) and s.tail is not None else [s]
     return tuple(out)
+
+
+def waiting(plans: list[ViewPlan], changed: frozenset[str]) -> list[ViewPlan]:
+    """The views for whose states the batch waits: it is put behind what waits there, however others are maintained."""
+    return [p for p in plans if any(w.source in changed for s in own(p.states) for w in s.waits)]

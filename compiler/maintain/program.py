@@ -92,13 +92,14 @@ class Prepared:
 
     `statements`: the program as an engine with transactions over several tables runs it. `columns`: of each table,
     what is read of the rows that a batch takes away. `touched`: the states that it may change, with their tails,
-    which could be filled anew instead.
+    which could be filled anew instead; `beside` is what there is to do then beside that.
     """
 
     program: Program
     statements: tuple[Statement, ...]
     columns: Mapping[str, frozenset[str]]
     touched: tuple[Kept, ...] = ()
+    beside: Prepared | None = None
 
     @cached_property
     def tables(self) -> frozenset[str]:

@@ -26,6 +26,7 @@ from connectors.failpoints import reach
 from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
 
+NOTHING = Prepared(Program(), (), {})
 LOOK_AGAIN = 64  # batches, until mirrors' sizes are looked at again
 
 
@@ -42,6 +43,11 @@ class Landed:
         for t, new, old in counted:
             self.rows += new
             self.deleted[t.mirror] += old
+
+
+def _to_run(prepared: Prepared, way: Way) -> Prepared:
+    """What of a program is run, done in this way."""
+    return prepared if way is not Way.ANEW else prepared.beside or NOTHING
 
 
 def _names(staged: Iterable[Staged]) -> frozenset[str]:
@@ -139,19 +145,19 @@ class Batches:
         return landed.rows
 
     def _part(self, staged: list[Staged], programs: Programs, way: Way, landed: Landed) -> None:
-        """Land changes; and maintain the states, where they are not filled anew at the end."""
+        """Land changes; and maintain the states, but those that are filled anew at the end."""
         if not staged:
             return
         changed = _names(staged)
-        prepared = programs(changed)
-        counted = self._land(staged, prepared, way)
+        prepared = _to_run(programs(changed), way)
+        counted = self._land(staged, prepared)
         reach("duckdb.landed")
         landed.count(changed, counted)
-        if way is Way.ANEW or not any(n for _, n, _ in counted):
+        if not prepared.statements or not any(n for _, n, _ in counted):
             return
         statements = prepared.statements
         if same := self.unchanged.columns(counted, prepared.columns):
-            less = programs(changed, same)
+            less = _to_run(programs(changed, same), way)
             if all(c <= prepared.columns.get(t, frozenset()) for t, c in less.columns.items()):  # it has landed
                 statements = less.statements
         self.maintain(statements, {f"delta.{t.mirror}" for t, n, _ in counted if not n})
@@ -159,7 +165,7 @@ class Batches:
     def ready(self, programs: Sequence[Prepared]) -> None:
         """Before a transaction in which programs run that have no batch."""
         self._look()
-        self._prepare_indexes([s for p in programs for s in p.statements], Prepared(Program(), (), {}), [])
+        self._prepare_indexes([s for p in programs for s in p.statements], NOTHING, [])
 
     def fold(self, prepared: Prepared) -> None:
         """Let states take what waits in their tails, in a transaction of its own."""
@@ -209,13 +215,13 @@ class Batches:
                 self.indexes.landing(s.table, prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset()))
         self.indexes.make()
 
-    def _land(self, staged: list[Staged], prepared: Prepared, way: Way) -> list[tuple[Table, int, int]]:
+    def _land(self, staged: list[Staged], prepared: Prepared) -> list[tuple[Table, int, int]]:
         """Of each table how many rows landed, and how many of them are old ones."""
         counted = []
         self.elsewhere.look_up([s for s in staged if s.table.mirror in self.elsewhere.mirrors], prepared.columns)
         for s in staged:
             columns = prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset())
-            self.mirrors.land(s, columns if way is not Way.ANEW else frozenset())
+            self.mirrors.land(s, columns)
             self.landed(s)
             landed = self.con.execute(
                 f"SELECT count(*), count(*) FILTER (WHERE _weight < 0) FROM {mirror.batch(s.table)}"

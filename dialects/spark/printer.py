@@ -68,7 +68,7 @@ class SparkPrinter(Printer):
             new.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(version)))
         return new
 
-    def prepare(self, p: Program, touched: tuple[Kept, ...] = ()) -> Prepared:
+    def prepare(self, p: Program, touched: tuple[Kept, ...] = (), beside: Program | None = None) -> Prepared:
         """Steps are printed when they run: where their inputs are stored, and which recursions went round by round,
         is known then."""
         return Prepared(p, (), p.columns("delta", "before"))

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from compiler.catalog import mirror_name
-from compiler.maintain.again import touched
+from compiler.maintain.again import touched, waiting
 from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.plan import ViewPlan, states_of
@@ -40,7 +40,9 @@ class Driven:
         key = (changed, self.large(), self.folded(), same)
         if key not in self.prepared:
             p = fetched(program(self.plans, changed, key[2], same), lambda t: mirror_name(t) in key[1])
-            self.prepared[key] = self.printer.prepare(p, touched(self.plans, changed))
+            self.prepared[key] = self.printer.prepare(
+                p, touched(self.plans, changed), program(waiting(self.plans, changed), changed)
+            )
         return self.prepared[key]
 
 

@@ -34,6 +34,10 @@ def test_every_operator(database: str, tmp_path: Path, monkeypatch: pytest.Monke
     p = Project.create(tmp_path, database, {})
     for page in PAGES:
         (p.home / "views" / f"{page.stem}.sql").write_text(statement(page))
+        late = statement(page).replace("strategy = 'first_order'", "target_lag = '1 h'")
+        (p.home / "views" / f"{page.stem}_late.sql").write_text(
+            late.replace(f"VIEW {page.stem}", f"VIEW {page.stem}_late")
+        )
     p.source(SCHEMA, LOAD)
     p.deploy()
     for commit in COMMITS:

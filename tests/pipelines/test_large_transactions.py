@@ -106,6 +106,22 @@ def test_every_kind_of_change(
     assert large
 
 
+def test_states_that_wait_get_every_part_of_it(database: str, tmp_path: Path) -> None:
+    """Also where the tables of its first part are read by no view that may lag, and their views are filled anew."""
+    p = project(tmp_path, database, "duckdb")
+    p.source(*SCHEMA)
+    for name in ("extremes", "joined"):
+        text = f"CREATE MATERIALIZED VIEW late_{name} WITH (target_lag = '1 h') AS {VIEWS[name]}"
+        (p.home / "views" / f"late_{name}.sql").write_text(text)
+    p.deploy()
+    with psycopg.connect(database) as c:
+        c.execute("INSERT INTO bag SELECT i % 40, i % 6 FROM generate_series(1, 5000) i")
+        c.execute("INSERT INTO c SELECT i, 1 + i % 40, i, 'x' FROM generate_series(1000, 7999) i")
+        c.execute("DELETE FROM c WHERE id % 3 = 0")
+    p.source("UPDATE p SET name = 'after' WHERE id = 1")
+    p.assert_equal()
+
+
 def test_nobody_sees_a_part_of_it(database: str, tmp_path: Path) -> None:
     p = project(tmp_path, database, "duckdb")
     p.source(*SCHEMA)
