@@ -13,7 +13,7 @@ from compiler.errors import InvalidSql, Place, Refused, TidemarkError, Unsupport
 from compiler.maintain.choose import AUTO, Maintenance, maintenance_of, reason_of
 from compiler.maintain.lag import Lag, parse_lag
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.strategy import STRATEGIES, first_order, paces, partial
+from compiler.maintain.strategy import STRATEGIES, paces, partial
 from compiler.parse import ViewText, locate, parse_view
 from pipelines import kinds
 from pipelines.config import parse_size
@@ -98,6 +98,7 @@ def read_views(path: Path) -> list[Compiled]:
 
 
 MEMORY = "256MB"  # of a partial view that does not say
+RESERVED = "refreshes"
 OPTIONS = ("engine", "final_work", "key", "memory", "refresh", "strategy", "target_lag")
 
 
@@ -158,6 +159,13 @@ def _compile_one(
     v: Compiled, catalog: Catalog, queries: dict[str, exp.Expr], default_engine: str, default_strategy: str
 ) -> None:
     assert v.text is not None
+    if v.name.lower() == RESERVED:
+        raise InvalidSql(
+            f'a view cannot be called "{v.name}"',
+            detail=f"tidemark.{RESERVED} tells when views that may lag were finished.",
+            code="reserved_name",
+            hint="Give it another name.",
+        )
     unknown = set(v.text.options) - set(OPTIONS)
     if unknown:
         raise InvalidSql(
@@ -220,7 +228,7 @@ def _lag(v: Compiled, strategy: str) -> Lag | None:
             )
         return None
     lag = parse_lag(v.name, options["target_lag"], options.get("final_work", "1"))
-    if strategy in (AUTO, first_order.NAME, paces.NAME):
+    if strategy in (AUTO, paces.NAME):
         return lag
     raise InvalidSql(
         f"view \"{v.name}\" says target_lag, and strategy = '{strategy}'",

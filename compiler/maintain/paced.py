@@ -25,8 +25,10 @@ class Path:
 
 
 def paced(view: str, states: Iterable[Kept], top: Relation) -> tuple[list[Kept], Relation]:
-    """A view's states and its top, every state with a log for each of its inputs. They are this view's alone, and have
-    names that say so."""
+    """A view's states and its top, every state with a log for each of its inputs. They are this view's alone, as it is
+    now, and have names that say so: one that is filled from others, which may be behind, has to be of their time."""
+    states = list(states)
+    mark = short_hash(" ".join([view, repr(top), *(s.name for s in states)]))
     out: list[Kept] = []
     names: dict[str, str] = {}
 
@@ -35,7 +37,7 @@ def paced(view: str, states: Iterable[Kept], top: Relation) -> tuple[list[Kept],
 
     for s in states:
         assert isinstance(s, Accumulated | Recomputed | Bag)
-        names[s.name] = f"{s.name}_paced_{short_hash(view)}"
+        names[s.name] = f"{s.name}_paced_{mark}"
         own = replace(s.mapped(renamed), name=names[s.name])
         waits = tuple(_waiting(own, i) for i in _inputs(own))
         out += [*(w.log for w in waits), replace(own, waits=waits)]

@@ -36,12 +36,12 @@ def create(con: duckdb.DuckDBPyConnection) -> None:
     """What is there already where the file was made by this version."""
     for name, columns in TABLES.items():
         con.execute(f"CREATE TABLE IF NOT EXISTS meta.{name} ({columns})")
+    con.execute(f"CREATE VIEW IF NOT EXISTS main.refreshes AS {REFRESHES}")
 
 
 def filled(con: duckdb.DuckDBPyConnection, state: str, seconds: float) -> None:
     """In the transaction that fills a state: it is at the frontier."""
     con.execute("DELETE FROM meta.reached WHERE state = ?", [state])
-    con.execute(f"CREATE VIEW IF NOT EXISTS main.refreshes AS {REFRESHES}")
     con.execute("INSERT INTO meta.reached SELECT ?, lsn, now(), ? FROM meta.frontier", [state, seconds])
 
 

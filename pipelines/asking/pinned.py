@@ -16,6 +16,7 @@ from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
 from connectors.duckdb.session import scratch
 from connectors.engine import Pin
+from pipelines.asking import refreshes
 from pipelines.deployment import DeployedView
 from pipelines.kinds import KINDS
 from pipelines.warehouse import Warehouse
@@ -38,13 +39,19 @@ class Pinned:
 
 @contextmanager
 def pinned(
-    warehouse: Warehouse, used: list[DeployedView], whole: Mapping[str, ViewPlan], scratched: bool = False
+    warehouse: Warehouse,
+    used: list[DeployedView],
+    whole: Mapping[str, ViewPlan],
+    scratched: bool = False,
+    late: bool = False,
 ) -> Iterator[Pinned]:
     """The views that are `used`, those of `whole` for every key; with `scratched` all are brought to a connection in
-    memory."""
+    memory; where it is `late`, with what tells of refreshes."""
     home = "" if scratched else _home(warehouse, used)
     con = _connection(warehouse, home)
     try:
+        if late and not home:
+            refreshes.bring(warehouse, con)
         for v in used:
             if v.name in whole and v.engine == home:
                 query = warehouse.engine(home).whole(whole[v.name])

@@ -16,12 +16,14 @@ from compiler.errors import InvalidSql, TidemarkError
 from compiler.maintain.asked import Asked
 from compiler.maintain.plan import ViewPlan
 from connectors.duckdb.keys import looked_up
+from pipelines.asking import refreshes
 from pipelines.asking.keys import Wanted, refused, wanted
 from pipelines.asking.pinned import Pinned, pinned
-from pipelines.asking.read_only import checked, recursive, the_query, unsteady
+from pipelines.asking.read_only import REFRESHES, checked, recursive, the_query, unsteady
 from pipelines.asking.upquery import absent
 from pipelines.asking.uses import Uses, keys_in
 from pipelines.deployment import DeployedView
+from pipelines.kinds import ONE_MACHINE
 from pipelines.warehouse import Warehouse
 
 TRIES = 20  # to find all keys there: each filling may bring keys of another view that give more
@@ -70,11 +72,15 @@ def answer(
             raise warehouse.set_aside_error(v)
     keyed = {v.name: p for v in used if (p := warehouse.view(v.name)[1]).asked is not None}
     some = _wanted(sql, keyed, warehouse, views) if keyed and not every_key else []
-    scratched = recursive(sql) and not internal
+    late = REFRESHES in read
+    if late:
+        refreshes.check(warehouse)
+    apart = late and any(v.engine != ONE_MACHINE.name for v in used)
+    scratched = (recursive(sql) or apart) and not internal
     waited: list[tuple[str, pa.Table]] = []
     try:
         for _ in range(TRIES):
-            with pinned(warehouse, used, keyed if every_key else {}, scratched) as at:
+            with pinned(warehouse, used, keyed if every_key else {}, scratched, late) as at:
                 keys = [(w, _keys(warehouse, w, at, sql)) for w in some]
                 gone = [(w.view, missing) for w, k in keys if (missing := absent(k)).num_rows]
                 if not gone:

@@ -42,6 +42,9 @@ WRITING = {"nextval", "write_log"}
 _of_thread = threading.local()  # a connection each: making one takes longer than parsing
 
 
+REFRESHES = "tidemark.refreshes"  # what tells when views that may lag were finished
+
+
 class Named(Enum):
     TABLE = auto()
     TABLE_FUNCTION = auto()
@@ -49,8 +52,8 @@ class Named(Enum):
 
 
 def checked(sql: str, views: set[str], internal: bool) -> set[str]:
-    """The names of the views that the query reads, in lower case. Raises InvalidSql for anything but a query over
-    `views`.
+    """The names of the views that the query reads, in lower case, and `REFRESHES`. Raises InvalidSql for anything
+    but a query over `views`.
 
     `internal`: mirrors, states and the catalog may be read too.
     """
@@ -164,12 +167,12 @@ def _named(n: Any, ctes: frozenset[str]) -> Iterator[tuple[Named, tuple[str, ...
 
 
 def _view(name: tuple[str, ...], views: set[str], internal: bool) -> str:
-    """The view of this name; '' for what tells of refreshes, or is internal. Raises where it is none of these."""
+    """The view of this name, or what tells of refreshes; '' for what is internal. Raises where it is none of these."""
     catalog, schema, table = (x.lower() for x in name)
     if not catalog and schema in ("", "main") and table in {v.lower() for v in views}:
         return table
-    if (catalog, schema, table) == ("", "tidemark", "refreshes"):
-        return ""
+    if not catalog and f"{schema}.{table}" == REFRESHES:
+        return REFRESHES
     if internal and not catalog and schema in INTERNAL_SCHEMAS:
         return ""
     raise InvalidSql(

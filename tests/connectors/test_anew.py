@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -35,9 +36,8 @@ def test_every_operator(database: str, tmp_path: Path, monkeypatch: pytest.Monke
     for page in PAGES:
         (p.home / "views" / f"{page.stem}.sql").write_text(statement(page))
         late = statement(page).replace("strategy = 'first_order'", "target_lag = '1 h'")
-        (p.home / "views" / f"{page.stem}_late.sql").write_text(
-            late.replace(f"VIEW {page.stem}", f"VIEW {page.stem}_late")
-        )
+        late = re.sub(r'VIEW "?(\w+)"?', r"VIEW \1_late", late)
+        (p.home / "views" / f"{page.stem}_late.sql").write_text(late)
     p.source(SCHEMA, LOAD)
     p.deploy()
     for commit in COMMITS:

@@ -8,6 +8,7 @@ import random
 from pathlib import Path
 
 import duckdb
+import psycopg
 import pytest
 
 from compiler.ir.relation import State, walk
@@ -240,6 +241,7 @@ def test_a_view_gets_a_lag_and_loses_it(database: str, tmp_path: Path) -> None:
         ("target_lag = '1 h', final_work = 2", "above 0, up to 1"),
         ("strategy = 'paces'", "says no target_lag"),
         ("strategy = 'split', target_lag = '1 h'", "strategy = 'split'"),
+        ("strategy = 'first_order', target_lag = '1 h'", "strategy = 'first_order'"),
         ("engine = 'spark', target_lag = '1 h'", "is on Spark"),
     ],
 )
@@ -249,3 +251,38 @@ def test_what_cannot_be_meant_is_refused(database: str, tmp_path: Path, options:
     (tmp_path / "views" / "v.sql").write_text(f"CREATE MATERIALIZED VIEW v WITH ({options}) AS SELECT id FROM t;\n")
     got = p.command("deploy")
     assert got.returncode == 1 and said in got.stderr, got.stderr
+
+
+def test_a_view_that_changes_is_filled_from_one_time(database: str, tmp_path: Path) -> None:
+    """Its states may be behind, and to different points: none is kept for what the view is now."""
+    text = "SELECT t.id, x.s FROM t JOIN (SELECT g, sum(x) AS s FROM t GROUP BY g) x ON x.g = t.g"
+    p = project(database, tmp_path, views={"sums": text})
+    p.deploy()
+    p.source("INSERT INTO t VALUES (101, 2, 50.5, 'x')", "UPDATE t SET x = x + 1 WHERE id < 30")
+    take_in(p)
+    p.write({"sums": text.replace("x.s", "x.s, t.note")}, "target_lag = '1 h'")
+    p.deploy()
+    with psycopg.connect(database) as c:
+        sums = dict(c.execute("SELECT g, sum(x) FROM t GROUP BY g").fetchall())
+        expected = c.execute("SELECT id, g, note FROM t").fetchall()
+    assert rows(p, "sums") == sorted([(i, sums[g], note) for i, g, note in expected], key=repr)
+
+
+def test_what_tells_of_refreshes_is_read_on_any_connection(database: str, tmp_path: Path) -> None:
+    p = project(database, tmp_path, views={"totals": VIEWS["totals"]})
+    p.write({"eager": VIEWS["whole"]})
+    p.deploy()
+    p.source(COMMITS[0])
+    p.catch_up()
+    told = "SELECT view, rows FROM tidemark.refreshes"
+    for sql in (
+        told,
+        f"SELECT r.* FROM ({told}) r, (SELECT count(*) FROM eager) e",
+        f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) {told} WHERE (SELECT max(i) FROM "
+        "n) = 3",
+    ):
+        done = p.command("query", sql, "--format", "csv")
+        assert (done.returncode, done.stdout) == (0, "view,rows\ntotals,3\n"), (sql, done.stdout, done.stderr)
+    p.write({"Refreshes": VIEWS["totals"]})
+    refused = p.command("deploy")
+    assert refused.returncode == 1 and 'a view cannot be called "Refreshes"' in refused.stderr, refused.stderr
