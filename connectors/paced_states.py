@@ -88,6 +88,10 @@ class PacedStates(Protocol):
         """Fill the states of a view anew from the mirrors as they are, in place of finishing it."""
         ...
 
+    def complete(self, states: Collection[str], lsn: int, at: float) -> None:
+        """Note that nothing waited for them at this frontier and time."""
+        ...
+
     def waiting(self, logs: Collection[str]) -> dict[str, tuple[int, int]]:
         """Of each log, how many rows come and how many go."""
         ...

@@ -104,7 +104,7 @@ def read_tree(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> exp.
 
 def statements(d: Dialect, p: Program) -> list[Statement]:
     """A program as an engine with atomic transactions runs it."""
-    out = [_standing_for(d, table, rows) for table, rows in p.waiting.items()]
+    out = [_standing_for(d, table, rows, p.taker) for table, rows in p.waiting.items()]
     for s in p.steps:
         body = step_select(d, s)
         out.append(
@@ -128,13 +128,13 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
     return out
 
 
-def _standing_for(d: Dialect, table: str, rows: Relation) -> Statement:
+def _standing_for(d: Dialect, table: str, rows: Relation, taker: str) -> Statement:
     """What waits of a table, in the place of a batch's rows."""
     body = d.sql(lowering(d).query(rows, weight=True))
     written = ident(f"batch_{mirror_name(table)}").sql(d.sqlglot)
     sql = f"CREATE OR REPLACE TEMP TABLE {written} AS\n{body}"
     return Statement(
-        Does.STEP, f"delta.{mirror_name(table)}", sql, reads(rows), written, "what waits, in place of a batch"
+        Does.STEP, f"delta.{mirror_name(table)}", sql, reads(rows), written, "what waits, in place of a batch", taker
     )
 
 

@@ -14,8 +14,8 @@ from compiler.maintain.again import touched, waiting
 from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush
-from compiler.maintain.kept import Log
 from compiler.maintain.paced import Path as Way
+from compiler.maintain.paced import whole
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
 from compiler.parse import parse_view
@@ -202,8 +202,7 @@ class Warehouse:
 
     def finishing(self, view: str) -> list[Taking]:
         """How a paced view is brought to the frontier."""
-        states = [s for s in self.view(view)[1].states if not isinstance(s, Log)]
-        return [self.taking(view, s.name, (w.source for w in s.waits)) for s in states if s.waits]
+        return [self.taking(view, state, sources) for state, sources in whole(self.view(view)[1].states)]
 
     def fold(self, engine: str) -> None:
         """Let states take what waits in their tails, where the engine can between batches."""

@@ -7,7 +7,7 @@ answer by an index. A fetch may bring rows too many, never too few: the conditio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -46,7 +46,7 @@ LONGEST = 300  # operators of a step that is looked at: what is larger is read a
 
 def fetched(p: Program, large: Large) -> Program:
     """The program with the mirrors that are `large` read by keys in steps of their own, where it has keys for them."""
-    out = _Fetching(large)
+    out = _Fetching(large, p.waiting)
     for s in p.steps:
         relation = out.rewritten(s.relation, s.state)  # which may put steps before it
         out.steps.append(replace(s, relation=relation))
@@ -57,6 +57,7 @@ def fetched(p: Program, large: Large) -> Program:
 @dataclass
 class _Fetching:
     large: Large
+    waiting: Mapping[str, Project]  # what stands for a batch's rows, where that has not all columns of a table
     steps: list[Step] = field(default_factory=list)
     lookups: dict[Relation, Temp] = field(default_factory=dict)  # (mirror ⋉ keys) → what holds it
     stored: dict[Relation, Temp] = field(default_factory=dict)  # what gives keys, and is stored for that
@@ -157,7 +158,10 @@ class _Fetching:
         temp = self.lookups[read]
         if scan.at == "after":
             return temp
-        earlier = Net(Union((temp, negative(replace(scan, at="delta")))))
+        of_both: tuple[Relation, ...] = (temp, negative(replace(scan, at="delta")))
+        if (stands := self.waiting.get(scan.table)) is not None:  # in others they would not cancel
+            of_both = tuple(Project(r, stands.exprs) for r in of_both)
+        earlier = Net(Union(of_both))
         self.netted.add(earlier)
         return earlier
 

@@ -17,7 +17,7 @@ from compiler.ir.relation import Net, Project, Relation, Scan, State, Temp, Unio
 from compiler.ir.scalar import Lit, Scalar
 from compiler.maintain.change import Append, Clear
 from compiler.maintain.differentiate import Differentiation, pruned
-from compiler.maintain.kept import Accumulated, Bag, Kept, Log, Recomputed, Waiting
+from compiler.maintain.kept import Accumulated, Bag, Kept, Recomputed, Waiting, own
 from compiler.maintain.program import Program, Step
 
 NOW = "now"  # of an input that is a state: as it is stored
@@ -26,7 +26,7 @@ NOW = "now"  # of an input that is a state: as it is stored
 def flush(states: Iterable[Kept], name: str, sources: frozenset[str]) -> Program:
     """The program by which one of a view's states takes what waits of the inputs `sources`."""
     states = list(states)
-    by_name = {s.name: s for s in states if not isinstance(s, Log)}
+    by_name = {s.name: s for s in own(states)}
     s = by_name[name]
     readers = [(r, w) for r in by_name.values() for w in r.waits if w.source == name]
     known = {w.source: w for w in s.waits}
@@ -56,7 +56,7 @@ class _Flush(Differentiation):
                 self.out.steps.append(Step(self.waits(w).name, Net(w.log.read()), True, "what waits", s.name))
         deltas = Deltas(self.taken)
         taken = [w.log for w in sorted(s.waits, key=lambda w: w.source) if w.source in self.taken]
-        self.out.takes = tuple(log.name for log in taken)
+        self.out.takes, self.out.taker = tuple(log.name for log in taken), s.name
         # changes are made from the last to the first
         self.out.changes += [Clear(log, "what waited was taken") for log in taken]
         self.change(s, deltas)

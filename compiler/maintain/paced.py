@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from compiler.ir.relation import Net, Project, Relation, Scan, State, transform, walk
-from compiler.maintain.kept import Accumulated, Bag, Kept, Log, Recomputed, Waiting
+from compiler.maintain.kept import Accumulated, Bag, Kept, Log, Recomputed, Waiting, own
 from compiler.maintain.naming import short_hash
 from compiler.simplify.prune import leaves_read
 
@@ -44,14 +44,23 @@ def paced(view: str, states: Iterable[Kept], top: Relation) -> tuple[list[Kept],
     return out, renamed(top)
 
 
+def waiting(states: Iterable[Kept]) -> list[tuple[Path, Waiting]]:
+    """What waits on each way from an input into a state, those of states that others read first."""
+    return [(Path(w.source, s.name), w) for s in own(states) for w in s.waits]
+
+
 def paths(states: Iterable[Kept]) -> list[Path]:
-    """The ways from an input into a state, those of states that others read first."""
-    return [Path(w.source, s.name) for s in states if not isinstance(s, Log) for w in s.waits]
+    return [path for path, _ in waiting(states)]
 
 
-def waits(states: Iterable[Kept]) -> list[Log]:
-    """What waits for these states."""
-    return [w.log for s in states if not isinstance(s, Log) for w in s.waits]
+def whole(states: Iterable[Kept]) -> list[tuple[str, frozenset[str]]]:
+    """Each state with all of its inputs: what is taken to finish a view, in this order."""
+    return [(s.name, frozenset(w.source for w in s.waits)) for s in own(states) if s.waits]
+
+
+def logs(states: Iterable[Kept]) -> dict[str, Path]:
+    """By the names of what waits, the paths."""
+    return {w.log.name: path for path, w in waiting(states)}
 
 
 def at_once(s: Kept) -> Kept:

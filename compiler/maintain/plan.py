@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from compiler.ir.relation import Relation
+from compiler.ir.relation import Relation, State, walk
 from compiler.ir.scalar import Col
 from compiler.maintain.asked import Asked
 from compiler.maintain.kept import Kept
@@ -29,6 +29,11 @@ class ViewPlan:
     asked: Asked | None = None  # of a partial view, the keys that it is kept for
     whole: Relation | None = None  # of a partial view, its query over the tables
     lag: Lag | None = None  # of a paced view, how far it may lag
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """The states that readers of the view read, by name."""
+        return frozenset(n.name for n in walk(self.top) if isinstance(n, State))
 
 
 def states_of(plans: list[ViewPlan]) -> list[Kept]:

@@ -111,8 +111,8 @@ class Prepared:
 class Program:
     """What to run for a batch: steps, then changes. `rules` names the kinds of rules each state uses.
 
-    One that takes what waits for a state runs when there is no batch: `waiting` has, by table, the rows that stand for
-    a batch's, and `takes` the logs that are empty after it, by the names of what they are of.
+    One that takes what waits for a state, the `taker`, runs when there is no batch: `waiting` has, by table, the rows
+    that stand for a batch's, and `takes` the logs that are empty after it, by the names of what they are of.
     """
 
     steps: list[Step] = field(default_factory=list)
@@ -120,6 +120,7 @@ class Program:
     rules: dict[str, set[str]] = field(default_factory=dict)
     waiting: dict[str, Project] = field(default_factory=dict)
     takes: tuple[str, ...] = ()
+    taker: str = ""
 
     def columns(self, *times: str) -> dict[str, frozenset[str]]:
         """Of each table, the columns read at one of `times`: those of the projection right above its scan."""

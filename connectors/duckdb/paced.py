@@ -10,7 +10,7 @@ from typing import TypeVar
 import duckdb
 
 from compiler.maintain.kept import Log
-from compiler.maintain.paced import waits
+from compiler.maintain.paced import logs
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Statement
 from connectors.duckdb import frontier, reached
@@ -67,7 +67,7 @@ class Paced:
         self.mirrors.fold()
         begun = time.perf_counter()
         with self.statements.transaction(f'filling "{plan.view}" anew'):
-            waited = sum(self._rows(log.name) for log in waits(plan.states))
+            waited = sum(map(self._rows, logs(plan.states)))
             for s in plan.states:
                 since = time.perf_counter()
                 for statement in self.printer.refill([s]):
@@ -107,6 +107,9 @@ class Paced:
 
     def _some(self, table: str) -> bool:
         return self.con.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
+
+    def complete(self, states: Collection[str], lsn: int, at: float) -> None:
+        reached.complete(self.con, states, lsn, at)
 
     def waiting(self, logs: Collection[str]) -> dict[str, tuple[int, int]]:
         if not logs:

@@ -54,6 +54,14 @@ def finished(con: duckdb.DuckDBPyConnection, states: Iterable[str]) -> None:
     )
 
 
+def complete(con: duckdb.DuckDBPyConnection, states: Iterable[str], lsn: int, at: float) -> None:
+    """They were at this LSN at a time in seconds since the epoch: nothing waited for them."""
+    con.execute(
+        "UPDATE meta.reached SET lsn = ?, finished = to_timestamp(?) WHERE state IN (SELECT unnest(?))",
+        [lsn, at, list(states)],
+    )
+
+
 def gone(con: duckdb.DuckDBPyConnection, state: str) -> None:
     for name in ("reached", "taken"):
         con.execute(f"DELETE FROM meta.{name} WHERE state = ?", [state])

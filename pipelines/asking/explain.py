@@ -16,7 +16,8 @@ from compiler.maintain.differentiate import program, rules_of
 from compiler.maintain.facts import Facts
 from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush
-from compiler.maintain.kept import Kept, Log, lagging
+from compiler.maintain.kept import Kept, lagging
+from compiler.maintain.paced import whole
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Does, Program, Statement
 from compiler.maintain.void import void
@@ -120,8 +121,7 @@ def statements(v: Compiled, by_keys: bool = True) -> list[Statement]:
 
 def takings(plan: ViewPlan) -> list[Program]:
     """The programs by which the states of a paced view take all that waits, in their order."""
-    states = [s for s in plan.states if not isinstance(s, Log) and s.waits]
-    return [flush(plan.states, s.name, frozenset(w.source for w in s.waits)) for s in states]
+    return [flush(plan.states, state, sources) for state, sources in whole(plan.states)]
 
 
 def scripts(views: list[Compiled]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compiler.maintain.kept import Lagging, Own, describe, own
-from compiler.maintain.paced import waits
+from compiler.maintain.paced import logs
 from connectors.engine import Engine
 from connectors.postgres.connection import format_lsn
 from pipelines.warehouse import Warehouse
@@ -44,7 +44,7 @@ def _status(on: Engine, engine: str, s: Own, views: tuple[str, ...]) -> StateSta
     lsn: int | None = on.frontier()
     waiting: int | None = 0
     if s.waits:
-        waiting = sum(on.rows(log.name) or 0 for log in waits([s]))
+        waiting = sum(on.rows(log) or 0 for log in logs([s]))
         reached = on.paced.reached().get(s.name)
         lsn = reached.lsn if waiting and reached is not None else lsn
     elif isinstance(s, Lagging) and s.tail is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from compiler.maintain.kept import Log
-from compiler.maintain.paced import waits
+from compiler.maintain.kept import own
+from compiler.maintain.paced import logs
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine, EngineFailure
 from connectors.paced_states import Refresh
-from pipelines.pacing.planning import better_anew
+from pipelines.pacing.planning import Found, better_anew, filling
 from pipelines.warehouse import Warehouse
 
 LAG, PACE, ASKED = "lag", "pace", "asked"  # why a view is finished
@@ -30,7 +30,7 @@ def behind(on: Engine, plan: ViewPlan) -> Behind:
     reached = on.paced.reached()
     found = [(r.lsn, r.at) for s in plan.states if (r := reached.get(s.name)) is not None]
     lsn, at = min(found, default=(0, 0.0))
-    return Behind(lsn, at, sum(on.rows(log.name) or 0 for log in waits(plan.states)))
+    return Behind(lsn, at, sum(on.rows(log) or 0 for log in logs(plan.states)))
 
 
 def paced(warehouse: Warehouse, read: Collection[str]) -> list[str]:
@@ -51,18 +51,17 @@ def finish(warehouse: Warehouse, views: Iterable[str] | None = None) -> list[Ref
     return out
 
 
-def finished(warehouse: Warehouse, engine: str, plan: ViewPlan, why: str) -> list[Refresh]:
-    """One view brought to the frontier; nothing where that failed, and it is set aside."""
+def finished(warehouse: Warehouse, engine: str, plan: ViewPlan, why: str, found: Found | None = None) -> list[Refresh]:
+    """One view brought to the frontier, `found` being what waits; nothing where that failed, and it is set aside."""
     assert plan.lag is not None
-    paces = warehouse.engine(engine).paced
-    known = paces.reached()
-    states = [s.name for s in plan.states if not isinstance(s, Log)]
-    whole = sum(known[s].filled for s in states if s in known)
+    on = warehouse.engine(engine)
+    whole = filling(on, plan)
     promised = plan.lag.final_work * whole if plan.lag.final_work < 1 else 0.0
     try:
-        if better_anew(warehouse.engine(engine), plan):
-            return [paces.renew(plan, why, promised)]
-        return [paces.finish(plan.view, warehouse.finishing(plan.view), states, why, promised)]
+        if better_anew(on, plan, found if found is not None else on.paced.waiting(logs(plan.states)), whole):
+            return [on.paced.renew(plan, why, promised)]
+        states = [s.name for s in own(plan.states)]
+        return [on.paced.finish(plan.view, warehouse.finishing(plan.view), states, why, promised)]
     except EngineFailure as e:
         warehouse.set_aside(engine, e)
         return []

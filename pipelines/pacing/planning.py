@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compiler.catalog import mirror_name
-from compiler.ir.relation import State, walk
-from compiler.maintain.kept import Log
+from compiler.maintain.kept import own
 from compiler.maintain.pace.cardinality import Amounts, Sizes
 from compiler.maintain.pace.cost import PathCost, costs
 from compiler.maintain.pace.paces import Paces, View, choose, finishing
-from compiler.maintain.paced import Path, paths
+from compiler.maintain.paced import Path, logs, paths
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine
 from connectors.paced_states import Measured
 
+Found = Mapping[str, tuple[int, int]]  # what waits: of each log the rows that come, and those that go
 ANEW = 1.2  # times what filling states anew takes, from which on that is done
 FEW = 1_000  # rows, of which it is not
 MOST, LEAST = 1_000.0, 0.001  # times that something may take what was estimated
@@ -49,23 +49,24 @@ class Planned:
 def planned(on: Engine, plan: ViewPlan, arriving: Mapping[str, Amounts]) -> Planned:
     """`arriving`: what changes in each table in a period."""
     assert plan.lag is not None
-    known = on.paced.reached()
-    anew = sum(known[s.name].filled for s in plan.states if s.name in known)
-    seen = frozenset(n.name for n in walk(plan.top) if isinstance(n, State))
-    inner = frozenset(p for p in paths(plan.states) if p.state not in seen)
+    anew = filling(on, plan)
+    inner = frozenset(p for p in paths(plan.states) if p.state not in plan.shown)
     of = costs(plan.states, sizes(on, plan), arriving)
     some = {t: a.rows for t, a in arriving.items()}
     view = View(corrected(of, on.paced.measured()), inner, some, anew or float("inf"))
     return Planned(choose(view, plan.lag.final_work * anew), some, anew)
 
 
-def better_anew(on: Engine, plan: ViewPlan) -> bool:
-    """Whether filling the states of a view anew is less work than to take what waits for them."""
+def filling(on: Engine, plan: ViewPlan) -> float:
+    """Seconds that filling its states took."""
     known = on.paced.reached()
-    anew = sum(known[s.name].filled for s in plan.states if s.name in known)
-    logs = {w.log.name: Path(w.source, s.name) for s in plan.states if not isinstance(s, Log) for w in s.waits}
-    found = on.paced.waiting(logs)
-    rows = {logs[log]: float(new + old) for log, (new, old) in found.items() if new or old}
+    return sum(known[s.name].filled for s in own(plan.states) if s.name in known)
+
+
+def better_anew(on: Engine, plan: ViewPlan, found: Found, anew: float) -> bool:
+    """Whether filling the states of a view, in `anew` seconds, is less work than to take what waits for them."""
+    by_log = logs(plan.states)
+    rows = {by_log[log]: float(new + old) for log, (new, old) in found.items() if new or old}
     if sum(rows.values()) < FEW or not anew:
         return False
     of = corrected(costs(plan.states, sizes(on, plan), {}), on.paced.measured())
@@ -75,7 +76,7 @@ def better_anew(on: Engine, plan: ViewPlan) -> bool:
 def sizes(on: Engine, plan: ViewPlan) -> Sizes:
     mirrors = on.paced.sizes()
     rows = {t: float(mirrors.get(mirror_name(t), 0)) for t in plan.tables}
-    rows |= {s.name: float(on.rows(s.name) or 0) for s in plan.states if not isinstance(s, Log)}
+    rows |= {s.name: float(on.rows(s.name) or 0) for s in own(plan.states)}
     return Sizes(rows)
 
 

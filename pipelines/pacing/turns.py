@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from compiler.maintain.kept import Log
+from compiler.maintain.kept import own
 from compiler.maintain.pace.cardinality import Amounts
-from compiler.maintain.paced import Path
+from compiler.maintain.paced import Path, logs, waiting
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine, EngineFailure
 from connectors.paced_states import Refresh
@@ -32,6 +32,7 @@ class Progress:
 
     begun: float
     empty: float | None = None  # when nothing waited for it
+    complete: int | None = None  # the frontier then, where that is not noted yet
     seen: dict[str, tuple[int, int]] = field(default_factory=dict)  # rows of its logs, at the last look
     arrived: float = 0.0
     refreshed: float = 0.0  # of what arrived, where the view was finished last
@@ -40,6 +41,7 @@ class Progress:
     looked: float = 0.0
     plan: Planned | None = None
     planned_at: float = 0.0
+    planning: float = 0.0  # seconds that it took
     stale: bool = False  # whether taking something was measured since
 
     def look(self, now: float, tables: dict[str, str], found: dict[str, tuple[int, int]]) -> None:
@@ -69,7 +71,7 @@ class Pacing:
 
     def __init__(self, warehouse: Warehouse, rest: Callable[[str], None] = lambda engine: None) -> None:
         self.warehouse, self.rest = warehouse, rest
-        self.next = 0.0
+        self.next, self.looking = 0.0, 0.0
         self.progress: dict[str, Progress] = {}
         self.took: dict[str, float] = {}  # view → seconds that finishing it took last
 
@@ -78,11 +80,13 @@ class Pacing:
         begun = time.time()
         if begun < self.next:
             return
+        self.looking, due = 0.0, float("inf")
         for engine in self.warehouse.used_engines():
             for plan in self.warehouse.plans(engine):
                 if plan.lag is not None:
-                    self._look(engine, plan, begun)
-        self.next = time.time() + max(LOOK, min(SHARE * (time.time() - begun), 10 * LOOK))
+                    due = min(due, self._look(engine, plan, begun))
+        now = time.time()
+        self.next = now + max(LOOK, min(SHARE * self.looking, 10 * LOOK, due - now))
 
     def finish(self, views: Iterable[str] | None = None) -> list[Refresh]:
         """At once, for who asks."""
@@ -90,56 +94,68 @@ class Pacing:
             self.rest(engine)
         return self._noted(finish(self.warehouse, views))
 
-    def _look(self, engine: str, plan: ViewPlan, now: float) -> None:
+    def _look(self, engine: str, plan: ViewPlan, now: float) -> float:
+        """Finish a view, or take some of what waits, if it is time; gives when its time is up."""
         on, p = self.warehouse.engine(engine), self.progress.setdefault(plan.view, Progress(now))
-        logs = {w.log.name: w.source for s in plan.states if not isinstance(s, Log) for w in s.waits}
-        tables = {w.log.name: w.source for s in plan.states if not isinstance(s, Log) for w in s.waits if w.scan}
-        found = on.paced.waiting(logs)
-        p.look(now, tables, found)
+        since = time.perf_counter()
+        found = on.paced.waiting(logs(plan.states))
+        self.looking += time.perf_counter() - since
+        p.look(now, {w.log.name: path.source for path, w in waiting(plan.states) if w.scan}, found)
         if not any(a or b for a, b in found.values()):
-            p.empty = now
-            return
+            p.empty, p.complete = now, on.frontier()
+            return float("inf")
+        if p.complete is not None and p.empty is not None:
+            on.paced.complete([s.name for s in own(plan.states)], p.complete, p.empty)
+            p.complete = None
         self._plan(on, plan, p, now)
-        if (why := self._due(on, plan, p, now)) is not None:
+        due = self._due(on, plan, p, now)
+        if (why := LAG if now >= due else self._often(p)) is not None:
             self.rest(engine)
-            self._noted(finished(self.warehouse, engine, plan, why))
-            return
-        self._inner(engine, plan, p, found)
+            self._noted(finished(self.warehouse, engine, plan, why, found))
+            return float("inf")
+        self._inner(engine, plan, p)
+        return due
 
     def _plan(self, on: Engine, plan: ViewPlan, p: Progress, now: float) -> None:
         """Paces for the rates of late, where they are others than were planned for, or more is known of the costs."""
         assert plan.lag is not None
-        if p.arrived < FEW or now - p.begun < min(SOON, plan.lag.seconds / 4) or now - p.planned_at < SOON:
+        if p.arrived < FEW or now - p.begun < min(SOON, plan.lag.seconds / 4):
+            return
+        if now - p.planned_at < max(SOON, SHARE * p.planning):
             return
         arriving = {t: a * plan.lag.seconds for t, a in p.rates.items()}
         before, rows = p.plan, sum(a.rows for a in arriving.values())
         alike = before is not None and 1 / OTHER < rows / max(sum(before.arriving.values()), 1.0) < OTHER
         if alike and not p.stale:
             return
+        begun = time.perf_counter()
         p.plan, p.planned_at, p.stale = planned(on, plan, arriving), now, False
+        p.planning = time.perf_counter() - begun
         on.paced.note(plan.view, p.plan.to_json())
 
-    def _due(self, on: Engine, plan: ViewPlan, p: Progress, now: float) -> str | None:
-        """Why a view has to be finished now, if it has."""
+    def _due(self, on: Engine, plan: ViewPlan, p: Progress, now: float) -> float:
+        """When a view has to be finished, not to lag longer than it may."""
         assert plan.lag is not None
         lag = plan.lag.seconds
         since = p.empty
         if since is None:  # something waited when the pipeline began
             known = on.paced.reached()
             since = min((known[s.name].at for s in plan.states if s.name in known), default=now)
-        if now - since >= lag - LOOK - min(EARLY * self.took.get(plan.view, 0.0), lag / 2):
-            return LAG
+        return since + lag - LOOK - min(EARLY * self.took.get(plan.view, 0.0), lag / 2)
+
+    def _often(self, p: Progress) -> str | None:
+        """Whether so much arrived since it was finished that it is planned to be again."""
         if p.plan is not None and p.plan.paces.refresh > 1:
             whole = sum(p.plan.arriving.values())
             return PACE if p.arrived - p.refreshed >= whole / p.plan.paces.refresh else None
         return None
 
-    def _inner(self, engine: str, plan: ViewPlan, p: Progress, found: dict[str, tuple[int, int]]) -> None:
+    def _inner(self, engine: str, plan: ViewPlan, p: Progress) -> None:
         """Take the paths into states that no reader sees whose time has come, the lowest first."""
         if p.plan is None:
             return
         whole = sum(p.plan.arriving.values())
-        waits = {Path(w.source, s.name): w.log.name for s in plan.states if not isinstance(s, Log) for w in s.waits}
+        waits = {path: w.log.name for path, w in waiting(plan.states)}
         due = [
             path
             for path in waits
@@ -151,13 +167,12 @@ class Pacing:
             return
         self.rest(engine)
         try:
-            self.warehouse.engine(engine).paced.take(
-                [self.warehouse.taking(plan.view, x.state, [x.source]) for x in due]
-            )
+            takings = [self.warehouse.taking(plan.view, x.state, [x.source]) for x in due]
+            done = self.warehouse.engine(engine).paced.take(takings)
         except EngineFailure as e:
             self.warehouse.set_aside(engine, e)
             return
-        p.stale = True
+        p.stale |= any(t.rows for t in done)
         for path in due:
             p.at[path] = p.arrived
             p.took(waits[path])
@@ -165,7 +180,7 @@ class Pacing:
     def _noted(self, done: list[Refresh]) -> list[Refresh]:
         for r in done:
             p = self.progress.setdefault(r.view, Progress(r.at))
-            p.empty, p.refreshed = r.at, p.arrived
+            p.empty, p.complete, p.refreshed = r.at, None, p.arrived
             p.at.clear()
             p.seen.clear()
             if r.waited:

@@ -275,6 +275,8 @@ class Run:
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0 and not self.stop.is_set():
             self.server.jobs.refuse(self.server.away())
+            if not self.capture.batch:
+                self.server.pacing.turn()
             self._tell()
             self.stop.wait(min(left, 0.2))
 

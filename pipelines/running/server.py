@@ -210,11 +210,16 @@ class Server:
             self._wait(int(args["lsn"]))
             return {}, b""
         if op == "verify":
-            from pipelines.verifying.verify import verify_with
+            from pipelines.verifying.verify import Loop, verify_with
 
             with self.alone:
                 results = verify_with(
-                    self.config, self.warehouse, self.capture, args["views"], args["repair"], self.jobs.ask
+                    self.config,
+                    self.warehouse,
+                    self.capture,
+                    args["views"],
+                    args["repair"],
+                    Loop(self.jobs.ask, self.pacing.finish),
                 )
             return {"results": [r.to_json() for r in results]}, b""
         if op == "deploy":

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -33,10 +35,17 @@ from pipelines.verifying.comparison import Keys, Verified, compared
 from pipelines.verifying.repair import repair as mend
 from pipelines.warehouse import Warehouse
 
-__all__ = ["Verified", "verify", "verify_with"]
+__all__ = ["Loop", "Verified", "verify", "verify_with"]
 
 TRIES = 5  # with tables that are truncated or rewritten while they are compared
-OnLoop = Callable[[Callable[[], Any]], Any]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The thread that applies batches: `run` has work done there, and there `finish` brings views to the frontier."""
+
+    run: Callable[[Callable[[], Any]], Any]
+    finish: Callable[[list[str]], object]
 
 
 def verify(config: Config, views: list[str], repair: bool = False) -> list[Verified]:
@@ -54,7 +63,14 @@ def verify(config: Config, views: list[str], repair: bool = False) -> list[Verif
             warehouse.finish_deploy()
             capture = Capture(warehouse, limits(config))
             try:
-                return verify_with(config, warehouse, capture, views, repair, lambda work: persist(capture, work))
+                return verify_with(
+                    config,
+                    warehouse,
+                    capture,
+                    views,
+                    repair,
+                    Loop(lambda work: persist(capture, work), partial(finish, warehouse)),
+                )
             finally:
                 capture.close()
         finally:
@@ -67,35 +83,40 @@ def verify_with(
     capture: Capture,
     views: list[str],
     repair: bool,
-    on_loop: OnLoop = lambda work: work(),
+    loop: Loop | None = None,
 ) -> list[Verified]:
-    """Mirrors of the tables that the views read, then the views. `on_loop` runs on the thread that applies batches."""
+    """Mirrors of the tables that the views read, then the views. Without a `loop` this thread applies batches."""
+    loop = loop or Loop(lambda work: work(), partial(finish, warehouse))
     chosen = [warehouse.view(n)[0] for n in views] if views else list(warehouse.deployment.views)
     for attempt in range(TRIES):
-        done, rewritten = _verify_once(config, warehouse, capture, chosen, on_loop)
+        done, rewritten = _verify_once(config, warehouse, capture, chosen, loop)
         if not rewritten:
             break
         for v in done:
             if rewritten & v.tables and attempt == TRIES - 1:
                 v.error = "a table it reads was truncated or rewritten each time it was compared"
     if repair and any(v.mendable for v in done):
-        on_loop(lambda: mend(config, warehouse, capture, [v for v in done if v.mendable]))
-        done, _ = _verify_once(config, warehouse, capture, chosen, on_loop)
+        loop.run(lambda: mend(config, warehouse, capture, [v for v in done if v.mendable]))
+        done, _ = _verify_once(config, warehouse, capture, chosen, loop)
     return done
 
 
 def _verify_once(
-    config: Config, warehouse: Warehouse, capture: Capture, views: list[DeployedView], on_loop: OnLoop
+    config: Config,
+    warehouse: Warehouse,
+    capture: Capture,
+    views: list[DeployedView],
+    loop: Loop,
 ) -> tuple[list[Verified], set[str]]:
     """Compare in one snapshot; and the tables, of those where something differs, that were truncated or rewritten
     meanwhile."""
     with connect(config.source.dsn) as conn:
         altered = check_deployed(conn, warehouse.deployment)
     if altered:
-        on_loop(lambda: capture.follow(altered))
+        loop.run(lambda: capture.follow(altered))
     read = set().union(*(warehouse.view(v.name)[1].tables for v in views))
     tables = [t for t in warehouse.deployment.catalog if qualified(t) in read]
-    with _aligned(config, capture, tables, [v.name for v in views], on_loop) as (snapshot, pins):
+    with _aligned(config, capture, tables, [v.name for v in views], loop) as (snapshot, pins):
         done = [
             _mirror(config, warehouse, e, t, snapshot.snapshot, pins[e])
             for e in warehouse.used_engines()
@@ -110,7 +131,7 @@ def _verify_once(
 
 @contextmanager
 def _aligned(
-    config: Config, capture: Capture, tables: list[Table], views: list[str], on_loop: OnLoop
+    config: Config, capture: Capture, tables: list[Table], views: list[str], loop: Loop
 ) -> Iterator[tuple[SharedSnapshot, dict[str, Pin]]]:
     """A snapshot of the source, and every engine pinned at just what that sees, with the views finished there."""
     snapshot = SharedSnapshot(config.source.dsn, [t.quoted for t in tables])
@@ -119,10 +140,10 @@ def _aligned(
 
         def align() -> dict[str, Pin]:
             capture.align(snapshot)
-            finish(capture.warehouse, views)
+            loop.finish(views)
             return {e: pinned.enter_context(capture.warehouse.engine(e).pinned()) for e in capture.engines}
 
-        yield snapshot, on_loop(align)
+        yield snapshot, loop.run(align)
 
 
 def _view(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str, at: Pin) -> Verified:

@@ -25,13 +25,13 @@ from compiler.catalog import Catalog, Table, read_schema
 from compiler.ir.relation import State, walk
 from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush
-from compiler.maintain.kept import Log
+from compiler.maintain.kept import own
 from compiler.maintain.lag import Lag
 from compiler.maintain.pace.cardinality import Amounts
 from compiler.maintain.pace.cost import costs
 from compiler.maintain.pace.paces import LEVELS, Pace, View, choose, simulate
 from compiler.maintain.paced import Path as Way
-from compiler.maintain.paced import paths
+from compiler.maintain.paced import paths, whole
 from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_query
 from connectors.duckdb.engine import DuckDBEngine
@@ -146,11 +146,10 @@ class Playing(InFile):
         self.engine.paced.finish(plan.view, self.all(), self.kept(), "asked", 0.0)
 
     def kept(self) -> list[str]:
-        return [s.name for s in self.plan.states if not isinstance(s, Log)]
+        return [s.name for s in own(self.plan.states)]
 
     def all(self) -> list[Taking]:
-        states = [s for s in self.plan.states if not isinstance(s, Log)]
-        return [self.taking(s.name, frozenset(w.source for w in s.waits)) for s in states if s.waits]
+        return [self.taking(state, sources) for state, sources in whole(self.plan.states)]
 
     def taking(self, state: str, sources: frozenset[str]) -> Taking:
         if (state, sources) not in self.takings:

@@ -112,19 +112,43 @@ def choose(view: View, bound: float) -> Paces:
     is not come close to at any price."""
     fastest = LEVELS[-1]
     bound = max(bound, NEAR * simulate(view, fastest, dict.fromkeys(view.inner, fastest)).final)
-    now = Pace(1, dict.fromkeys(view.inner, 1))
-    work = simulate(view, now.refresh, now.inner)
-    while work.final > bound:
-        faster = [f for p in (None, *sorted(now.inner, key=repr)) if (f := _faster(view, now, p)) is not None]
-        found = [(f, simulate(view, f.refresh, f.inner)) for f in faster]
-        gains = [incrementability(work, w) for _, w in found]
-        if max(gains, default=0.0) <= 0:
+    start = Pace(1, dict.fromkeys(view.inner, 1))
+    now = _Step(start, simulate(view, start.refresh, start.inner))
+    while now.work.final > bound and (faster := _greedy(view, now, bound)) is not None:
+        now = faster
+    one = uniform(view, max(bound, now.work.final))
+    if one is not None and one[1].total < now.work.total:  # where greed went astray
+        now = _Step(Pace(one[0], dict.fromkeys(view.inner, one[0])), one[1])
+    return Paces(now.pace.refresh, now.pace.inner, now.work, one[1] if one is not None else None)
+
+
+@dataclass(frozen=True)
+class _Step:
+    pace: Pace
+    work: Work
+
+
+def _greedy(view: View, now: _Step, bound: float) -> _Step | None:
+    """Steps from here on, until the bound is met or none that is known saves anything; None where none does at once.
+
+    What a path gains shrinks as others go faster. So it is found out again of the path that seemed to gain most, and if
+    it still does, no other has to be looked at.
+    """
+    begun = now
+    gains: dict[Path | None, float] = dict.fromkeys([None, *sorted(now.pace.inner, key=repr)], float("inf"))
+    tried: dict[Path | None, tuple[_Step, _Step]] = {}  # of a path, where it leads, from where
+    while gains and now.work.final > bound:
+        path = max(gains, key=lambda p: gains[p])
+        if gains[path] <= 0:
             break
-        now, work = found[gains.index(max(gains))]
-    one = uniform(view, max(bound, work.final))
-    if one is not None and one[1].total < work.total:  # where greed went astray
-        now, work = Pace(one[0], dict.fromkeys(view.inner, one[0])), one[1]
-    return Paces(now.refresh, now.inner, work, one[1] if one is not None else None)
+        if path in tried and tried[path][0] is now:
+            now = tried[path][1]
+        elif (pace := _faster(view, now.pace, path)) is None:
+            del gains[path]
+        else:
+            tried[path] = now, _Step(pace, simulate(view, pace.refresh, pace.inner))
+            gains[path] = incrementability(now.work, tried[path][1].work)
+    return now if now is not begun else None
 
 
 def _faster(view: View, now: Pace, path: Path | None) -> Pace | None:
