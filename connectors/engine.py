@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -60,7 +60,7 @@ class FrontierMoved(TidemarkError):
 class Printer(Protocol):
     """What prints the algebra as an engine's SQL; engines are given theirs."""
 
-    def setup(self) -> list[str]:
+    def setup(self) -> Sequence[str]:
         """Statements that prepare a new warehouse, and one that an older version made."""
         ...
 

@@ -88,6 +88,10 @@ class PacedStates(Protocol):
         """Fill the states of a view anew from the mirrors as they are, in place of finishing it."""
         ...
 
+    def large(self) -> frozenset[str]:
+        """The mirrors of which what is taken reads by keys."""
+        ...
+
     def complete(self, states: Collection[str], lsn: int, at: float) -> None:
         """Note that nothing waited for them at this frontier and time."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -36,7 +36,7 @@ class Dialect:
     hashes_comparisons: bool = False  # outer and anti joins are hashed only if every condition compares the two sides
     joins_unequal: bool = False  # it may join tables by <> before the conditions that hold for few rows
     macros: Macros = field(default_factory=dict)  # put in the place of their calls, for an engine that keeps none
-    setup: Callable[[], list[str]] = list  # statements that prepare a warehouse
+    setup: Callable[[], Sequence[str]] = tuple  # statements that prepare a warehouse
     sort_keys: Mapping[str, str] = field(default_factory=dict)  # template of what values of a type are ordered by
     forms: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict

@@ -37,7 +37,8 @@ def read(engine: str) -> dict[str, Macro]:
     return out
 
 
-def created(engine: str) -> list[str]:
+@functools.cache
+def created(engine: str) -> tuple[str, ...]:
     """CREATE MACRO statements, each after those it uses."""
     macros = read(engine)
     uses = {
@@ -45,4 +46,4 @@ def created(engine: str) -> list[str]:
         for name, m in macros.items()
     }
     order = TopologicalSorter(uses).static_order()
-    return [f"CREATE OR REPLACE MACRO {n}({', '.join(macros[n].parameters)}) AS\n{macros[n].body}" for n in order]
+    return tuple(f"CREATE OR REPLACE MACRO {n}({', '.join(macros[n].parameters)}) AS\n{macros[n].body}" for n in order)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from compiler.ir.relation import Relation
 from compiler.maintain.kept import Kept
@@ -19,7 +19,7 @@ class Printer:
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
 
-    def setup(self) -> list[str]:
+    def setup(self) -> Sequence[str]:
         return self.dialect.setup()
 
     def create_state(self, s: Kept) -> str:

@@ -192,7 +192,7 @@ class Warehouse:
     def taking(self, view: str, state: str, sources: Iterable[str]) -> Taking:
         """How a state of a paced view takes what waits of some of its inputs."""
         v, plan = self.view(view)
-        large, some = self.engine(v.engine).large(), frozenset(sources)
+        large, some = self.engine(v.engine).paced.large(), frozenset(sources)
         key = (view, state, some, large)
         if key not in self.taken:
             p = fetched(flush(plan.states, state, some), lambda t: mirror_name(t) in large)

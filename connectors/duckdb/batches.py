@@ -83,6 +83,12 @@ class Batches:
         a statement, and where that was faster for batches like this, it has none."""
         return self.larger if self.fetching else self.elsewhere.mirrors
 
+    def read_by_keys(self) -> frozenset[str]:
+        """The mirrors that what runs between batches reads by keys where rules have some."""
+        if not self.batches:
+            self._look()
+        return self.larger
+
     def apply(
         self,
         staged: list[Staged],

@@ -9,7 +9,7 @@ from threading import Lock
 import duckdb
 
 from compiler.maintain.kept import Kept
-from connectors.duckdb import frontier, mirror, reached, states
+from connectors.duckdb import frontier, macros, mirror, reached, states
 from connectors.duckdb.batches import Batches
 from connectors.duckdb.elsewhere import Elsewhere, Nowhere
 from connectors.duckdb.indexes import Indexes
@@ -56,7 +56,7 @@ class DuckDBEngine:
         self.mirrors = Mirrors(self.statements, elsewhere(self.con))
         self.kept_states = States(self.statements, printer)
         self.batches = Batches(name, self.statements, self.mirrors, printer, index_rows, landed)
-        self.paced = Paced(self.statements, self.mirrors, printer, self.batches.maintain, self.batches.ready)
+        self.paced = Paced(self.statements, self.mirrors, printer, self.batches)
         self.reading = Reading(self.con, printer)
         self.timings = self.batches.timings
 
@@ -77,7 +77,7 @@ class DuckDBEngine:
         if new:
             for s in mirror.SCHEMAS:
                 self.con.execute(f'CREATE SCHEMA "{s}"')
-            self._setup()
+            macros.make(self.con, self.printer.setup())
             frontier.create(self.con)
             states.create(self.con)
             reached.create(self.con)
@@ -86,11 +86,7 @@ class DuckDBEngine:
         if not read_only:
             frontier.upgrade(self.con)
             reached.create(self.con)
-            self._setup()
-
-    def _setup(self) -> None:
-        for m in self.printer.setup():
-            self.con.execute(m)
+            macros.make(self.con, self.printer.setup())
 
     def close(self) -> None:
         self.con.close()

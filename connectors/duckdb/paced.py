@@ -12,8 +12,8 @@ import duckdb
 from compiler.maintain.kept import Log
 from compiler.maintain.paced import logs
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.program import Prepared, Statement
 from connectors.duckdb import frontier, reached
+from connectors.duckdb.batches import Batches
 from connectors.duckdb.mirrors import Mirrors
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.states import stored
@@ -25,19 +25,11 @@ T = TypeVar("T")
 
 
 class Paced:
-    """Of one warehouse. `maintain` runs the statements of a program, with the names of what is empty; `ready` makes
-    indexes for programs, before a transaction begins."""
+    """Of one warehouse. Programs run as they do in `batches`."""
 
-    def __init__(
-        self,
-        statements: Statements,
-        mirrors: Mirrors,
-        printer: Printer,
-        maintain: Callable[[Sequence[Statement], set[str]], None],
-        ready: Callable[[Sequence[Prepared]], None],
-    ) -> None:
+    def __init__(self, statements: Statements, mirrors: Mirrors, printer: Printer, batches: Batches) -> None:
         self.statements, self.con, self.mirrors, self.printer = statements, statements.con, mirrors, printer
-        self.maintain, self.ready = maintain, ready
+        self.maintain, self.ready, self.large = batches.maintain, batches.ready, batches.read_by_keys
         self.standing, self.lock = self.con.cursor(), Lock()  # to be asked on any thread
 
     def take(self, takings: Sequence[Taking]) -> list[Taken]:

@@ -24,6 +24,9 @@ class NoPaces:
     def note(self, view: str, text: str) -> NoReturn:
         raise NotImplementedError("no view on Spark has paces")
 
+    def large(self) -> frozenset[str]:
+        return frozenset()
+
     def complete(self, states: Collection[str], lsn: int, at: float) -> NoReturn:
         raise NotImplementedError("no view on Spark has paces")
 

@@ -81,6 +81,7 @@ class RemoteReader:
         return 1
 
     def query(self, sql: str, internal: bool = False, every_key: bool = False, finished: bool = False) -> pa.Table:
+        """`finished`: views that may lag are brought to the frontier first."""
         head, body = self.ask("query", sql=sql, internal=internal, every_key=every_key, finished=finished)
         self.filled = int(head.get("filled", 0))
         return pa.ipc.open_stream(body).read_all()

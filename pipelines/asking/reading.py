@@ -16,7 +16,7 @@ from pipelines.asking.query import Answer, Asker, answer
 from pipelines.asking.states import StateStatus, states_of
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
-from pipelines.pacing.finishing import Behind, behind, finish
+from pipelines.pacing.finishing import Behind, behind
 from pipelines.pacing.telling import told
 from pipelines.private import published
 from pipelines.warehouse import Warehouse
@@ -31,9 +31,8 @@ class Reader(Protocol):
         """How many views of its engine can be exported at once."""
         ...
 
-    def query(self, sql: str, internal: bool = False, every_key: bool = False, finished: bool = False) -> pa.Table:
-        """`internal`: mirrors and states may be read too. `every_key`: partial views are computed for all keys.
-        `finished`: views that may lag are brought to the frontier first."""
+    def query(self, sql: str, internal: bool = False, every_key: bool = False) -> pa.Table:
+        """`internal`: mirrors and states may be read too. `every_key`: partial views are computed for all keys."""
         ...
 
     def rows(self) -> dict[str, int | None]:
@@ -85,9 +84,7 @@ class LocalReader:
     def threads(self, view: str) -> int:
         return self.warehouse.engine(self.warehouse.view(view)[0].engine).threads
 
-    def query(self, sql: str, internal: bool = False, every_key: bool = False, finished: bool = False) -> pa.Table:
-        if finished:
-            finish(self.warehouse)
+    def query(self, sql: str, internal: bool = False, every_key: bool = False) -> pa.Table:
         return self.answer(sql, internal, every_key).rows
 
     def answer(self, sql: str, internal: bool = False, every_key: bool = False) -> Answer:

@@ -26,12 +26,12 @@ def told(on: Engine, plan: ViewPlan) -> dict[str, Any]:
     with the median of rows and seconds, and the share that kept what was promised."""
     if plan.lag is None:
         return {}
-    note = on.paced.noted().get(plan.view)
+    note = _planned(plan, on.paced.noted().get(plan.view))
     own = {s.name for s in plan.states}
     done = [r for r in on.paced.refreshes() if r.view == plan.view]
     bound = [r for r in done if r.promised]
     return {
-        "planned": json.loads(note) if note is not None else None,
+        "planned": note,
         "taken": [
             {
                 "from": [p.source for p in m.paths],
@@ -53,6 +53,13 @@ def told(on: Engine, plan: ViewPlan) -> dict[str, Any]:
     }
 
 
+def _planned(plan: ViewPlan, note: str | None) -> dict[str, Any] | None:
+    """What was planned; nothing where that was for the view as it was before."""
+    found: dict[str, Any] | None = json.loads(note) if note is not None else None
+    there = {(p.source, p.state) for p in paths(plan.states)}
+    return found if found is not None and {(s, t) for s, t, _ in found["inner"]} <= there else None
+
+
 def as_text(e: dict[str, Any]) -> list[str]:
     """Lines of `explain`."""
     share = "" if e["final_work"] >= 1 else f"; at most {e['final_work']:.0%} of a recomputation left at any time"
@@ -67,8 +74,11 @@ def as_text(e: dict[str, Any]) -> list[str]:
             how += ", when the view is finished"
         found = took.get((p["from"], p["into"]))
         if found:
-            how += f"; of late {found['rows']:,.0f} rows in {found['seconds']:.3f} s"
+            how += _of_late(found)
         lines.append(f"  {p['from']} → {p['into']}: {how}")
+    for t in e.get("taken", ()):
+        if len(t["from"]) > 1:
+            lines.append(f"  {', '.join(t['from'])} → {t['into']}, together{_of_late(t)}")
     if plan:
         one = plan["one_pace_total_seconds"]
         alone = f"; with one pace for all {one:.2f} s in all" if one is not None else ""
@@ -81,3 +91,7 @@ def as_text(e: dict[str, Any]) -> list[str]:
         kept = "" if done["kept"] is None else f", {done['kept']:.0%} within what was promised"
         lines.append(f"  finished {done['times']} times, {done['rows']:,.0f} rows in {done['seconds']:.3f} s{kept}")
     return lines
+
+
+def _of_late(taken: dict[str, Any]) -> str:
+    return f"; of late {taken['rows']:,.0f} rows in {taken['seconds']:.3f} s"

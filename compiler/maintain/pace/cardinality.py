@@ -75,10 +75,9 @@ class Flow:
 
 @dataclass
 class Sizes:
-    """Rows of tables (schema-qualified) and states, and where they are known, distinct values of columns."""
+    """Rows of tables (schema-qualified) and states."""
 
     rows: Mapping[str, float]
-    distinct: Mapping[tuple[str, str], float] = field(default_factory=dict)
     memo: dict[Relation, float] = field(default_factory=dict)
 
     def of(self, r: Relation) -> float:
@@ -124,10 +123,6 @@ class Sizes:
         below = self._below(r, e)
         if below is not None:
             return min(self.values(*below), n)
-        if isinstance(r, Scan | State):
-            known = self.distinct.get((r.table if isinstance(r, Scan) else r.name, e.name))
-            if known is not None:
-                return min(known, n)
         alone = isinstance(r, Scan | State) and r.key == (e.name,)
         return n if alone else float(n**UNKNOWN)
 
