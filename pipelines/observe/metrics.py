@@ -8,7 +8,16 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from pipelines.observe.snapshot import BatchSeconds, Counters, EngineShot, PartialShot, Snapshot, SourceShot, ViewShot
+from pipelines.observe.snapshot import (
+    BatchSeconds,
+    Counters,
+    EngineShot,
+    PacedShot,
+    PartialShot,
+    Snapshot,
+    SourceShot,
+    ViewShot,
+)
 from pipelines.observe.state import RunState
 
 
@@ -34,6 +43,7 @@ class StateCollector(Collector):
         yield from _engines(s["engines"])
         yield from _views(s["views"])
         yield from _partial(s["partial"])
+        yield from _paced(s["paced"])
         yield from _source(s["source"])
         yield from _counters(s["counters"])
         yield _batch_seconds(s["batch_seconds"])
@@ -62,12 +72,21 @@ def _partial(partial: dict[str, PartialShot]) -> Iterator[Metric]:
         yield _gauge(f"partial_{name}", text, {(v,): p[name] for v, p in partial.items()}, ("view",))  # type: ignore[literal-required]
 
 
+def _paced(paced: dict[str, PacedShot]) -> Iterator[Metric]:
+    for name, key, text in (
+        ("waiting_rows", "waiting", "Rows of changes that a view that may lag has not taken yet."),
+        ("complete_timestamp_seconds", "complete_at", "When nothing waited for a view that may lag."),
+        ("finished", "finished", "How often a view that may lag was brought to the frontier by this run."),
+    ):
+        yield _gauge(f"paced_{name}", text, {(v,): p[key] for v, p in paced.items()}, ("view",))  # type: ignore[literal-required]
+
+
 def _engines(engines: dict[str, EngineShot]) -> Iterator[Metric]:
     label = ("engine",)
     shots = {(name,): e for name, e in engines.items()}
     yield _gauge(
         "frontier_lsn_bytes",
-        "LSN up to which the views are complete.",
+        "LSN up to which the views are complete, but those that may lag.",
         {k: e["frontier"] for k, e in shots.items()},
         label,
     )

@@ -77,6 +77,15 @@ class PartialShot(TypedDict):
     evicted: int
 
 
+class PacedShot(TypedDict):
+    """A view that may lag: rows of changes that wait, the time at which none did, in seconds since the epoch, and how
+    often it was finished."""
+
+    waiting: int
+    complete_at: float
+    finished: int
+
+
 class Snapshot(TypedDict):
     """All of it at `at`, in seconds since the epoch; LSNs are numbers."""
 
@@ -89,6 +98,7 @@ class Snapshot(TypedDict):
     engines: dict[str, EngineShot]
     views: list[ViewShot]
     partial: dict[str, PartialShot]
+    paced: dict[str, PacedShot]
     source: SourceShot
     counters: Counters
     batch_seconds: BatchSeconds

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipelines.observe.pace import Pace
-from pipelines.observe.snapshot import Counters, EngineShot, PartialShot, Phase, Snapshot, ViewShot, nothing
+from pipelines.observe.snapshot import Counters, EngineShot, PacedShot, PartialShot, Phase, Snapshot, ViewShot, nothing
 from pipelines.observe.source_state import SourceState
 
 
@@ -41,6 +41,7 @@ class RunState:
         self._views: dict[str, ViewInfo] = {}
         self._refresh: dict[str, float] = {}
         self._partial: dict[str, PartialShot] = {}
+        self._paced: dict[str, PacedShot] = {}
         self._source = SourceState("away", self._started_at, "not connected yet")
         self._counters = nothing()
         self._pace = Pace(self._moved)
@@ -70,6 +71,7 @@ class RunState:
             self._views = {v.view: v for v in views}
             self._refresh = {v: s for v, s in self._refresh.items() if v in self._views}
             self._partial = {v: s for v, s in self._partial.items() if v in self._views}
+            self._paced = {v: s for v, s in self._paced.items() if v in self._views}
 
     def beat(self) -> None:
         """The loop's thread has turned: on every turn, also while it waits to connect again."""
@@ -150,6 +152,11 @@ class RunState:
         with self._lock:
             self._partial.update(partial)
 
+    def paced(self, paced: Mapping[str, PacedShot]) -> None:
+        """How far views are that may lag."""
+        with self._lock:
+            self._paced.update(paced)
+
     def resident(self, size: int) -> None:
         """Bytes of memory that this process has."""
         with self._lock:
@@ -177,6 +184,7 @@ class RunState:
                 "engines": {n: self._engine(e, now) for n, e in self._engines.items()},
                 "views": [self._view(v) for v in self._views.values()],
                 "partial": {v: p.copy() for v, p in self._partial.items()},
+                "paced": {v: p.copy() for v, p in self._paced.items()},
                 "source": self._source.shot(now),
                 "counters": self._counters.copy(),
                 "batch_seconds": self._pace.shot(),

@@ -13,6 +13,7 @@ from compiler.maintain.paced import Path, logs, waiting
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine, EngineFailure
 from connectors.paced_states import Refresh
+from pipelines.observe.snapshot import PacedShot
 from pipelines.pacing.finishing import LAG, PACE, finish, finished
 from pipelines.pacing.planning import Planned, planned
 from pipelines.warehouse import Warehouse
@@ -31,10 +32,11 @@ class Progress:
     """What arrived of a view's tables since the pipeline began, and where its paths are in that."""
 
     begun: float
-    empty: float | None = None  # when nothing waited for it
+    empty: float  # when nothing waited for it
     complete: int | None = None  # the frontier then, where that is not noted yet
     seen: dict[str, tuple[int, int]] = field(default_factory=dict)  # rows of its logs, at the last look
     arrived: float = 0.0
+    finished: int = 0  # how often
     refreshed: float = 0.0  # of what arrived, where the view was finished last
     at: dict[Path, float] = field(default_factory=dict)  # and where a path was taken last
     rates: dict[str, Amounts] = field(default_factory=dict)  # changes a second of each table, of late
@@ -88,6 +90,15 @@ class Pacing:
         now = time.time()
         self.next = now + max(LOOK, min(SHARE * self.looking, 10 * LOOK, due - now))
 
+    def shots(self) -> dict[str, PacedShot]:
+        """How far views were at the last look."""
+        there = {v.name for v in self.warehouse.deployment.views}
+        return {
+            v: {"waiting": sum(a + b for a, b in p.seen.values()), "complete_at": p.empty, "finished": p.finished}
+            for v, p in self.progress.items()
+            if v in there
+        }
+
     def finish(self, views: Iterable[str] | None = None) -> list[Refresh]:
         """At once, for who asks."""
         for engine in self.warehouse.used_engines():
@@ -96,7 +107,8 @@ class Pacing:
 
     def _look(self, engine: str, plan: ViewPlan, now: float) -> float:
         """Finish a view, or take some of what waits, if it is time; gives when its time is up."""
-        on, p = self.warehouse.engine(engine), self.progress.setdefault(plan.view, Progress(now))
+        on = self.warehouse.engine(engine)
+        p = self.progress.get(plan.view) or self._begun(on, plan, now)
         since = time.perf_counter()
         found = on.paced.waiting(logs(plan.states))
         self.looking += time.perf_counter() - since
@@ -104,17 +116,23 @@ class Pacing:
         if not any(a or b for a, b in found.values()):
             p.empty, p.complete = now, on.frontier()
             return float("inf")
-        if p.complete is not None and p.empty is not None:
+        if p.complete is not None:
             on.paced.complete([s.name for s in own(plan.states)], p.complete, p.empty)
             p.complete = None
         self._plan(on, plan, p, now)
-        due = self._due(on, plan, p, now)
+        due = self._due(plan, p)
         if (why := LAG if now >= due else self._often(p)) is not None:
             self.rest(engine)
             self._noted(finished(self.warehouse, engine, plan, why, found))
             return float("inf")
         self._inner(engine, plan, p)
         return due
+
+    def _begun(self, on: Engine, plan: ViewPlan, now: float) -> Progress:
+        """What waits when the pipeline begins, does since the view was finished last."""
+        known = on.paced.reached()
+        since = min((known[s.name].at for s in own(plan.states) if s.name in known), default=now)
+        return self.progress.setdefault(plan.view, Progress(now, since))
 
     def _plan(self, on: Engine, plan: ViewPlan, p: Progress, now: float) -> None:
         """Paces for the rates of late, where they are others than were planned for, or more is known of the costs."""
@@ -133,15 +151,11 @@ class Pacing:
         p.planning = time.perf_counter() - begun
         on.paced.note(plan.view, p.plan.to_json())
 
-    def _due(self, on: Engine, plan: ViewPlan, p: Progress, now: float) -> float:
+    def _due(self, plan: ViewPlan, p: Progress) -> float:
         """When a view has to be finished, not to lag longer than it may."""
         assert plan.lag is not None
         lag = plan.lag.seconds
-        since = p.empty
-        if since is None:  # something waited when the pipeline began
-            known = on.paced.reached()
-            since = min((known[s.name].at for s in plan.states if s.name in known), default=now)
-        return since + lag - LOOK - min(EARLY * self.took.get(plan.view, 0.0), lag / 2)
+        return p.empty + lag - LOOK - min(EARLY * self.took.get(plan.view, 0.0), lag / 2)
 
     def _often(self, p: Progress) -> str | None:
         """Whether so much arrived since it was finished that it is planned to be again."""
@@ -179,8 +193,9 @@ class Pacing:
 
     def _noted(self, done: list[Refresh]) -> list[Refresh]:
         for r in done:
-            p = self.progress.setdefault(r.view, Progress(r.at))
+            p = self.progress.setdefault(r.view, Progress(r.at, r.at))
             p.empty, p.complete, p.refreshed = r.at, None, p.arrived
+            p.finished += 1
             p.at.clear()
             p.seen.clear()
             if r.waited:

@@ -288,6 +288,7 @@ class Run:
     def _tell(self) -> None:
         state, fresh = self.observer.state, self.capture.freshness
         state.keyed(self.server.eviction.shots())
+        state.paced(self.server.pacing.shots())
         for e, frontier in self.capture.frontiers.items():
             state.landed(e, 0, frontier)
         for e, at in fresh.at.items():

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.pipelines.running import running
+from pipelines.asking.client import connect_running
+from tests.pipelines.running import running, until
 from tests.project import Project
 
 VIEWS = {
@@ -21,6 +22,14 @@ def states(p: Project) -> dict[str, dict[str, Any]]:
     done = p.command("status", "--states", "--json")
     assert done.returncode == 0, done.stderr
     return {s["views"][0]: s for s in json.loads(done.stdout)["states"]}
+
+
+def shot(p: Project) -> dict[str, Any]:
+    """What the pipeline itself tells of the view that may lag, as its metrics do."""
+    running = connect_running(p.config.warehouse_path)
+    assert running is not None
+    with running:
+        return dict(running.state()["paced"].get("paced", {"waiting": None}))
 
 
 def test_what_waits_is_told_of_the_state_that_it_waits_for(database: str, tmp_path: Path) -> None:
@@ -54,6 +63,8 @@ def test_what_waits_is_told_of_the_state_that_it_waits_for(database: str, tmp_pa
         shown = p.command("status", "--states").stdout
         assert f"state {waits['eager']['state']}: groups by" in shown and "for eager" in shown
         assert "3 rows of changes wait" in shown and "\nstate " not in p.command("status").stdout
+        until(lambda: shot(p)["waiting"] == 3, "the pipeline has looked")
         assert p.command("query", "--wait", "SELECT * FROM paced").returncode == 0
+        assert shot(p)["waiting"] == 0 and shot(p)["finished"] == 1
         done = states(p)["paced"]
         assert done["waiting"] == 0 and done["frontier"] >= waits["eager"]["frontier"]
