@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from benchmarks.compiling import views
 from benchmarks.data import generate
 from benchmarks.driven import InFile, compare
 from compiler import compile_view
@@ -70,8 +71,7 @@ def catalog() -> Catalog:
 
 
 def queries() -> dict[str, str]:
-    parts = re.split(r"^-- view: (\w+).*\n", (CASE / "views.sql").read_text(), flags=re.M)[1:]
-    known = {name: text.strip().rstrip(";") for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    known = views((CASE / "views.sql").read_text())
     return {q: known[q] for q in QUERIES} | MORE
 
 

@@ -33,6 +33,7 @@ def test_every_part_runs_and_the_page_is_written(server: str, tmp_path: Path) ->
     assert "**all six**" in page
     assert "commit to visible" in page
     assert "## A large transaction" in page
+    assert "## Compiling" in page and "| TPC-H, 22 | higher_order |" in page
     assert "## Paces" in page and "The bound was kept in" in page
     assert "## Partial views" in page and "| 4KB |" in page
     assert (tmp_path / "docs" / "bench.png").stat().st_size > 0
