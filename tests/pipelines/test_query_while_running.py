@@ -179,13 +179,15 @@ def test_it_stops_while_it_answers(project: Project) -> None:
             while (r := connect_running(project.config.warehouse_path)) is not None:
                 with r:
                     r.query(long)
+                    answered.release()
 
     for _ in range(3):
+        answered = threading.Semaphore(0)
         with running(project) as process:
             askers = [threading.Thread(target=ask) for _ in range(4)]
             for a in askers:
                 a.start()
-            time.sleep(0.7)
+            assert answered.acquire(timeout=20), "no query was answered"
             process.send_signal(signal.SIGTERM)
             said = process.communicate(timeout=20)[1]
             assert process.returncode == 0, said
