@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import InvalidSql, Place, Refused, TidemarkError, UnsupportedSql
 from compiler.maintain.choose import AUTO, Maintenance, maintenance_of, reason_of
@@ -15,6 +14,7 @@ from compiler.maintain.lag import Lag, parse_lag
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.strategy import STRATEGIES, paces, partial
 from compiler.parse import ViewText, locate, parse_view
+from compiler.view import compile_view
 from pipelines import kinds
 from pipelines.config import parse_size
 from pipelines.kinds import KINDS, ONE_MACHINE

@@ -8,10 +8,10 @@ from collections.abc import Set as AbstractSet
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
-from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan
+from compiler.view import compile_view
 from connectors.changed import TableChanged
 from connectors.failpoints import reach
 from connectors.postgres.connection import connect

@@ -9,12 +9,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from compiler import compile_view
 from compiler.catalog import Catalog, read_schema
 from compiler.errors import TidemarkError
 from compiler.maintain.differentiate import program
 from compiler.maintain.strategy import PLAIN
 from compiler.parse import parse_query
+from compiler.view import compile_view
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
 

@@ -21,7 +21,6 @@ import pyarrow as pa
 from benchmarks.compiling import views
 from benchmarks.data import generate
 from benchmarks.driven import InFile, compare
-from compiler import compile_view
 from compiler.catalog import Catalog, Table, read_schema
 from compiler.ir.relation import State, walk
 from compiler.maintain.fetch import fetched
@@ -35,6 +34,7 @@ from compiler.maintain.paced import Path as Way
 from compiler.maintain.paced import paths, whole
 from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_query
+from compiler.view import compile_view
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.paced_states import Measured, Taking
 from connectors.staging import LSN, MET, PRESENT, SEQ, Staged

@@ -10,9 +10,9 @@ from typing import Any
 from benchmarks.data import Workload, catalog, generate
 from benchmarks.driven import compare
 from benchmarks.refresh import Difference, OnDuckDB, timed
-from compiler import compile_view
 from compiler.maintain.choose import maintenance_of
 from compiler.parse import parse_query
+from compiler.view import compile_view
 
 BATCH, REPEAT = 1_000, 5
 KINDS = {

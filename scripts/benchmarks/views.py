@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.maintain.choose import AUTO
 from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_query
+from compiler.view import compile_view
 
 VIEWS = {
     "grouped_aggregate": """

@@ -7,12 +7,12 @@ import re
 import duckdb
 import pytest
 
-from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.maintain.choose import Maintenance, maintenance_of
 from compiler.maintain.differentiate import program
 from compiler.maintain.plan import states_of
 from compiler.parse import parse_query
+from compiler.view import compile_view
 from dialects.dialect import Dialect
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer

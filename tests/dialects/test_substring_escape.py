@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.errors import UnsupportedSql
 from compiler.parse import parse_query
+from compiler.view import compile_view
 
 SCHEMA = "CREATE TABLE d (k int PRIMARY KEY, t text);"
 

@@ -216,10 +216,10 @@ def screen(dsn: str, views: dict[str, str], engine: str, strategy: str) -> dict[
 
 
 def _screen(dsn: str, views: dict[str, str], engine: str, strategy: str) -> dict[str, dict[str, Any]]:
-    from compiler import compile_view
     from compiler.errors import TidemarkError
     from compiler.maintain.differentiate import program
     from compiler.parse import parse_view
+    from compiler.view import compile_view
     from connectors.postgres.catalog import load_catalog
     from dialects import maintain
     from dialects.duckdb import DUCKDB

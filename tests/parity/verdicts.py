@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import psycopg
 
-from compiler import compile_view
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError, UnsupportedSql
 from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_view
+from compiler.view import compile_view
 from connectors.postgres.catalog import load_catalog
 from pipelines.verifying.comparison import Verified, difference
 from tests.parity.engines import Evaluator

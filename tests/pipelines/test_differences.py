@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.parse import parse_query
+from compiler.view import compile_view
 
 SCHEMA = "CREATE TABLE t (k int PRIMARY KEY, a int, b int, c numeric(10,2));"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.parse import parse_query
+from compiler.view import compile_view
 from tests.project import Project
 
 

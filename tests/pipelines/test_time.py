@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.parse import parse_query
 from compiler.temporal import timed
+from compiler.view import compile_view
 from pipelines.asking.ask import ask
 from pipelines.project import compile_project, read_views
 from tests.project import Project

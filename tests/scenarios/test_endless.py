@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.errors import UnsupportedSql
 from compiler.ir.rounds import ROUNDS
 from compiler.parse import parse_query
+from compiler.view import compile_view
 from dialects.duckdb import DUCKDB
 from pipelines.running.run import run
 from tests.project import Project

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.errors import CompilerBug, InvalidSql, UnsupportedSql
 from compiler.ir.relation import Filter, Scan
@@ -12,6 +11,7 @@ from compiler.ir.scalar import Col, Outer, equal
 from compiler.ir.types import INT4
 from compiler.ir.verify import verify
 from compiler.parse import parse_query
+from compiler.view import compile_view
 
 SCHEMA = "CREATE TABLE t (id int PRIMARY KEY, g int, b bytea, x text)"
 

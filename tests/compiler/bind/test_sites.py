@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.errors import TidemarkError
 from compiler.parse import parse_view
+from compiler.view import compile_view
 from tests.connectors.fresh import fresh_database
 
 SCHEMA = """CREATE TYPE order_status AS ENUM ('new', 'shipped');

@@ -5,12 +5,12 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from compiler import compile_view
 from compiler.bind.functions import RULES
 from compiler.catalog import read_schema
 from compiler.errors import InvalidSql
 from compiler.functions.signatures import Routine, implicit, signatures, volatile
 from compiler.parse import parse_view
+from compiler.view import compile_view
 from dialects.duckdb import DUCKDB
 from dialects.spark import SPARK
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.functions.aggregates import AGGREGATES, Algebra
 from compiler.ir.relation import Aggregate, Window, walk
@@ -12,6 +11,7 @@ from compiler.maintain.facts import Facts
 from compiler.maintain.kept import Accumulated
 from compiler.maintain.strategy.accumulators import FINAL
 from compiler.parse import parse_view
+from compiler.view import compile_view
 
 SCHEMA = "CREATE TABLE t (id int PRIMARY KEY, g int, n numeric(10, 2), f double precision, v text)"
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from compiler import compile_view
 from compiler.catalog import read_schema
 from compiler.delta.times import before
 from compiler.ir import notation
@@ -30,6 +29,7 @@ from compiler.maintain.program import Program
 from compiler.maintain.strategy import first_order
 from compiler.parse import parse_query
 from compiler.simplify.prune import prune
+from compiler.view import compile_view
 from tests.compiler.maintain.strategies import MORE, TABLES, batches, databases, queries
 
 SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))

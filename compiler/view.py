@@ -1,4 +1,4 @@
-"""SQL to the SQL that maintains it: parse → bind → normalize → maintain (choose, differentiate)."""
+"""A view from its text to its plan."""
 
 from __future__ import annotations
 
