@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,8 @@ from compiler.ir.types import Type
 from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
 from connectors.literal_rows import ValueOutOfRange, parsed
+
+_of_thread = threading.local()
 
 
 @dataclass
@@ -98,7 +101,29 @@ def difference(
     only: Keys | None = None,
 ) -> None:
     """Both ways by EXCEPT ALL; numbers that are not exact on both sides are compared to 9 significant digits."""
-    con = scratch()
+    con = _scratch().cursor()
+    try:
+        _difference(con, out, types, chunks, ours, only)
+    finally:
+        con.close()
+
+
+def _scratch() -> duckdb.DuckDBPyConnection:
+    """One of each thread: to open one takes longer than to compare some rows."""
+    if not hasattr(_of_thread, "con"):
+        _of_thread.con = scratch()
+    con: duckdb.DuckDBPyConnection = _of_thread.con
+    return con
+
+
+def _difference(
+    con: duckdb.DuckDBPyConnection,
+    out: Verified,
+    types: list[Type],
+    chunks: list[pa.Table],
+    ours: pa.Table,
+    only: Keys | None,
+) -> None:
     names = [f"c{i}" for i in range(len(types))]
     empty = pa.table({n: pa.array([], type=pa.large_string()) for n in names})
     shape = Table("", "", tuple(Column(n, t) for n, t in zip(names, types, strict=True)))
@@ -108,18 +133,25 @@ def difference(
     mine = ", ".join(f"{_comparable(n, t)} AS {n}" for n, t in zip(names, types, strict=True))
     if not names:
         theirs = mine = "1 AS one"
-    con.execute(f"CREATE TEMP TABLE theirs AS SELECT {theirs} FROM source_text")
+    there = ""
     if only is not None:
         con.register("keys_raw", only.rows.rename_columns([f"k{i}" for i in range(only.rows.num_columns)]))
-        there = " AND ".join(f"c{p} = {_comparable(f'k{i}', types[p])}" for i, p in enumerate(only.places))
-        con.execute(f"DELETE FROM theirs WHERE NOT EXISTS (SELECT 1 FROM keys_raw WHERE {there})")
-    con.execute(f"CREATE TEMP TABLE mine AS SELECT {mine} FROM ours_raw")
-    rows = con.execute("SELECT count(*) FROM theirs").fetchone()
-    missing = con.execute("SELECT * FROM theirs EXCEPT ALL SELECT * FROM mine").to_arrow_table().to_pylist()
-    extra = con.execute("SELECT * FROM mine EXCEPT ALL SELECT * FROM theirs").to_arrow_table().to_pylist()
+        same = " AND ".join(f"c{p} = {_comparable(f'k{i}', types[p])}" for i, p in enumerate(only.places))
+        there = f" WHERE EXISTS (SELECT 1 FROM keys_raw WHERE {same})"
+    both = (
+        f"WITH theirs AS MATERIALIZED (SELECT * FROM (SELECT {theirs} FROM source_text){there}), "
+        f"mine AS MATERIALIZED (SELECT {mine} FROM ours_raw) "
+    )
+    missing_rows, extra_rows = "FROM theirs EXCEPT ALL FROM mine", "FROM mine EXCEPT ALL FROM theirs"
+    counts = f"(SELECT count(*) FROM theirs), (SELECT count(*) FROM mine), (SELECT count(*) FROM ({missing_rows}))"
+    out.rows, kept, lacking = con.execute(f"{both} SELECT {counts}").fetchall()[0]
+    if kept == out.rows and not lacking:
+        return
+    missing = con.execute(f"{both} {missing_rows}").to_arrow_table().to_pylist()
+    extra = con.execute(f"{both} {extra_rows}").to_arrow_table().to_pylist()
     missing, extra = _close(missing, extra)
     example = f"missing {missing[0]}" if missing else f"extra {extra[0]}" if extra else ""
-    out.rows, out.missing, out.extra, out.example = rows[0] if rows else 0, len(missing), len(extra), example[:300]
+    out.missing, out.extra, out.example = len(missing), len(extra), example[:300]
 
 
 def _loose(t: Type) -> Type:
