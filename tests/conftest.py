@@ -18,6 +18,7 @@ from psycopg import sql
 from pipelines.showing.embedded import EmbeddedPostgres
 
 ROOT = Path(__file__).parent.parent
+SLOW = Path(__file__).parent / "slow.txt"
 DOCKER_PASSWORD = os.environ.get("TIDEMARK_PG_PASSWORD", "shop")  # as compose.yaml reads it
 
 
@@ -33,6 +34,14 @@ def pytest_configure() -> None:
     signal.signal(
         signal.SIGINT, signal.default_int_handler
     )  # a shell's background job ignores it, and so would what it starts
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What `slow.txt` lists is slow, too."""
+    listed = [x for x in SLOW.read_text(encoding="utf-8").splitlines() if x and not x.startswith("#")]
+    for item in items:
+        if item.nodeid.startswith(tuple(listed)):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
