@@ -116,7 +116,8 @@ class Table:
     """A source table. `identity` is Postgres' replica identity: default, full, index or nothing. `generated` columns
     are not sent, and so not in `columns`; `form` is inheritance, partitions or unlogged where the table is of that
     form; `oid` is the server's, if known. `deferrable`: two rows may have one key within a transaction.
-    `files`: by oid, the files of the table and its partitions when it was copied."""
+    `files`: by oid, the files of the table and its partitions when it was copied; `links`: the transactions that made
+    these its partitions."""
 
     schema: str
     name: str
@@ -129,6 +130,7 @@ class Table:
     oid: int = 0
     deferrable: bool = False
     files: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+    links: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
     @property
     def mirror(self) -> str:

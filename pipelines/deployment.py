@@ -178,6 +178,7 @@ def _table(t: dict[str, Any]) -> Table:
         t.get("oid", 0),
         t.get("deferrable", False),
         tuple(map(tuple, t.get("files", ()))),
+        tuple(map(tuple, t.get("links", ()))),
     )
 
 

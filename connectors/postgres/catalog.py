@@ -21,14 +21,15 @@ SELECT n.nspname, c.relname, c.relreplident::text, c.oid::bigint,
                    a.attnum = k.attnum), '{}'),
        coalesce((SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
                  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> ''), '{}'),
-       (SELECT bool_and(CASE WHEN l.relreplident NOT IN (c.relreplident, 'f') THEN false WHEN l.relreplident = 'n'
+       (SELECT bool_and(CASE WHEN l.relpersistence <> 'p' OR l.relkind <> 'r' THEN false
+               WHEN l.relreplident NOT IN (c.relreplident, 'f') THEN false WHEN l.relreplident = 'n'
          THEN false
                 WHEN l.relreplident = 'd' THEN EXISTS (SELECT FROM pg_index i WHERE i.indrelid = l.oid AND
                   i.indisprimary
                                                        AND i.indimmediate AND i.indisvalid) ELSE true END)
         FROM (WITH RECURSIVE t (oid) AS (SELECT c.oid UNION ALL SELECT i.inhrelid FROM pg_inherits i JOIN t ON
           i.inhparent = t.oid)
-              SELECT oid FROM t) p JOIN pg_class l ON l.oid = p.oid AND l.relkind = 'r'),
+              SELECT oid FROM t) p JOIN pg_class l ON l.oid = p.oid AND l.relkind <> 'p'),
        EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND NOT i.indimmediate),
        CASE WHEN c.relpersistence <> 'p' THEN 'unlogged' WHEN c.relkind = 'p' THEN 'partitions'
             WHEN EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) THEN 'inheritance' ELSE '' END

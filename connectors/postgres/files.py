@@ -18,17 +18,21 @@ from compiler.catalog import Table
 from connectors.changed import TableChanged, changed
 
 FILES = """
-WITH RECURSIVE tree (root, oid, made) AS (
-  SELECT o, o, true FROM unnest(%s::oid[]) o
+WITH RECURSIVE tree (root, oid, link, made) AS (
+  SELECT o, o, 0::bigint, true FROM unnest(%s::oid[]) o
   UNION ALL
-  SELECT tree.root, i.inhrelid, i.xmin = t.xmin AND NOT EXISTS (
+  SELECT tree.root, i.inhrelid, i.xmin::text::bigint, i.xmin = t.xmin AND NOT EXISTS (
     SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND a.xmin = i.xmin
       AND a.cmin::text::bigint > t.cmin::text::bigint AND a.cmin::text::bigint <= i.cmin::text::bigint)
   FROM tree JOIN pg_inherits i ON i.inhparent = tree.oid JOIN pg_class c ON c.oid = i.inhrelid
   JOIN pg_type t ON t.oid = c.reltype)
 SELECT tree.root::bigint, c.oid::bigint, CASE WHEN c.relkind = 'r' THEN c.relfilenode::bigint ELSE 0 END,
-  c.xmin::text::bigint, made
-FROM tree JOIN pg_class c ON c.oid = tree.oid ORDER BY 1, 2
+  c.xmin::text::bigint, link, made,
+  CASE WHEN c.relkind = 'r' AND c.relpersistence <> 'p' THEN 'is unlogged'
+       WHEN c.relkind NOT IN ('r', 'p') THEN 'is a foreign table'
+       WHEN c.relkind = 'r' AND c.relreplident NOT IN (r.relreplident, 'f') THEN 'has another replica identity'
+       ELSE '' END
+FROM tree JOIN pg_class c ON c.oid = tree.oid JOIN pg_class r ON r.oid = tree.root ORDER BY 1, 2
 """
 COLUMNS = """
 SELECT attrelid::bigint, attname::text, xmin::text::bigint FROM pg_attribute
@@ -38,12 +42,15 @@ WHERE attrelid = ANY (%s::oid[]) AND attnum > 0 AND NOT attisdropped
 
 @dataclass
 class Stored:
-    """Where a table's rows are: by oid the file of each of its parts, the transaction that made its entry, and whether
-    it was made as a part; and by name the transaction that altered each column last."""
+    """Where a table's rows are: by oid the file of each of its parts, the transaction that made its entry, the one that
+    made it a part, and whether it was made as one; what is wrong with a part; and by name the transaction that altered
+    each column last."""
 
     files: dict[int, int] = field(default_factory=dict)
     entries: dict[int, int] = field(default_factory=dict)
+    links: dict[int, int] = field(default_factory=dict)
     made: set[int] = field(default_factory=set)
+    unsent: str = ""
     columns: dict[str, int] = field(default_factory=dict)
 
 
@@ -53,11 +60,14 @@ def stored(conn: psycopg.Connection, oids: Iterable[int]) -> dict[int, Stored]:
     out: dict[int, Stored] = {}
     if not wanted:
         return out
-    for root, oid, file, entry, made in conn.execute(FILES, (wanted,)).fetchall():
+    for root, oid, file, entry, link, made, unsent in conn.execute(FILES, (wanted,)).fetchall():
         s = out.setdefault(root, Stored())
         s.files[oid], s.entries[oid] = file, entry
+        if oid != root:
+            s.links[oid] = link
         if made:
             s.made.add(oid)
+        s.unsent = s.unsent or unsent
     for root, name, altered in conn.execute(COLUMNS, (wanted,)).fetchall():
         out.setdefault(root, Stored()).columns[name] = altered
     return out
@@ -66,7 +76,7 @@ def stored(conn: psycopg.Connection, oids: Iterable[int]) -> dict[int, Stored]:
 def noted(t: Table, s: Stored) -> Table:
     """The table with where its rows are."""
     columns = tuple(replace(c, altered=s.columns.get(c.name, c.altered)) for c in t.columns)
-    return replace(t, columns=columns, files=tuple(sorted(s.files.items())))
+    return replace(t, columns=columns, files=tuple(sorted(s.files.items())), links=tuple(sorted(s.links.items())))
 
 
 def moved(conn: psycopg.Connection, tables: Iterable[Table]) -> tuple[list[TableChanged], list[Table]]:
@@ -86,7 +96,7 @@ def moved(conn: psycopg.Connection, tables: Iterable[Table]) -> tuple[list[Table
 
 
 def _notes(t: Table) -> tuple[object, ...]:
-    return t.files, tuple(c.altered for c in t.columns)
+    return t.files, t.links, tuple(c.altered for c in t.columns)
 
 
 def _other_rows(t: Table, now: Stored) -> TableChanged | None:
@@ -101,6 +111,12 @@ def _other_rows(t: Table, now: Stored) -> TableChanged | None:
             "Its values may have been computed anew, which is not in the stream.",
             columns=altered,
         )
+    if now.unsent:
+        why = "Postgres does not send its changes, or not what they changed."
+        return changed(t, f"a partition of {name} {now.unsent}", why)
+    if any(now.links.get(oid, link) != link for oid, link in t.links):
+        why = "Postgres does not send what was changed meanwhile."
+        return changed(t, f"a partition of {name} was detached and attached again", why)
     if parts - set(now.files):
         return changed(t, f"a partition of {name} was detached or dropped", "Postgres does not send its rows' leaving.")
     if set(now.files) - set(was) - now.made:

@@ -87,9 +87,12 @@ class Capture:
         self.decoder, self.opened = self.decoders(), True
 
     def reopen(self) -> None:
-        """After the stream broke: what was received and not given comes once more."""
+        """After the stream broke: what no engine holds comes once more, and with it what an engine holds that is ahead
+        of the others. So nothing of it may still wait for a slower one."""
         self.stream.close()
         self._let_go()
+        for w in self.workers.values():
+            w.forget()
         self.ledger.again()
         self.open(leaving=self.stream.backend)
 
@@ -178,9 +181,9 @@ class Capture:
         self._look_at(changes.announced)
         rows = 0
         for e in self.engines:
-            if got.end <= self.ledger.given[e] and e in self.workers:
-                continue
             if e in self.workers and got.large is None:
+                if got.end <= self.ledger.given[e]:
+                    continue
                 self.workers[e].put(Work(got.frames, got.end, got.last))
                 self.ledger.give(e, got.end)
             elif got.end > self.ledger.durable[e]:

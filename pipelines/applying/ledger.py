@@ -83,8 +83,9 @@ class Ledger:
         self._move(engine, lsn)
 
     def again(self) -> None:
-        """The stream begins anew from what is durable: what was received and not given comes once more."""
-        self.taken = min(self.given.values(), default=0)
+        """The stream begins anew from what is durable: the rest comes once more, and is given again."""
+        self.given = dict(self.durable)
+        self.taken = self.frontier
 
     def _move(self, engine: str, lsn: int) -> None:
         with self.moved:

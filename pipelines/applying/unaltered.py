@@ -62,7 +62,7 @@ def _note(d: Deployment, noted: list[Table]) -> None:
 def _noted(t: Table, again: Table) -> Table:
     altered = {c.name: c.altered for c in again.columns}
     columns = tuple(replace(c, altered=altered.get(c.name, c.altered)) for c in t.columns)
-    return replace(t, columns=columns, files=again.files)
+    return replace(t, columns=columns, files=again.files, links=again.links)
 
 
 def explained(dsn: str, change: TableChanged) -> list[TableChanged]:

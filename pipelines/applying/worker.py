@@ -52,6 +52,13 @@ class Worker:
             self.changed.wait_for(lambda: (not self.frames and not self.busy) or self.error is not None)
             self._raise()
 
+    def forget(self) -> None:
+        """Finish the batch at hand; what still waits is handed over again. Raises what an earlier batch failed with."""
+        with self.changed:
+            self.frames, self.size, self.end, self.last = [], 0, 0, None
+            self.changed.wait_for(lambda: not self.busy or self.error is not None)
+            self._raise()
+
     def check(self) -> None:
         """Raises what a batch failed with."""
         with self.changed:

@@ -81,6 +81,8 @@ def redeploy(
         _frontier(config, old),
     )
     _follow(config, old, altered)
+    if any(v.error for v in old.views):
+        _catch_up(config, old)  # what was mended in the source is not in the mirrors yet
     copied = again | _reshaped(old, views, catalog) | _lacking(old, views)
     d = replace(
         old,
@@ -98,8 +100,7 @@ def redeploy(
     maintained = _maintained(config, old)
     if new:
         _add_tables(config, d, new, catalog, progress, Lost(old, again, views, not keep_going))
-    elif any(v.error for v in old.views):
-        _catch_up(config, old)  # what was mended in the source is not in the mirrors yet
+        _refused_meanwhile(d, old, views, not keep_going)
     gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}
     d.tables = wanted
     names = {t for ts in d.tables.values() for t in ts}
@@ -190,6 +191,27 @@ def _lacking(old: Deployment, views: list[Compiled]) -> set[str]:
         for table, columns in old.refused.get(v.engine, {}).items()
         if any(reads(v.plan, table, c) for c in columns)
     }
+
+
+def _refused_meanwhile(d: Deployment, old: Deployment, views: list[Compiled], strict: bool) -> None:
+    """The views that read what was refused while tables were brought in carry that as their error: their mirrors lack
+    it from then on. Of one that is new it is raised, if `strict`."""
+    there = {v.name for v in old.views}
+    for v in views:
+        if v.plan is None or v.error is not None:
+            continue
+        for table, columns in d.refused.get(v.engine, {}).items():
+            for c, why in columns.items():
+                if v.error is None and reads(v.plan, table, c):
+                    v.error = TidemarkError(
+                        f'view "{v.name}" reads what is not kept of {table}',
+                        detail=why,
+                        code="not_kept",
+                        hint="Mend the row or the column in the source, and deploy again.",
+                    )
+        if strict and v.error is not None and v.name not in there:
+            v.error.view = v.name
+            raise v.error
 
 
 def _follow(config: Config, old: Deployment, altered: list[TableChanged]) -> None:

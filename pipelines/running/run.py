@@ -275,7 +275,7 @@ class Run:
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0 and not self.stop.is_set():
             self.server.jobs.refuse(self.server.away())
-            if not self.capture.batch:
+            if not self.capture.batch and not self.resting:  # after a deploy the engines are others
                 self.server.pacing.turn()
             self._tell()
             self.stop.wait(min(left, 0.2))

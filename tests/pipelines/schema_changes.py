@@ -72,6 +72,11 @@ PARTITIONS = {
         "IN (4)",
         True,
     ),
+    "detached, changed and attached again": (
+        "BEGIN; ALTER TABLE part DETACH PARTITION part_2; DELETE FROM part_2 WHERE id < 10; ALTER TABLE part ATTACH "
+        "PARTITION part_2 FOR VALUES IN (2); COMMIT",
+        True,
+    ),
     "detached": ("ALTER TABLE part DETACH PARTITION part_2", True),
     "dropped": ("DROP TABLE part_30", True),
     "truncated": ("TRUNCATE part_2", True),

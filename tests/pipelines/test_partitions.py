@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
 from tests.pipelines.running import running, until
 from tests.pipelines.schema_changes import PARTITIONS
 from tests.project import Project
@@ -96,4 +98,41 @@ def test_it_is_noticed_while_the_pipeline_runs(database: str, tmp_path: Path) ->
         until(noticed, "noticed at the latest by the next look at the catalog", 60)
         assert seen == expected
     p.deploy()
+    p.assert_equal()
+
+
+UNSENT = {
+    "is unlogged": (
+        "CREATE UNLOGGED TABLE part_2 PARTITION OF part FOR VALUES IN (2); ALTER TABLE part_2 REPLICA IDENTITY FULL",
+        "ALTER TABLE part_2 SET LOGGED",
+    ),
+    "has another replica identity": (
+        "CREATE TABLE part_2 PARTITION OF part FOR VALUES IN (2)",
+        "ALTER TABLE part_2 REPLICA IDENTITY FULL",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", UNSENT)
+def test_a_partition_whose_changes_are_not_sent_stops_the_views(database: str, tmp_path: Path, what: str) -> None:
+    """Postgres makes it, and sends its rows without what they were before, or not at all."""
+    made, mended = UNSENT[what]
+    p = Project.create(tmp_path, database, {"by_k": VIEWS["by_k"]})
+    p.source(
+        "CREATE TABLE part (id int, k int, v int, PRIMARY KEY (id, k)) PARTITION BY LIST (k)",
+        "CREATE TABLE part_1 PARTITION OF part FOR VALUES IN (1)",
+        "ALTER TABLE part REPLICA IDENTITY FULL",
+        "ALTER TABLE part_1 REPLICA IDENTITY FULL",
+        "INSERT INTO part SELECT i, 1, i FROM generate_series(1, 5) i",
+    )
+    p.deploy()
+    p.source(made, "INSERT INTO part VALUES (1, 2, 10), (2, 2, 20)", "DELETE FROM part WHERE k = 2 AND id = 1")
+    p.catch_up()
+    (view,) = p.deployed.views
+    assert "a partition of" in view.error and what in view.error, view.error
+    refused = p.command("deploy")
+    assert refused.returncode != 0, refused.stdout
+    p.source(mended)
+    p.deploy()
+    p.source("DELETE FROM part WHERE id = 2", "INSERT INTO part VALUES (9, 2, 9)")
     p.assert_equal()

@@ -6,6 +6,7 @@ met; the tail's rows take the place of those of the base that they have the key 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -130,6 +131,17 @@ class Dist:
         if clear:
             self.con.execute(f"DELETE FROM tail.{q(mirror)}")
         self._view(self.tables[mirror])
+
+    def adopt(self, mirror: str, files: Iterable[Path]) -> None:
+        """The same in a transaction of its own, the tail left as it is."""
+        self.con.execute("BEGIN")
+        try:
+            self.rebase(mirror, files, clear=False)
+            self.con.execute("COMMIT")
+        except BaseException:
+            with suppress(duckdb.Error):
+                self.con.execute("ROLLBACK")
+            raise
 
     def _view(self, t: Table) -> None:
         name, cols = q(t.mirror), columns(t)

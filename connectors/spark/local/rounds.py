@@ -170,7 +170,7 @@ class Rounds:
             name = mirror_folder(mirror)
             files = self._folder(name).base(versions.get(name))
             if name not in whole and files and sorted(files) != self.dist.files(mirror):
-                self.dist.rebase(mirror, files, clear=False)
+                self.dist.adopt(mirror, files)
 
     def new_file(self, t: Table) -> Callable[[], Path]:
         return self._folder(mirror_folder(t.mirror)).new_file

@@ -1,0 +1,53 @@
+"""A stream that is opened again beside an engine with batches of its own still waiting: none is applied twice."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.applying.capture import Capture, current_lsn
+from pipelines.applying.catching_up import limits
+from pipelines.warehouse import Warehouse
+from tests.project import Project
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+def test_what_waits_for_the_slower_engine_is_not_applied_twice(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p = Project.create(tmp_path, database, {}, local_memory="1GB")
+    text = "CREATE MATERIALIZED VIEW {0} WITH (engine = '{1}') AS SELECT count(*) AS n, sum(id) AS s FROM t"
+    for name, engine in (("fast", "duckdb"), ("slow", "spark")):
+        (p.home / "views" / f"{name}.sql").write_text(text.format(name, engine))
+    p.source("CREATE TABLE t (id int PRIMARY KEY)", "CREATE TABLE bag (a int)", "ALTER TABLE bag REPLICA IDENTITY FULL")
+    p.deploy()
+    warehouse = Warehouse(p.config, p.deployed)
+    capture = Capture(warehouse, limits(p.config))
+    slow, go_on = warehouse.engine("spark"), threading.Event()
+    real = slow.apply
+
+    def waits(*args: Any, **more: Any) -> int:
+        go_on.wait(30)
+        return real(*args, **more)
+
+    monkeypatch.setattr(slow, "apply", waits)
+    try:
+        for i in range(3):  # the first is at work, the others are queued
+            p.source(f"INSERT INTO t VALUES ({i})")
+            while capture.ledger.durable["duckdb"] < current_lsn(database) and capture.step(1) is not None:
+                pass
+        threading.Timer(0.5, go_on.set).start()
+        capture.reopen()
+        p.source("INSERT INTO t VALUES (10), (11)")
+        capture.catch_up(current_lsn(database))
+        for w in capture.workers.values():
+            w.drain()
+    finally:
+        go_on.set()
+        capture.close()
+        warehouse.close()
+    p.assert_equal()
