@@ -82,6 +82,11 @@ def be(buf: npt.NDArray[np.uint8], at: I64, width: int) -> I64:
     return out
 
 
+def is_relation(frame: bytes) -> bool:
+    """Whether it tells the form of a table."""
+    return frame[HEADER : HEADER + 1] == b"R"
+
+
 def parse_relation(m: bytes) -> Relation:
     """An 'R' message (without the XLogData frame)."""
     oid = int.from_bytes(m[1:5], "big")

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from compiler.catalog import Table
+from connectors.postgres.pgoutput import is_relation
 from connectors.postgres.transactions import Limits, Transaction
 from connectors.staging import Staged, stage
 from pipelines.applying.changes import ChangeDecoder
@@ -70,6 +71,12 @@ class Large:
         for frames in pieces:
             decoded = self.decoder.decode(frames, self.lsn)
             yield stage(tables, decoded, self.decoder.relations, after, refused)
+
+    def learn(self) -> None:
+        """Read what it tells of tables alone: it was applied before, and the server tells that once."""
+        told = [f for f in self.spool if is_relation(f)]
+        if told:
+            self.decoder.decode(told, self.lsn)
 
     def close(self) -> None:
         self.spool.close()

@@ -182,6 +182,24 @@ def test_one_that_is_cut_off_in_a_part_is_done_again(database: str, tmp_path: Pa
     p.assert_equal()
 
 
+def test_one_that_comes_again_after_it_was_applied_tells_of_its_tables(database: str, tmp_path: Path) -> None:
+    """It is not applied again, and the server tells a table's form once."""
+    p = project(tmp_path, database, "duckdb")
+    p.source(*SCHEMA)
+    p.deploy()
+    with psycopg.connect(database) as c:
+        c.execute("INSERT INTO c SELECT i, 1 + i % 40, i, 'x' FROM generate_series(1000, 7999) i")
+    cut = subprocess.run(
+        [sys.executable, "-m", "pipelines.cli", "run", "--once"],
+        cwd=p.home,
+        env={**os.environ, "TIDEMARK_FAILPOINTS": "capture.applied=kill:1"},
+        capture_output=True,
+    )
+    assert cut.returncode != 0
+    p.source("INSERT INTO c VALUES (9000, 1, 1, 'y')", "UPDATE c SET x = x + 1 WHERE id = 9000")
+    p.assert_equal()
+
+
 def test_one_for_which_the_disk_is_too_small_is_received_again(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
