@@ -176,6 +176,7 @@ class Run:
         begun = time.monotonic()
         self.watch.stop()
         self.capture.close()
+        self.warehouse.keep_notes()  # what is deployed next is compared with them
         self._remember()
         self.resting = True
         try:
