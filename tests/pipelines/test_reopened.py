@@ -1,4 +1,4 @@
-"""A stream that is opened again beside an engine with batches of its own still waiting: none is applied twice."""
+"""A stream that is opened again beside an engine that is behind: nothing is applied twice, and nothing passed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from connectors.postgres.connection import SourceUnreachable
 from pipelines.applying.capture import Capture, current_lsn
 from pipelines.applying.catching_up import limits
 from pipelines.warehouse import Warehouse
@@ -50,4 +51,42 @@ def test_what_waits_for_the_slower_engine_is_not_applied_twice(
         go_on.set()
         capture.close()
         warehouse.close()
+    p.assert_equal()
+
+
+def test_a_large_transaction_that_failed_once_on_the_slower_engine_is_not_passed(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p = Project.create(tmp_path, f"{database} options='-c logical_decoding_work_mem=64kB'", {}, local_memory="1GB")
+    with (p.home / "tidemark.toml").open("a") as f:
+        f.write('\n[batch]\nrows = 700\nmemory = "100KB"\n')
+    text = "CREATE MATERIALIZED VIEW {0} WITH (engine = '{1}') AS SELECT count(*) AS n, sum(id) AS s FROM t"
+    for name, engine in (("fast", "duckdb"), ("slow", "spark")):
+        (p.home / "views" / f"{name}.sql").write_text(text.format(name, engine))
+    p.source("CREATE TABLE t (id int PRIMARY KEY, x text)")
+    p.deploy()
+    warehouse = Warehouse(p.config, p.deployed)
+    capture = Capture(warehouse, limits(p.config))
+    slow = warehouse.engine("spark")
+    real, failed = slow.apply, []
+
+    def fails_once(*args: Any, **more: Any) -> int:
+        if more.get("rows") and not failed:
+            failed.append(1)
+            raise SourceUnreachable("away for a moment")
+        return real(*args, **more)
+
+    monkeypatch.setattr(slow, "apply", fails_once)
+    try:
+        p.source("INSERT INTO t SELECT i, repeat('x', 100) FROM generate_series(1, 5000) i")
+        with pytest.raises(SourceUnreachable):
+            capture.catch_up(current_lsn(database))
+        p.source("INSERT INTO t VALUES (6000, '')")
+        capture.catch_up(current_lsn(database))
+        for w in capture.workers.values():
+            w.drain()
+    finally:
+        capture.close()
+        warehouse.close()
+    assert failed
     p.assert_equal()
