@@ -13,7 +13,7 @@ def test_random_views_are_the_sources_own_answer(server: str) -> None:
     options = {
         "minutes": "0.1",
         "seed": "21",
-        "views": "16",
+        "views": "8",
         "batches": "3",
         "dsn": server,
         "command": str(Path(sys.executable).with_name("tidemark")),
