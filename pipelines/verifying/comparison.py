@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
 from connectors.literal_rows import ValueOutOfRange, parsed
 
-_of_thread = threading.local()
+_lock = threading.Lock()
 
 
 @dataclass
@@ -101,19 +102,19 @@ def difference(
     only: Keys | None = None,
 ) -> None:
     """Both ways by EXCEPT ALL; numbers that are not exact on both sides are compared to 9 significant digits."""
-    con = _scratch().cursor()
+    with _lock:
+        con = _scratch().cursor()
     try:
         _difference(con, out, types, chunks, ours, only)
     finally:
         con.close()
 
 
+@functools.cache
 def _scratch() -> duckdb.DuckDBPyConnection:
-    """One of each thread: to open one takes longer than to compare some rows."""
-    if not hasattr(_of_thread, "con"):
-        _of_thread.con = scratch()
-    con: duckdb.DuckDBPyConnection = _of_thread.con
-    return con
+    """One of the process: to open one takes longer than to compare some rows. None of a thread's own: what a thread
+    holds is taken down in a child that another one forks, as Spark's start does, and DuckDB does not survive that."""
+    return scratch()
 
 
 def _difference(
