@@ -10,7 +10,7 @@ from pathlib import Path
 
 from compiler.catalog import Table, mirror_name
 from compiler.errors import TidemarkError
-from compiler.maintain.again import touched, waiting
+from compiler.maintain.again import beside, touched
 from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush
@@ -225,8 +225,8 @@ class Warehouse:
             p = program(plans, changed, folded, same, leaving)
             p = fetched(p, lambda t: mirror_name(t) in large)
             anew = touched(plans, changed) if not any(p.asked and p.asked.name in changed for p in plans) else ()
-            beside = program(late, changed, same=same) if anew and (late := waiting(plans, changed)) else None
-            self.prepared[key] = printer(engine, self.path, self.deployment).prepare(p, anew, beside)
+            rest = beside(plans, changed, same) if anew else None
+            self.prepared[key] = printer(engine, self.path, self.deployment).prepare(p, anew, rest)
         return self.prepared[key]
 
     def view(self, name: str) -> tuple[DeployedView, ViewPlan]:

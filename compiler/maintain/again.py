@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from compiler.ir.relation import Scan, State, walk
+from compiler.maintain.differentiate import Same, program
 from compiler.maintain.kept import Kept, Lagging, own
 from compiler.maintain.plan import ViewPlan, states_of
+from compiler.maintain.program import Program
 
 
 def touched(plans: list[ViewPlan], changed: frozenset[str]) -> tuple[Kept, ...]:
     """The states that a batch over the tables `changed` may change, with their tails, those that others read first;
-    without those for which the batch only waits (`waiting`)."""
+    without those for which the batch only waits (`beside`)."""
     names: set[str] = set()
     out: list[Kept] = []
     for s in own(states_of(plans)):
@@ -22,6 +24,7 @@ def touched(plans: list[ViewPlan], changed: frozenset[str]) -> tuple[Kept, ...]:
     return tuple(out)
 
 
-def waiting(plans: list[ViewPlan], changed: frozenset[str]) -> list[ViewPlan]:
-    """The views for whose states the batch waits: it is put behind what waits there, however others are maintained."""
-    return [p for p in plans if any(w.source in changed for s in own(p.states) for w in s.waits)]
+def beside(plans: list[ViewPlan], changed: frozenset[str], same: Same = frozenset()) -> Program | None:
+    """What there is to do beside filling anew: the batch is put behind what waits for states that take it later."""
+    late = [p for p in plans if any(w.source in changed for s in own(p.states) for w in s.waits)]
+    return program(late, changed, same=same) if late else None

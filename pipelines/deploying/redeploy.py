@@ -197,19 +197,23 @@ def _refused_meanwhile(d: Deployment, old: Deployment, views: list[Compiled], st
     """The views that read what was refused while tables were brought in carry that as their error: their mirrors lack
     it from then on. Of one that is new it is raised, if `strict`."""
     there = {v.name for v in old.views}
-    for v in views:
-        if v.plan is None or v.error is not None:
+    for v in (v for v in views if v.plan is not None and v.error is None):
+        lost = [
+            (table, why)
+            for table, columns in d.refused.get(v.engine, {}).items()
+            for c, why in columns.items()
+            if v.plan is not None and reads(v.plan, table, c)
+        ]
+        if not lost:
             continue
-        for table, columns in d.refused.get(v.engine, {}).items():
-            for c, why in columns.items():
-                if v.error is None and reads(v.plan, table, c):
-                    v.error = TidemarkError(
-                        f'view "{v.name}" reads what is not kept of {table}',
-                        detail=why,
-                        code="not_kept",
-                        hint="Mend the row or the column in the source, and deploy again.",
-                    )
-        if strict and v.error is not None and v.name not in there:
+        table, why = lost[0]
+        v.error = TidemarkError(
+            f"what it reads of {table} is not kept",
+            detail=why,
+            code="not_kept",
+            hint="Mend the row or the column in the source, and deploy again.",
+        )
+        if strict and v.name not in there:
             v.error.view = v.name
             raise v.error
 

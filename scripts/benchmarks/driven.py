@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from compiler.catalog import mirror_name
-from compiler.maintain.again import touched, waiting
+from compiler.maintain.again import beside, touched
 from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.plan import ViewPlan, states_of
@@ -40,9 +40,8 @@ class Driven:
         key = (changed, self.large(), self.folded(), same)
         if key not in self.prepared:
             p = fetched(program(self.plans, changed, key[2], same), lambda t: mirror_name(t) in key[1])
-            self.prepared[key] = self.printer.prepare(
-                p, touched(self.plans, changed), program(waiting(self.plans, changed), changed)
-            )
+            anew, rest = touched(self.plans, changed), beside(self.plans, changed, same)
+            self.prepared[key] = self.printer.prepare(p, anew, rest)
         return self.prepared[key]
 
 

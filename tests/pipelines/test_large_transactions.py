@@ -77,6 +77,17 @@ def project(folder: Path, dsn: str, engine: str, settings: str = "") -> Project:
     return p
 
 
+def cut(p: Project, failpoints: str) -> None:
+    """A `run --once` that ends at a failpoint."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pipelines.cli", "run", "--once"],
+        cwd=p.home,
+        env={**os.environ, "TIDEMARK_FAILPOINTS": failpoints},
+        capture_output=True,
+    )
+    assert done.returncode != 0
+
+
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])
 @pytest.mark.parametrize("settings", ["", "\n[duckdb]\nindex_rows = 0\n"])
 def test_every_kind_of_change(
@@ -172,13 +183,7 @@ def test_one_that_is_cut_off_in_a_part_is_done_again(database: str, tmp_path: Pa
     with psycopg.connect(database) as c:
         c.execute("INSERT INTO c SELECT i, 1 + i % 40, i, 'x' FROM generate_series(1000, 7999) i")
         c.execute("UPDATE c SET x = x + 1 WHERE id > 2000")
-    cut = subprocess.run(
-        [sys.executable, "-m", "pipelines.cli", "run", "--once"],
-        cwd=p.home,
-        env={**os.environ, "TIDEMARK_FAILPOINTS": f"duckdb.landed={stop}:5"},
-        capture_output=True,
-    )
-    assert cut.returncode != 0
+    cut(p, f"duckdb.landed={stop}:5")
     p.assert_equal()
 
 
@@ -189,13 +194,7 @@ def test_one_that_comes_again_after_it_was_applied_tells_of_its_tables(database:
     p.deploy()
     with psycopg.connect(database) as c:
         c.execute("INSERT INTO c SELECT i, 1 + i % 40, i, 'x' FROM generate_series(1000, 7999) i")
-    cut = subprocess.run(
-        [sys.executable, "-m", "pipelines.cli", "run", "--once"],
-        cwd=p.home,
-        env={**os.environ, "TIDEMARK_FAILPOINTS": "capture.applied=kill:1"},
-        capture_output=True,
-    )
-    assert cut.returncode != 0
+    cut(p, "capture.applied=kill:1")
     p.source("INSERT INTO c VALUES (9000, 1, 1, 'y')", "UPDATE c SET x = x + 1 WHERE id = 9000")
     p.assert_equal()
 

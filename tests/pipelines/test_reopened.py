@@ -14,18 +14,24 @@ from pipelines.applying.catching_up import limits
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+def project(home: Path, dsn: str) -> Project:
+    """A view on each engine; a transaction of 100 KB is large."""
+    p = Project.create(home, dsn, {}, local_memory="1GB")
+    with (p.home / "tidemark.toml").open("a") as f:
+        f.write('\n[batch]\nrows = 700\nmemory = "100KB"\n')
+    text = "CREATE MATERIALIZED VIEW {0} WITH (engine = '{1}') AS SELECT count(*) AS n, sum(id) AS s FROM t"
+    for name, engine in (("fast", "duckdb"), ("slow", "spark")):
+        (p.home / "views" / f"{name}.sql").write_text(text.format(name, engine))
+    p.source("CREATE TABLE t (id int PRIMARY KEY, x text)")
+    p.deploy()
+    return p
 
 
 def test_what_waits_for_the_slower_engine_is_not_applied_twice(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    p = Project.create(tmp_path, database, {}, local_memory="1GB")
-    text = "CREATE MATERIALIZED VIEW {0} WITH (engine = '{1}') AS SELECT count(*) AS n, sum(id) AS s FROM t"
-    for name, engine in (("fast", "duckdb"), ("slow", "spark")):
-        (p.home / "views" / f"{name}.sql").write_text(text.format(name, engine))
-    p.source("CREATE TABLE t (id int PRIMARY KEY)", "CREATE TABLE bag (a int)", "ALTER TABLE bag REPLICA IDENTITY FULL")
-    p.deploy()
+    p = project(tmp_path, database)
     warehouse = Warehouse(p.config, p.deployed)
     capture = Capture(warehouse, limits(p.config))
     slow, go_on = warehouse.engine("spark"), threading.Event()
@@ -38,12 +44,12 @@ def test_what_waits_for_the_slower_engine_is_not_applied_twice(
     monkeypatch.setattr(slow, "apply", waits)
     try:
         for i in range(3):  # the first is at work, the others are queued
-            p.source(f"INSERT INTO t VALUES ({i})")
+            p.source(f"INSERT INTO t VALUES ({i}, NULL)")
             while capture.ledger.durable["duckdb"] < current_lsn(database) and capture.step(1) is not None:
                 pass
         threading.Timer(0.5, go_on.set).start()
         capture.reopen()
-        p.source("INSERT INTO t VALUES (10), (11)")
+        p.source("INSERT INTO t VALUES (10, NULL), (11, NULL)")
         capture.catch_up(current_lsn(database))
         for w in capture.workers.values():
             w.drain()
@@ -57,14 +63,7 @@ def test_what_waits_for_the_slower_engine_is_not_applied_twice(
 def test_a_large_transaction_that_failed_once_on_the_slower_engine_is_not_passed(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    p = Project.create(tmp_path, f"{database} options='-c logical_decoding_work_mem=64kB'", {}, local_memory="1GB")
-    with (p.home / "tidemark.toml").open("a") as f:
-        f.write('\n[batch]\nrows = 700\nmemory = "100KB"\n')
-    text = "CREATE MATERIALIZED VIEW {0} WITH (engine = '{1}') AS SELECT count(*) AS n, sum(id) AS s FROM t"
-    for name, engine in (("fast", "duckdb"), ("slow", "spark")):
-        (p.home / "views" / f"{name}.sql").write_text(text.format(name, engine))
-    p.source("CREATE TABLE t (id int PRIMARY KEY, x text)")
-    p.deploy()
+    p = project(tmp_path, f"{database} options='-c logical_decoding_work_mem=64kB'")
     warehouse = Warehouse(p.config, p.deployed)
     capture = Capture(warehouse, limits(p.config))
     slow = warehouse.engine("spark")
