@@ -74,7 +74,7 @@ def differences(bound: Relation) -> list[str]:
     safe = _never_zero(parts)
     out = [DIVISION.format(_named(d)) for d in divisors if d not in safe]
     calls = [s for r in parts for e in scalars(r) for s in walk(e) if isinstance(s, Call)]
-    known = (
+    compared = (
         (_part_of_json, JSON_PARTS),
         (_made, MADE),
         (lambda e: e.fn == "json_norm", JSON_KEYS),
@@ -98,7 +98,7 @@ def differences(bound: Relation) -> list[str]:
         SPREADS.format(f.args[0].type) for f in sums if f.fn in ("var_pop", "var_samp") and f.args[0].type == types.INT8
     ][:1]
     spelled += [REALS] if any(f.fn == "sum" and f.type.name == "float4" for f in sums) else []
-    return list(dict.fromkeys(out + read)) + [text for test, text in known if any(map(test, calls))] + spelled
+    return list(dict.fromkeys(out + read)) + [text for test, text in compared if any(map(test, calls))] + spelled
 
 
 def _by_interval(r: Aggregate) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compiler.catalog import Column, Table
 from compiler.errors import TidemarkError
-from connectors.postgres.pgoutput import Relation
+from connectors.postgres.pgoutput import RelationMessage
 
 TEXTS = {25, 1043}  # the oids of text and varchar
 AGAIN = "Run: tidemark deploy"
@@ -30,7 +30,7 @@ def changed(t: Table, message: str, detail: str, hint: str = AGAIN, columns: tup
     return error
 
 
-def check_identity(table: Table, relations: list[Relation]) -> None:
+def check_identity(table: Table, relations: list[RelationMessage]) -> None:
     """Old images that are keys have to be the key the mirror is looked up by; whole ones hold every key."""
     for r in relations:
         sent = {n for n, k in zip(r.columns, r.keys, strict=True) if k}
@@ -43,7 +43,7 @@ def check_identity(table: Table, relations: list[Relation]) -> None:
             )
 
 
-def check_columns(table: Table, r: Relation, but: frozenset[str] = frozenset()) -> None:
+def check_columns(table: Table, r: RelationMessage, but: frozenset[str] = frozenset()) -> None:
     """Raises TableChanged for columns that went away, have another type or another name; `but` are not looked at."""
     columns = [c for c in table.columns if c.name not in but]
     missing = tuple(c.name for c in columns if c.name not in r.columns)
@@ -70,7 +70,7 @@ def check_columns(table: Table, r: Relation, but: frozenset[str] = frozenset()) 
         )
 
 
-def _with_received(e: TableChanged, r: Relation) -> TableChanged:
+def _with_received(e: TableChanged, r: RelationMessage) -> TableChanged:
     e.received = r.columns
     return e
 

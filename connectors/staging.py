@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from compiler.catalog import Table
 from connectors.changed import changed, check_columns, check_identity, replaced
-from connectors.postgres.pgoutput import Changes, Decoded, Op, Relation, Tuples
+from connectors.postgres.pgoutput import Changes, Decoded, Op, RelationMessage, Tuples
 
 PRESENT, SEQ, LSN, SIGN, MET = "_present", "_seq", "_lsn", "_weight", "_met"
 
@@ -40,7 +40,7 @@ class Staged:
 def stage(
     tables: dict[tuple[str, str], Table],
     decoded: Decoded,
-    relations: dict[int, Relation],
+    relations: dict[int, RelationMessage],
     after: int,
     refused: Mapping[str, Collection[str]] | None = None,
 ) -> list[Staged]:
@@ -90,7 +90,7 @@ def _has_old_images(table: Table, changes: list[Changes]) -> bool:
     return whole
 
 
-def _order(table: Table, r: Relation, without: frozenset[str]) -> list[int | None]:
+def _order(table: Table, r: RelationMessage, without: frozenset[str]) -> list[int | None]:
     """For each column of the mirror, its place in the stream's tuples; None for one that is not kept."""
     check_columns(table, r, without)
     return [None if c.name in without else r.columns.index(c.name) for c in table.columns]

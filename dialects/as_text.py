@@ -62,11 +62,13 @@ def to_text(d: Dialect, e: Call, x: exp.Expr, shown: Mapping[str, str], elements
     return out
 
 
-def element_text(d: Dialect, of: types.Type, v: exp.Expr, shown: Mapping[str, str], elements: Elements) -> exp.Expr:
+def element_text(
+    d: Dialect, element: types.Type, v: exp.Expr, shown: Mapping[str, str], elements: Elements
+) -> exp.Expr:
     """An element of an array as its text has it: a boolean is t or f there."""
-    if of == types.BLANKS:
+    if element == types.BLANKS:
         return v
-    inner = to_text(d, Call("cast", (Col("v", of),), types.TEXT), v, shown, elements)
-    if types.is_padded(of):
-        return tree(d, f"RPAD($1, {of.precision}, ' ')", inner)
-    return tree(d, "LEFT($1, 1)", inner) if of.name == "bool" else inner
+    inner = to_text(d, Call("cast", (Col("v", element),), types.TEXT), v, shown, elements)
+    if types.is_padded(element):
+        return tree(d, f"RPAD($1, {element.precision}, ' ')", inner)
+    return tree(d, "LEFT($1, 1)", inner) if element.name == "bool" else inner

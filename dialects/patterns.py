@@ -50,8 +50,8 @@ def translated(pattern: str, plain: dict[str, str] = NOTHING, bracketed: dict[st
         if inside and (m := re.match(r"\[:(\w+):\]", pattern[at:])):
             out, at = out + CLASSES.get(m[1], m[0]), at + m.end()
             continue
-        if two[0] == "\\" and (of := SHORT.get(two[1:].lower())) is not None and not (inside and two[1].isupper()):
-            out, at = out + (of if inside else f"[{'^' if two[1].isupper() else ''}{of}]"), at + 2
+        if two[0] == "\\" and (meant := SHORT.get(two[1:].lower())) is not None and not (inside and two[1].isupper()):
+            out, at = out + (meant if inside else f"[{'^' if two[1].isupper() else ''}{meant}]"), at + 2
             continue
         if two[0] in "[]" and (two[0] == "[") != inside:
             inside = not inside

@@ -203,12 +203,12 @@ def _explain(e: ValidationError) -> ConfigError:
         for part in first["loc"][:-1]:
             section = section.model_fields[part].annotation
             section = getattr(section, "default_factory", None) or section
-        known = [k for k in section.model_fields if k != "home"]
-        near = difflib.get_close_matches(str(first["loc"][-1]), known, 1, 0.5)
+        keys = [k for k in section.model_fields if k != "home"]
+        near = difflib.get_close_matches(str(first["loc"][-1]), keys, 1, 0.5)
         return ConfigError(
             f'unknown key "{place}" in tidemark.toml',
             code="unknown_key",
-            hint=f'Perhaps you meant "{near[0]}".' if near else f"Known keys: {', '.join(known)}.",
+            hint=f'Perhaps you meant "{near[0]}".' if near else f"Known keys: {', '.join(keys)}.",
         )
     if first["type"] == "missing":
         return ConfigError(

@@ -12,7 +12,7 @@ AGAIN = 0.01  # seconds until an interrupt that was dropped is raised again
 
 def keep_interrupts() -> None:
     """From now on an interrupt that Python drops is raised again a moment later."""
-    told = sys.unraisablehook
+    hook = sys.unraisablehook
 
     def heard(dropped: sys.UnraisableHookArgs) -> None:
         if issubclass(dropped.exc_type, KeyboardInterrupt):
@@ -21,6 +21,6 @@ def keep_interrupts() -> None:
             again.daemon = True
             again.start()
         else:
-            told(dropped)
+            hook(dropped)
 
     sys.unraisablehook = heard

@@ -148,9 +148,9 @@ class Warehouse:
             raise e
         table = qualified(e.table)
         with self.lock:
-            known = self.refused(engine).get(table, {})
-            new = [c for c in parts(e) if c not in known]
-            if not new or ALL in known or table not in self.deployment.tables.get(engine, []):
+            refused = self.refused(engine).get(table, {})
+            new = [c for c in parts(e) if c not in refused]
+            if not new or ALL in refused or table not in self.deployment.tables.get(engine, []):
                 return False
             why = e.detail
             if isinstance(e, TableChanged):
@@ -196,8 +196,8 @@ class Warehouse:
         key = (view, state, some, large)
         if key not in self.taken:
             p = fetched(flush(plan.states, state, some), lambda t: mirror_name(t) in large)
-            made = printer(v.engine, self.path, self.deployment).prepare(p)
-            self.taken[key] = Taking(tuple(Way(x, state) for x in sorted(some)), made)
+            prepared = printer(v.engine, self.path, self.deployment).prepare(p)
+            self.taken[key] = Taking(tuple(Way(x, state) for x in sorted(some)), prepared)
         return self.taken[key]
 
     def finishing(self, view: str) -> list[Taking]:

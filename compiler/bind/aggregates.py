@@ -288,8 +288,8 @@ def finish(e: exp.Expr, col: Scalar, bind: Bind) -> Scalar:
     arg = call.expressions[0]
     while isinstance(arg, (exp.Order, exp.Distinct)):
         arg = arg.this if isinstance(arg, exp.Order) else arg.expressions[0]
-    of = bind(arg)
-    if _broken(name, of, bool(call.meta.get("rows"))) and _padded(of):  # the first has no line of its own
+    operand = bind(arg)
+    if _broken(name, operand, bool(call.meta.get("rows"))) and _padded(operand):  # the first has no line of its own
         breaks = Call("starts_with", (col, Lit(BREAK, TEXT)), BOOL)
         col = case([(breaks, Call("substring", (col, Lit(len(BREAK) + 1, INT4)), TEXT))], col, TEXT)
-    return json_values.array_of(json_values.AGGREGATES[name], col, of.type)
+    return json_values.array_of(json_values.AGGREGATES[name], col, operand.type)

@@ -97,6 +97,8 @@ class Calls(Binding):
     """Binds calls."""
 
     def function(self, e: Any, c: Clause) -> Scalar:
+        """A call by name: a value of now, a subquery's form, an aggregate, a set-returning function, or a scalar one.
+        Raises InvalidSql where the clause allows none of its kind, or no function takes these arguments."""
         name = str(e.this).lower() if not isinstance(e.this, exp.Expr) else e.this.name.lower()
         if name in NOW:
             return now(name, [self.bind(x, c) for x in e.expressions])
@@ -143,6 +145,8 @@ class Calls(Binding):
         return bind_function(name, [self.bind(x, c) for x in e.expressions])
 
     def set_returning(self, name: str, e: exp.Expr, c: Clause) -> Scalar:
+        """A set-returning function in SELECT: a column that the clause notes, made into rows after GROUP BY. Raises
+        UnsupportedSql where it stands in another clause or in another one's arguments, or gives rows."""
         if c.srfs is None:
             raise UnsupportedSql(
                 f"{name}() is not supported in {c.name}",
@@ -169,6 +173,8 @@ class Calls(Binding):
         return self.set_returning("unnest", e, c)
 
     def aggregate(self, e: Any, c: Clause) -> Scalar:
+        """An aggregate as a column of the groups, which the clause notes; it may need several. One whose columns are
+        all of an enclosing query belongs there. Raises InvalidSql where the clause allows none."""
         inner = Clause(c.scope, "an aggregate's arguments")
         if c.aggs is None:
             if self.outside(
@@ -268,6 +274,8 @@ class Calls(Binding):
         return out
 
     def window(self, e: Any, c: Clause) -> Scalar:
+        """A window function as a column, which the clause notes with its partition. Raises InvalidSql where the clause
+        allows none."""
         if c.windows is None:
             raise InvalidSql(f"window functions are not allowed in {c.name}", code="windowing_error")
         inner = Clause(c.scope, "a window's definition", aggs=c.aggs, grouping=c.grouping)

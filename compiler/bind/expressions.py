@@ -32,6 +32,7 @@ class Expressions(Predicates, Calls):
     """Binds expressions within one query block."""
 
     def bind(self, e: Any, c: Clause) -> Scalar:
+        """A typed scalar of an expression, subqueries within it. Raises TidemarkError with the place it stands at."""
         try:
             method = METHODS.get(type(e))
             if method is not None:
@@ -49,6 +50,8 @@ class Expressions(Predicates, Calls):
         )
 
     def column(self, e: Any, c: Clause) -> Scalar:
+        """A column in sight, or one of the values that Postgres writes like a column. Raises InvalidSql where there is
+        none or more than one, UnsupportedSql for whole rows and for who is asking."""
         ident = e.this
         if isinstance(ident, exp.Star):
             raise UnsupportedSql(
@@ -157,6 +160,8 @@ class Expressions(Predicates, Calls):
         return case(list(zip(conditions, got[1:], strict=True)), got[0], t)
 
     def cast_(self, e: Any, c: Clause) -> Scalar:
+        """CAST and ::, of arrays element by element, of short times with rounding. Raises UnsupportedSql for types that
+        are not held."""
         text = e.args["to"].sql("postgres")
         t = parse_type(text, self.binder.enums)
         digits = re.fullmatch(r"(?i)(?:timestamp|timestamptz|time)\((\d)\)(?: with(?:out)? time zone)?", text)
@@ -171,9 +176,9 @@ class Expressions(Predicates, Calls):
             and not any(isinstance(x, exp.Array) for x in e.this.expressions)
         ):
             return Call("array", tuple(explicit_cast(self.bind(x, c), t.element) for x in e.this.expressions), t)
-        if t == types.JSONB and (made := as_jsonb(e.this)) is not None:
+        if t == types.JSONB and (built := as_jsonb(e.this)) is not None:
             try:
-                return explicit_cast(self.bind(made, c), t)
+                return explicit_cast(self.bind(built, c), t)
             except UnsupportedSql:  # json columns within: deploy warns of what stays as it is written
                 pass
         return explicit_cast(self.bind(e.this, c), t)
@@ -182,6 +187,7 @@ class Expressions(Predicates, Calls):
         return extract(e.this.name, self.bind(e.expression, c))
 
     def substring(self, e: Any, c: Clause) -> Scalar:
+        """SUBSTRING by places or by a regular expression. Raises UnsupportedSql for SQL's own patterns (ESCAPE)."""
         args = [e.this, e.args.get("start"), e.args.get("length")]
         bound = [self.bind(a, c) for a in args if a is not None]
         alone = isinstance(args[1], exp.Literal) and "start" not in args[1].meta  # FOR without FROM, which is 1

@@ -146,6 +146,8 @@ class _From:
         return self.add(ident(alias.this), cols, rel)
 
     def table(self, t: exp.Table) -> Tree:
+        """A table, view or WITH query under its alias and new names for its columns. Raises UnsupportedSql for ONLY,
+        TABLESAMPLE and new names over columns that are not replicated."""
         bound = self.binder.named(t, self.env)
         alias = t.args.get("alias")
         name = ident(alias.this) if alias is not None and alias.this is not None else ident(t.this)
@@ -258,15 +260,17 @@ class _From:
             return replace(self.add(label, every, rel, scalar=scalar), order=order)
         raws = [Col(self.binder.fresh(n), ty) for n, ty in got.raw]
         rel = Unnest(start, got.fn, got.args, tuple(raws), ordinal)
-        made = [(c.name, e) for (_, c), e in zip(cols, got.make(raws), strict=True)]
+        computed = [(c.name, e) for (_, c), e in zip(cols, got.make(raws), strict=True)]
         kept = [(c.name, c) for c in rel.schema if c not in raws]
         return replace(
-            self.add(label, every, Project(rel, (*kept, *made)), scalar=scalar and not declared), order=order
+            self.add(label, every, Project(rel, (*kept, *computed)), scalar=scalar and not declared), order=order
         )
 
     # -- joins
 
     def join(self, left: Tree, j: exp.Join) -> Tree:
+        """A tree joined with one more item: its condition, the rows without partner, functions over the rows to its
+        left. Raises UnsupportedSql for joins that Postgres does not have."""
         kind, side = str(j.args.get("kind") or "").upper(), str(j.args.get("side") or "").upper()
         if kind in ("SEMI", "ANTI", "ASOF") or j.args.get("method") not in (None, "NATURAL"):
             raise UnsupportedSql(f"{j.args.get('method') or kind} JOIN is not Postgres' SQL", code="unsupported_syntax")
@@ -340,6 +344,8 @@ class _From:
         return replace(both, sources=[*both.sources, added])
 
     def using(self, names: list[str], left: Tree, right: Tree, side: str) -> tuple[Scalar, Tree]:
+        """The condition of USING and NATURAL, and a tree that shows each of those columns once, first. Raises
+        InvalidSql where a side lacks one."""
         parts: list[Scalar] = []
         new: dict[str, Scalar] = {}
         for n in names:

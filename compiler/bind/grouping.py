@@ -43,8 +43,8 @@ class Grouping:
         if self.subqueries is None:
             return self.binder.subquery(q, self.env, scope)
         written, aggs = normalize_identifiers(q.copy(), dialect="postgres"), len(self.aggs)
-        for known, rel in self.subqueries:
-            if known == written:
+        for earlier, rel in self.subqueries:
+            if earlier == written:
                 return rel
         rel = self.binder.subquery(q, self.env, scope)
         if len(self.aggs) == aggs:
@@ -52,8 +52,8 @@ class Grouping:
         return rel
 
     def grouping(self, args: list[Scalar]) -> Scalar:
-        for col, known in self.grouping_calls.items():
-            if known == args:
+        for col, earlier in self.grouping_calls.items():
+            if earlier == args:
                 return col
         col = Col(self.binder.fresh("grouping"), INT4)
         self.grouping_calls[col] = args
@@ -62,6 +62,8 @@ class Grouping:
     def aggregate(
         self, rel: Relation, group: exp.Group | None, items: list[tuple[str, Scalar]], every: list[Scalar]
     ) -> tuple[Relation, list[Scalar]]:
+        """GROUP BY over FROM and WHERE's rows, and every expression that is read above it, in terms of its columns.
+        Raises InvalidSql for a column that is neither grouped nor aggregated."""
         sets = self.grouping_sets(group, items) if group is not None else [[]]
         keys: list[Scalar] = []
         for s in sets:
@@ -94,7 +96,7 @@ class Grouping:
         else:
             out = self.union_of_sets(rel, sets, keys, names, aggs)
         mapping: dict[Scalar, Scalar] = {k: Col(n, k.type) for k, n in names.items()}
-        known = set(out.names)
+        visible = set(out.names)
 
         def swap(x: Scalar) -> Scalar | None:
             if x in mapping:
@@ -115,10 +117,10 @@ class Grouping:
                 filter=transform(call.filter, swap) if call.filter is not None else None,
             )
             self.windows[(tuple(transform(p, swap) for p in partition), call)] = col
-            known.add(col.name)
+            visible.add(col.name)
         direct = [transform(x, swap) for a in self.aggs if CORES[a.fn].within for x in a.args]
         for x in [*done, *direct, *(s for (p, c), _ in self.windows.items() for s in (*p, *c.scalars))]:
-            if missing := columns(x) - known - {c.name for _, c in self.srfs}:
+            if missing := columns(x) - visible - {c.name for _, c in self.srfs}:
                 raise InvalidSql(
                     f'column "{sorted(missing)[0]}" must appear in the GROUP BY clause or be used in an '
                     "aggregate function",
@@ -137,9 +139,9 @@ class Grouping:
         if f.make is None:
             return Unnest(rel, f.fn, f.args, tuple(cols), ordinal)
         raws = [Col(self.binder.fresh(n), t) for n, t in f.raw]
-        made = Unnest(rel, f.fn, f.args, tuple(raws), ordinal)
-        kept = [(c.name, c) for c in made.schema if c not in raws]
-        return Project(made, (*kept, *zip((c.name for c in cols), f.make(raws), strict=True)))
+        unnested = Unnest(rel, f.fn, f.args, tuple(raws), ordinal)
+        kept = [(c.name, c) for c in unnested.schema if c not in raws]
+        return Project(unnested, (*kept, *zip((c.name for c in cols), f.make(raws), strict=True)))
 
     def dependent(self, keys: list[Scalar], every: list[Scalar]) -> list[Scalar]:
         """Columns that a grouped primary key determines."""
@@ -228,6 +230,8 @@ class Grouping:
         names: dict[Scalar, str],
         aggs: tuple[tuple[str, Agg], ...],
     ) -> Relation:
+        """Grouping sets as one aggregation each: keys that a set leaves out are NULL, GROUPING's bits constants. Raises
+        InvalidSql for GROUPING of what no set groups by."""
         parts: list[Relation] = []
         for s in sets:
             one = Aggregate(rel, tuple((names[k], normal(k)) for k in s), aggs)

@@ -39,8 +39,8 @@ def counts(e: Any) -> exp.Expr | None:
     nulls_first = desc if nulls_first is None else bool(nulls_first)
     before = earlier(column, value, desc, nulls_first)
 
-    def count(*conditions: exp.Expr, of: exp.Expr | None = None) -> exp.Expr:
-        found: exp.Expr = exp.Anonymous(this="count", expressions=[of if of is not None else exp.Star()])
+    def count(*conditions: exp.Expr, counted: exp.Expr | None = None) -> exp.Expr:
+        found: exp.Expr = exp.Anonymous(this="count", expressions=[counted if counted is not None else exp.Star()])
         every = [c.copy() for c in (*conditions, *([keep] if keep is not None else []))]
         return exp.Filter(this=found, expression=exp.Where(this=exp.and_(*every))) if every else found
 
@@ -61,7 +61,9 @@ def counts(e: Any) -> exp.Expr | None:
             ],
             default=exp.Literal.number(0),
         )
-        return exp.Paren(this=exp.Add(this=exp.Add(this=count(before, of=distinct), expression=some), expression=one))
+        return exp.Paren(
+            this=exp.Add(this=exp.Add(this=count(before, counted=distinct), expression=some), expression=one)
+        )
     if name == "percent_rank":
         share = exp.Div(
             this=_float(count(before)),

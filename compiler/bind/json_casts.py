@@ -48,18 +48,18 @@ def _within(a: Any) -> Any:
     """An argument, with what json it makes; of an aggregate's with its ORDER BY."""
     if isinstance(a, exp.Order):
         return _with(a, _within(a.this))
-    made = as_jsonb(a)
-    return a.copy() if made is None else made
+    built = as_jsonb(a)
+    return a.copy() if built is None else built
 
 
 def _of_query(e: Any) -> Any:
     out = e.copy()
     (column,) = out.this.expressions
-    made = as_jsonb(column.this if isinstance(column, exp.Alias) else column)
-    if made is None:
+    built = as_jsonb(column.this if isinstance(column, exp.Alias) else column)
+    if built is None:
         return None
     if isinstance(column, exp.Alias):
-        column.set("this", made)
+        column.set("this", built)
     else:
-        out.this.set("expressions", [made])
+        out.this.set("expressions", [built])
     return out

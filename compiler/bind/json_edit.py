@@ -137,8 +137,8 @@ def put(x: Scalar, where: Scalar, new: Scalar, create: Scalar) -> Scalar:
         raise no("jsonb_set at a place of an array")
     if isinstance(new, Lit) and new.value is None:
         return Lit(None, JSONB)
-    known = Call("or", (is_null(x), is_null(new)), BOOL)
-    return case([(known, Lit(None, JSONB))], _put(x, steps, new, bool(create.value)), JSONB)
+    null = Call("or", (is_null(x), is_null(new)), BOOL)
+    return case([(null, Lit(None, JSONB))], _put(x, steps, new, bool(create.value)), JSONB)
 
 
 def _put(x: Scalar, steps: list[str], new: Scalar, create: bool) -> Scalar:

@@ -162,9 +162,9 @@ def row(target: Type, columns: list[tuple[str, Scalar]]) -> Scalar:
     return cast(text(*parts, "}"), JSON)
 
 
-def array_of(target: Type, items: Scalar, of: Type) -> Scalar:
+def array_of(target: Type, items: Scalar, element: Type) -> Scalar:
     """The array whose elements' texts are joined in `items`; NULL when that is."""
-    return from_shown(text("[", items, "]"), Type(target.name, element=of))
+    return from_shown(text("[", items, "]"), Type(target.name, element=element))
 
 
 def array_of_values(target: Type, items: Scalar) -> Scalar:

@@ -29,6 +29,8 @@ def _literal(e: Scalar, t: Type) -> Scalar:
 
 
 def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
+    """A comparison of two operands at the type in which Postgres compares them. Raises InvalidSql where it has no such
+    operator, UnsupportedSql for orders that engines do not share."""
     a, b = map(without_blanks, meet(a, b))
     x, y = a.type, b.type
     ok = (types.is_number(x) and types.is_number(y)) or (types.is_string(x) and types.is_string(y)) or x.name == y.name

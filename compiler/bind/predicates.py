@@ -31,6 +31,8 @@ class Predicates(Binding):
         return negate(self.condition(e.this, c))
 
     def comparison(self, op: str, left: exp.Expr, right: exp.Expr, c: Clause) -> Scalar:
+        """A comparison of values or rows, or with ANY, SOME and ALL of a subquery or an array. Raises InvalidSql for a
+        row beside a value."""
         if (
             isinstance(right, exp.Anonymous)
             and str(right.this).upper() in ("ALL", "SOME")
@@ -57,6 +59,8 @@ class Predicates(Binding):
         return array_access.compared(self, op, every, self.bind(left, c), self.bind(right.this, c))
 
     def any_subquery(self, op: str, left: exp.Expr, query: exp.Expr, c: Clause) -> Scalar:
+        """op ANY (subquery), which IN is too; both sides are given the type that they are compared at. Raises
+        InvalidSql where they have not as many columns."""
         parts = rows.items(left)
         args = [self.bind(x, c) for x in parts] if parts is not None else [self.bind(left, c)]
         rel = self.subquery(query, c.around)

@@ -81,6 +81,8 @@ class Binder(Names):
         return Bound(bound.rel, [(n, Col(c.name, TEXT if c.type.name == "unknown" else c.type)) for n, c in outputs])
 
     def query(self, e: exp.Expr, env: Env, parent: Scope | None) -> Bound:
+        """The relation of a query with its output names: WITH, SELECT, set operations, VALUES, a table. `parent` is
+        what LATERAL and subqueries may look at. Raises UnsupportedSql for any other statement."""
         if isinstance(e, (exp.Subquery, exp.Paren)) and not e.args.get("alias"):
             inner = self.query(e.this, env, parent)
             if e.args.get("order") or e.args.get("limit") or e.args.get("offset"):
@@ -106,6 +108,8 @@ class Binder(Names):
     # -- WITH
 
     def ctes(self, w: exp.With, env: Env, parent: Scope | None) -> Env:
+        """The names in sight below a WITH; each query sees those before it. Raises UnsupportedSql for SEARCH and
+        CYCLE."""
         ctes = dict(env.ctes)
         for cte in w.expressions:
             name = ident(cte.args["alias"].this)
@@ -125,6 +129,9 @@ class Binder(Names):
         return replace(env, ctes=ctes)
 
     def recursive(self, name: str, columns: list[str], e: exp.Expr, env: Env, parent: Scope | None) -> Bound:
+        """WITH RECURSIVE as a fixpoint. The step is bound again where a round's numbers outgrow the first's type.
+        Raises UnsupportedSql for other forms than base UNION [ALL] step, InvalidSql where the step's types do not
+        fit."""
         while isinstance(e, exp.Subquery):
             e = e.this
         if not isinstance(e, exp.Union) or e.args.get("order") or e.args.get("limit"):
@@ -166,6 +173,7 @@ class Binder(Names):
     # -- VALUES
 
     def values(self, e: exp.Values, env: Env, parent: Scope | None) -> Bound:
+        """VALUES as a relation, a column's rows of one type. Raises InvalidSql where the rows are not of one length."""
         binder = Expressions(self, lambda q, s: self.subquery(q, env, s))
         clause = Clause(Scope(parent=parent), "VALUES")
         rows = [
@@ -204,6 +212,7 @@ class Binder(Names):
     # -- names in FROM
 
     def named(self, t: exp.Table, env: Env) -> Bound:
+        """A WITH query, view or table by its name, in this order. Raises InvalidSql where there is none."""
         name, schema = ident(t.this), ident(t.args.get("db"))
         if not schema and name in env.ctes:
             inner = env.ctes[name]

@@ -69,6 +69,8 @@ class Scope:
         return self.local(None, name) is not None or (self.parent is not None and self.parent.is_column(name))
 
     def local(self, table: str | None, name: str) -> Scalar | None:
+        """The column of this query alone by its name, or None where there is none. Raises InvalidSql where it is
+        ambiguous."""
         if table is None and name in self.merged:
             return self.merged[name]
         hits = [
@@ -116,8 +118,8 @@ class Scope:
                 code="unsupported_syntax",
                 hint=f"Name its columns, or take it as to_jsonb({name}).",
             )
-        known = [n for s in self.sources if table in (None, s.alias) for n, _ in s.columns]
-        near = difflib.get_close_matches(name, known, 1)
+        in_sight = [n for s in self.sources if table in (None, s.alias) for n, _ in s.columns]
+        near = difflib.get_close_matches(name, in_sight, 1)
         full = f"{table}.{name}" if table else name
         return InvalidSql(
             f'column "{full}" does not exist',

@@ -31,6 +31,8 @@ def bind_select(binder: QueryBinder, e: exp.Select, env: Env, parent: Scope | No
 
 class _Select(Grouping):
     def bind(self) -> Bound:
+        """The whole SELECT: FROM, WHERE, groups, windows, set-returning functions, DISTINCT, ORDER BY and LIMIT, in the
+        order in which Postgres applies them. Raises TidemarkError for what it refuses, or we do."""
         e = self.e
         for unknown in ("connect", "match", "laterals", "qualify", "into", "locks", "sample"):
             if e.args.get(unknown):
@@ -142,6 +144,8 @@ class _Select(Grouping):
         return out
 
     def star(self, item: exp.Expr) -> list[tuple[str, Scalar]]:
+        """The items of * or t.*. Raises InvalidSql where there is nothing to show, UnsupportedSql where a column of it
+        is generated."""
         table = item.args.get("table") if isinstance(item, exp.Column) else None
         alias = None if table is None else (table.this if table.args.get("quoted") else table.this.lower())
         found = self.scope.find(alias) if alias is not None else None
@@ -187,6 +191,8 @@ class _Select(Grouping):
     def finish(
         self, rel: Relation, items: list[tuple[str, Scalar]], exprs: list[Scalar], order: list[Order], on: list[Scalar]
     ) -> Bound:
+        """What stands above the rows: output columns, DISTINCT, ORDER BY and LIMIT. What is only sorted by is
+        hidden."""
         e = self.e
         bounds = limits(e, lambda x: self.expressions.bind(x, Clause(Scope(parent=self.scope.parent), "LIMIT")))
         outputs = [(n, Col(self.binder.fresh(n), x.type)) for (n, _), x in zip(items, exprs, strict=True)]

@@ -59,10 +59,10 @@ def _difference(q: Aggregate | Window | TopK, exprs: list[Scalar], d: Relation) 
     keys, cols = keys_of(d, exprs)
     pairs = list(zip(exprs, cols, strict=True))
 
-    def of(time_of) -> Relation:  # type: ignore[no-untyped-def]
+    def at(time_of) -> Relation:  # type: ignore[no-untyped-def]
         return q.rebuild((restrict(time_of(q.input), keys, pairs),))
 
-    return plus(q, [of(after), negative(of(before))])
+    return plus(q, [at(after), negative(at(before))])
 
 
 def outer(q: LeftJoin | Semi, dl: Relation, dr: Relation) -> Relation:

@@ -96,8 +96,8 @@ def _named(r: Relation, like: Relation) -> Relation:
 
 def _unknown(r: Relation, rows: State) -> Relation:
     """Rows that F does not hold yet."""
-    known = Project(rows, tuple((f"known_{i}", c) for i, c in enumerate(rows.schema)))
-    return Semi(r, known, conj([same(a, b) for a, b in zip(r.schema, known.schema, strict=True)]), anti=True)
+    reached = Project(rows, tuple((f"known_{i}", c) for i, c in enumerate(rows.schema)))
+    return Semi(r, reached, conj([same(a, b) for a, b in zip(r.schema, reached.schema, strict=True)]), anti=True)
 
 
 def _gone(q: Fixpoint, delta: Callable[[Relation], Relation]) -> Relation:

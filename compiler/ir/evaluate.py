@@ -160,8 +160,8 @@ def _agg(a: Agg, rows: list[tuple[dict[str, Any], int]]) -> Any:
         case "max":
             return max((v for v, _ in xs), default=None)
         case "min_in" | "max_in" | "min_out" | "max_out":
-            of = [v for v, w in xs if (w > 0) == a.fn.endswith("_in")]
-            return (min if a.fn.startswith("min") else max)(of, default=None)
+            frame = [v for v, w in xs if (w > 0) == a.fn.endswith("_in")]
+            return (min if a.fn.startswith("min") else max)(frame, default=None)
         case "avg":
             n = sum(w for _, w in xs)
             return Fraction(sum(v * w for v, w in xs)) / n if n else None

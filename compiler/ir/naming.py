@@ -20,8 +20,8 @@ def companions(pattern: str, names: Collection[str], others: Collection[str] = (
 
 def fresh(name: str, taken: Collection[str]) -> str:
     """The name, numbered where it is taken."""
-    known, out, n = {x.lower() for x in taken}, name, 1
-    while out.lower() in known:
+    others, out, n = {x.lower() for x in taken}, name, 1
+    while out.lower() in others:
         n += 1
         out = f"{name}{n}"
     return out

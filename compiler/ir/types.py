@@ -166,30 +166,30 @@ def sum_type(t: Type) -> Type:
 
 def common(types: list[Type]) -> Type | None:
     """The type that CASE, COALESCE, UNION or VALUES give to branches of these types; None where there is none."""
-    known = [t for t in types if t.name != "unknown"]
-    if not known:
+    typed = [t for t in types if t.name != "unknown"]
+    if not typed:
         return TEXT if types else None
-    if all(t == known[0] for t in known):
-        return known[0]
-    if all(is_number(t) for t in known):
-        if any(t.name == "float8" for t in known):
+    if all(t == typed[0] for t in typed):
+        return typed[0]
+    if all(is_number(t) for t in typed):
+        if any(t.name == "float8" for t in typed):
             return FLOAT8
-        if any(map(is_float, known)):
+        if any(map(is_float, typed)):
             return FLOAT4
-        if any(map(is_numeric, known)):
-            whole = max(digits(t)[0] for t in known)
-            scale = max(digits(t)[1] for t in known)
+        if any(map(is_numeric, typed)):
+            whole = max(digits(t)[0] for t in typed)
+            scale = max(digits(t)[1] for t in typed)
             out = numeric(whole + scale, scale)
-            return out if all(digits(t)[1] == scale and not is_varying(t) for t in known) else varying(out)
-        return max(known, key=lambda t: INTEGERS[t.name])
-    if all(is_string(t) for t in known):
-        first = known[0].name
+            return out if all(digits(t)[1] == scale and not is_varying(t) for t in typed) else varying(out)
+        return max(typed, key=lambda t: INTEGERS[t.name])
+    if all(is_string(t) for t in typed):
+        first = typed[0].name
         return BLANKS if first in ("bpchar", "blanks") else Type(first) if first == "varchar" else TEXT
-    if all(t.name in TEMPORALS for t in known):
-        return TIMESTAMPTZ if any(t.name == "timestamptz" for t in known) else TIMESTAMP
-    if all(t.name in ("json", "jsonb") for t in known):
-        return JSON if all(t.name == "json" for t in known) else JSONB
-    if all(t.name == "array" for t in known):
-        inner = common([t.element or TEXT for t in known])
+    if all(t.name in TEMPORALS for t in typed):
+        return TIMESTAMPTZ if any(t.name == "timestamptz" for t in typed) else TIMESTAMP
+    if all(t.name in ("json", "jsonb") for t in typed):
+        return JSON if all(t.name == "json" for t in typed) else JSONB
+    if all(t.name == "array" for t in typed):
+        inner = common([t.element or TEXT for t in typed])
         return array(inner) if inner else None
     return None

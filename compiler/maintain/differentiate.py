@@ -114,6 +114,7 @@ class Differentiation:
     out: Program = field(default_factory=Program)
 
     def program(self, states: Iterable[Kept]) -> Program:
+        """The program that takes the batch into `states`, of which each comes after those that it reads."""
         for s in states:
             self.states[s.name] = s
             moved = self.moved(s)

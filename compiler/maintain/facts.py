@@ -17,46 +17,47 @@ from compiler.simplify.prune import columns_read
 class Facts:
     """Of one node; each fact is found out when it is asked for."""
 
-    of: Relation
+    node: Relation
 
     @property
     def linearity(self) -> str:
         """How its Δ is made: linear, bilinear, keyed or whole; '' of what only is read."""
-        return kind_of(self.of)
+        return kind_of(self.node)
 
     @property
     def algebra(self) -> Algebra | None:
         """Of an aggregate, what all its functions have in common; None of other nodes, and where it has none."""
-        if not isinstance(self.of, Aggregate) or not self.of.aggs:
+        if not isinstance(self.node, Aggregate) or not self.node.aggs:
             return None
-        found = {algebra_of(a) for _, a in self.of.aggs}
+        found = {algebra_of(a) for _, a in self.node.aggs}
         return next(x for x in (Algebra.HOLISTIC, Algebra.SEMILATTICE, Algebra.GROUP) if x in found)
 
     @property
     def accumulated(self) -> bool:
         """Whether it is an aggregate of accumulators alone, which a state can add to."""
-        return isinstance(self.of, Aggregate) and all(a.fn in ACCUMULATORS and not a.distinct for _, a in self.of.aggs)
+        n = self.node
+        return isinstance(n, Aggregate) and all(a.fn in ACCUMULATORS and not a.distinct for _, a in n.aggs)
 
     @property
     def key(self) -> tuple[Col, ...] | None:
         """Columns of which no two rows have the same values; None where none are known."""
-        return key_of(self.of)
+        return key_of(self.node)
 
     @property
     def repeatable(self) -> bool:
         """Whether computing it twice over the same rows gives the same values. A window may not: sums of floating
         point depend on the order they are made in, lists are in that order, and rows are counted off among equals."""
-        return not isinstance(self.of, Window) or not any(map(_by_order_of_rows, (c for _, c in self.of.calls)))
+        return not isinstance(self.node, Window) or not any(map(_by_order_of_rows, (c for _, c in self.node.calls)))
 
     @property
     def tables(self) -> frozenset[str]:
         """The source tables that it reads, schema-qualified."""
-        return frozenset(n.table for n in walk(self.of) if isinstance(n, Scan))
+        return frozenset(n.table for n in walk(self.node) if isinstance(n, Scan))
 
     @property
     def columns_used(self) -> dict[str, set[str]]:
         """Of each of these, the columns that it reads: a batch that changes no other does not change it."""
-        return columns_read(self.of)
+        return columns_read(self.node)
 
 
 def _by_order_of_rows(c: WindowCall) -> bool:

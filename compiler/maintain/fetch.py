@@ -73,8 +73,8 @@ class _Fetching:
         self.trials, self.state = count(), state
         before = dict(self.stored)
         new = self.with_fetches(r)
-        made = {k: t for k, t in self.stored.items() if k not in before}
-        return prune(added_up_once(_replaced(new, made), self.netted))
+        added = {k: t for k, t in self.stored.items() if k not in before}
+        return prune(added_up_once(_replaced(new, added), self.netted))
 
     def whole(self, r: Relation) -> bool:
         """Whether a large mirror is read below."""
@@ -192,10 +192,10 @@ def _towards(r: Relation, keys: Relation, pairs: Pairs) -> Relation:
         return r.rebuild((_towards(r.input, keys, pairs),))
     if isinstance(r, Join) and filtered(r.left) != filtered(r.right):
         side, other = (r.left, r.right) if filtered(r.left) else (r.right, r.left)
-        known = {b: a for a, b in equalities(r.on, side, other)}
-        moved = [(e if columns(e) <= set(side.names) else known.get(e), k) for e, k in pairs]
+        met = {b: a for a, b in equalities(r.on, side, other)}
+        moved = [(e if columns(e) <= set(side.names) else met.get(e), k) for e, k in pairs]
         down: Pairs = [(e, k) for e, k in moved if e is not None]
-        if down and len(down) == len(pairs) and known:
+        if down and len(down) == len(pairs) and met:
             new = _towards(side, keys, down)
             return r.rebuild((new, r.right) if side is r.left else (r.left, new))
     return restrict(r, keys, pairs)

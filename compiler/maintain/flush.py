@@ -29,17 +29,17 @@ def flush(states: Iterable[Kept], name: str, sources: frozenset[str]) -> Program
     by_name = {s.name: s for s in own(states)}
     s = by_name[name]
     readers = [(r, w) for r in by_name.values() for w in r.waits if w.source == name]
-    known = {w.source: w for w in s.waits}
-    if not sources <= set(known):
-        raise CompilerBug(f"{name} has no inputs {', '.join(sorted(sources - set(known)))}")
-    made = _Flush(
+    by_source = {w.source: w for w in s.waits}
+    if not sources <= set(by_source):
+        raise CompilerBug(f"{name} has no inputs {', '.join(sorted(sources - set(by_source)))}")
+    flushing = _Flush(
         frozenset(w.source for w in s.waits if w.scan is not None),
         {name} if readers else set(),
-        inputs=known,
+        inputs=by_source,
         taken=sources,
         kept=by_name,
     )
-    return pruned(made.of(s, [w for _, w in readers]))
+    return pruned(flushing.flushed(s, [w for _, w in readers]))
 
 
 @dataclass
@@ -48,7 +48,9 @@ class _Flush(Differentiation):
     taken: frozenset[str] = frozenset()
     kept: dict[str, Accumulated | Recomputed | Bag] = field(default_factory=dict)
 
-    def of(self, s: Accumulated | Recomputed | Bag, readers: list[Waiting]) -> Program:
+    def flushed(self, s: Accumulated | Recomputed | Bag, readers: list[Waiting]) -> Program:
+        """The program that takes into a state what waits for it, and hands what that changes on to `readers`, to wait
+        there."""
         self.states[s.name] = s
         self.out.waiting = {w.source: standing_for(w) for w in s.waits if w.scan is not None}
         for w in s.waits:

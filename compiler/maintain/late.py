@@ -14,9 +14,9 @@ def late(s: Lagging) -> tuple[Lagging, Log]:
     """The state as one that lags, and its tail. Its name is its own: the eager state of the same definition holds other
     rows."""
     tag = digest(s.definition)
-    made = s.with_tail(f"{s.name.removesuffix('_' + tag)}_late_{tag}")
-    assert made.tail is not None
-    return made, made.tail
+    later = s.with_tail(f"{s.name.removesuffix('_' + tag)}_late_{tag}")
+    assert later.tail is not None
+    return later, later.tail
 
 
 def lagged(states: Iterable[Kept], top: Relation) -> tuple[list[Kept], Relation]:
@@ -28,16 +28,16 @@ def lagged(states: Iterable[Kept], top: Relation) -> tuple[list[Kept], Relation]
     states = list(states)
     read = {n.name for s in states for n in _reads(s) if isinstance(n, State)}
     out: list[Kept] = []
-    made: dict[str, Lagging] = {}
+    lagging: dict[str, Lagging] = {}
     for s in states:
         if isinstance(s, Lagging) and s.name not in read and s.tail is None and _can(s):
-            made[s.name], tail = late(s)
-            out += [tail, made[s.name]]
+            lagging[s.name], tail = late(s)
+            out += [tail, lagging[s.name]]
         else:
             out.append(s)
 
     def present(n: Relation) -> Relation:
-        return made[n.name].present() if isinstance(n, State) and n.name in made else n
+        return lagging[n.name].present() if isinstance(n, State) and n.name in lagging else n
 
     return out, transform(top, present)
 

@@ -84,8 +84,8 @@ def nearest(r: Relation, exprs: list[Scalar]) -> tuple[Relation, list[Scalar]]:
     if not all(isinstance(e, Col) for e in exprs):
         return r, exprs
     if isinstance(r, Project) and all(isinstance(e, Col) for n, e in r.exprs if n in used):
-        known = dict(r.exprs)
-        return nearest(r.input, [substitute(e, known) for e in exprs])
+        computed = dict(r.exprs)
+        return nearest(r.input, [substitute(e, computed) for e in exprs])
     if isinstance(r, Join):
         for side in (r.left, r.right):
             if used <= set(side.names) and driving(side):

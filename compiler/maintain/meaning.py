@@ -49,18 +49,18 @@ def run(p: Program, db: Database, at_once: bool, less: bool = False) -> States:
     world = replace(landed(p, db), states=dict(db.states), temps={})
     nothing = {f"delta.{mirror_name(t)}" for t, rows in world.delta.items() if not rows}
 
-    def of(r: Relation) -> ZSet:
+    def value(r: Relation) -> ZSet:
         return {} if less and any(v <= nothing for v in void(r)) else evaluate(r, world)
 
     for s in p.steps:
-        rows = of(s.relation)
+        rows = value(s.relation)
         nothing |= set() if rows else {s.name}
         if not s.signed and any(w < 0 for w in rows.values()):
             raise CompilerBug(f"step {s.name} stores rows that are taken away, without their weights")
         world.temps[s.name] = rows
-    given = [of(c.source) for c in p.changes] if at_once else None
+    given = [value(c.source) for c in p.changes] if at_once else None
     for i, c in enumerate(p.changes):
-        source = given[i] if given is not None else of(c.source)
+        source = given[i] if given is not None else value(c.source)
         world.states[c.state.name] = taken(c, world.states[c.state.name], source)
     return world.states
 

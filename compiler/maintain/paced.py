@@ -80,8 +80,8 @@ def _inputs(s: Kept) -> list[tuple[Scan | State, set[str]]]:
     found: dict[str, tuple[Scan | State, set[str]]] = {}
     for n, names in leaves_read(s.definition).items():
         if isinstance(n, Scan | State):
-            known = found.setdefault(_name(n), (n, set()))
-            known[1].update(names if isinstance(n, Scan) else n.names)
+            columns = found.setdefault(_name(n), (n, set()))
+            columns[1].update(names if isinstance(n, Scan) else n.names)
     assert len(found) == len({_name(n) for n in walk(s.definition) if isinstance(n, Scan | State)})
     return list(found.values())
 

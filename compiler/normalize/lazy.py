@@ -66,10 +66,10 @@ def _limited(n: TopK) -> Relation:
     if q.distinct and met:
         return n  # of rows that are found again, each would count
     col = Col(fresh("seen", [x for m in walk(n) for x in m.names]), INT8)
-    made = _by_rounds(q, col, most) if q.distinct else _by_rows(q, col, most, conj(met) if met else None)
-    if made is None:
+    bounded = _by_rounds(q, col, most) if q.distinct else _by_rows(q, col, most, conj(met) if met else None)
+    if bounded is None:
         return n
-    out = made
+    out = bounded
     for op in reversed(ops):
         out = Project(out, (*op.exprs, (col.name, col))) if isinstance(op, Project) else op.rebuild((out,))
     return Project(TopK(out, (), (Order(col),), n.limit, n.skip), tuple((c.name, c) for c in n.schema))
@@ -132,13 +132,15 @@ def _computes(q: Fixpoint) -> bool:
 def _endless(q: Fixpoint) -> bool:
     """Whether each row surely has a row in the next round: a step that only computes; of UNION, one that counts on."""
     r, exprs = q.step, {c.name: c for c in q.step.schema}
-    made: dict[str, Scalar] = dict(exprs)
+    computed: dict[str, Scalar] = dict(exprs)
     while isinstance(r, Project):
-        made = {n: substitute(e, dict(r.exprs)) for n, e in made.items()}
+        computed = {n: substitute(e, dict(r.exprs)) for n, e in computed.items()}
         r = r.input
     if not isinstance(r, Recur) or r.name != q.name:
         return False
-    return not q.distinct or any(_counts_on(made[s.name], c.name) for s, c in zip(q.step.schema, r.schema, strict=True))
+    return not q.distinct or any(
+        _counts_on(computed[s.name], c.name) for s, c in zip(q.step.schema, r.schema, strict=True)
+    )
 
 
 def _counts_on(e: Scalar, name: str) -> bool:

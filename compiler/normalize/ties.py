@@ -71,9 +71,9 @@ def _longer(order: tuple[Order, ...], rows: Relation, partition: tuple[Scalar, .
     key = key_of(rows)
     if key is None or total(rows, partition, order):
         return order
-    known = {o.expr for o in order}
-    rest = [c for c in rows.schema if c not in known]
-    added = [c for c in key if c not in known and c not in partition]
+    ordered = {o.expr for o in order}
+    rest = [c for c in rows.schema if c not in ordered]
+    added = [c for c in key if c not in ordered and c not in partition]
     return order if rest[: len(added)] == added else (*order, *map(Order, added))
 
 
@@ -95,9 +95,9 @@ def _in_order(n: Aggregate, a: Agg) -> Agg:
         return a
     keys = tuple(e for _, e in n.keys)
     by = key_of(n.input)
-    known = {o.expr for o in a.order} | set(keys)
+    ordered = {o.expr for o in a.order} | set(keys)
     last: tuple[Scalar, ...] = tuple(by) if by is not None else tuple(x for x in a.args if not isinstance(x, Lit))
-    return replace(a, order=(*a.order, *(Order(x) for x in last if x not in known)))
+    return replace(a, order=(*a.order, *(Order(x) for x in last if x not in ordered)))
 
 
 # -- windows

@@ -37,10 +37,10 @@ def _below(n: LeftJoin | Semi) -> Relation | None:
     if isinstance(n.left, Project):
         if set(n.left.input.names) & set(n.right.names):
             return None
-        made = dict(n.left.exprs)
+        computed = dict(n.left.exprs)
 
         def put(e: Scalar) -> Scalar | None:
-            return made.get(e.name) if isinstance(e, Col) else None
+            return computed.get(e.name) if isinstance(e, Col) else None
 
         inner = _below(replace(n, left=n.left.input, on=map_scalar(n.on, put)))
         return None if inner is None else Project(inner, (*n.left.exprs, *((c.name, c) for c in added)))

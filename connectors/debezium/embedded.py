@@ -110,15 +110,15 @@ class Embedded:
                 hint="pip install 'tidemark[debezium]', or leave out capture = \"debezium\" in tidemark.toml.",
             ) from e
         ensure_jvm_started(jvm_opts=JVM, jvm_path=_jvm())
-        known = jpype.JClass("java.util.Properties")()
+        properties = jpype.JClass("java.util.Properties")()
         for k, v in settings.items():
-            known.setProperty(k, v)
+            properties.setProperty(k, v)
         consumer = jpype.JProxy(CONSUMER, dict={"handleBatch": self._handle, "supportsTombstoneEvents": lambda: True})
         callback = jpype.JProxy(CALLBACK, dict={"handle": self._ended})
         builder = jpype.JClass("io.debezium.engine.DebeziumEngine").create(
             jpype.JClass("io.debezium.engine.format.Json")
         )
-        return builder.using(known).using(callback).notifying(consumer).build()
+        return builder.using(properties).using(callback).notifying(consumer).build()
 
     def _handle(self, records: Any, committer: Any) -> None:
         for r in records:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from compiler.catalog import Table
 from connectors.debezium.values import text_of
 from connectors.duckdb.session import scratch
-from connectors.postgres.pgoutput import I64, Changes, Decoded, Op, Relation, Tuples
+from connectors.postgres.pgoutput import I64, Changes, Decoded, Op, RelationMessage, Tuples
 
 ENVELOPE = {
     "op": "/op",
@@ -56,8 +56,8 @@ class EventDecoder:
 
     def follow(self, tables: list[Table]) -> None:
         """Other tables, or other columns of them, are wanted from now on."""
-        known = {oid for oid, _ in self.tables.values()}
-        self.tables = {(t.schema, t.name): (t.oid, t) for t in tables if t.oid in known}
+        announced = {oid for oid, _ in self.tables.values()}
+        self.tables = {(t.schema, t.name): (t.oid, t) for t in tables if t.oid in announced}
 
     def decode(self, frames: list[bytes], lsn: int = 0) -> Decoded:
         """Events of whole transactions, in order, to columns; each tells where it commits."""
@@ -104,9 +104,9 @@ class EventDecoder:
             "WHERE e[2] = ? AND e[3] = ? AND e[1] IN ('c', 'u', 'd') ORDER BY seq",
             list(name),
         ).fetchall()
-        of = {seq: tuple(k) for seq, k in shapes}
-        for columns in dict.fromkeys(of.values()):
-            here = np.array([s for s, k in of.items() if k == columns], dtype=np.int64)
+        by_shape = {seq: tuple(k) for seq, k in shapes}
+        for columns in dict.fromkeys(by_shape.values()):
+            here = np.array([s for s, k in by_shape.items() if k == columns], dtype=np.int64)
             relation = _relation(oid, t, columns)
             self.relations[oid] = relation
             self._changes(con, out, batch, here, relation, t, moved)
@@ -125,7 +125,7 @@ class EventDecoder:
         out: Decoded,
         batch: _Batch,
         here: I64,
-        r: Relation,
+        r: RelationMessage,
         t: Table,
         moved: set[int],
     ) -> None:
@@ -147,7 +147,7 @@ class EventDecoder:
                 Changes(OPS[op], batch.commit[seq], seq, new, old, has_old and not whole, r)
             )
 
-    def _tuples(self, con: duckdb.DuckDBPyConnection, seq: I64, side: str, r: Relation, t: Table) -> Tuples:
+    def _tuples(self, con: duckdb.DuckDBPyConnection, seq: I64, side: str, r: RelationMessage, t: Table) -> Tuples:
         """One side of the events at places `seq`, as columns of text."""
         con.register("wanted", pa.table({"place": pa.array(np.arange(len(seq))), "seq": pa.array(seq)}))
         paths = ", ".join(_quoted(f"/{side}/{n.replace('~', '~0').replace('/', '~1')}") for n in r.columns)
@@ -179,9 +179,9 @@ def has_old_images(t: Table) -> bool:
     return t.identity == "full" and (not t.key or t.deferrable)
 
 
-def _relation(oid: int, t: Table, columns: tuple[str, ...]) -> Relation:
+def _relation(oid: int, t: Table, columns: tuple[str, ...]) -> RelationMessage:
     identity = "f" if t.identity == "full" else "d"
-    return Relation(oid, t.schema, t.name, identity, columns, tuple(n in t.identity_key for n in columns))
+    return RelationMessage(oid, t.schema, t.name, identity, columns, tuple(n in t.identity_key for n in columns))
 
 
 def _quoted(text: str) -> str:

@@ -260,4 +260,4 @@ class Batches:
             self.elsewhere.fetch(some)
         for s in some:
             row = self.con.execute(f"SELECT count(*) FROM {mirror.q(s.target)}").fetchone()
-            needed.made(s, row[0] if row else 0)
+            needed.count(s, row[0] if row else 0)

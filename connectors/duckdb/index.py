@@ -149,7 +149,7 @@ def hashed(path: Path, types: dict[str, str], named: Iterable[str] | None = None
     return f"hash({', '.join(f'TRY_CAST({n} AS {types[c]})' for n, c in zip(names, path, strict=True))})"
 
 
-def store(lending: Lending, table: str, types: dict[str, str], columns: Iterable[str], rows: pa.Table) -> None:
+def put(lending: Lending, table: str, types: dict[str, str], columns: Iterable[str], rows: pa.Table) -> None:
     """Rows that were found as a temp table, columns in the mirror's types; with the place of each, if they have it."""
     with lending.table("fetched", rows) as source:
         lending.con.execute(
@@ -158,7 +158,7 @@ def store(lending: Lending, table: str, types: dict[str, str], columns: Iterable
 
 
 def lent(lending: Lending, types: dict[str, str], rows: pa.Table, make: Callable[[str], str]) -> None:
-    """Run the statement that `make` gives for a query of rows that were found, as `store` has them."""
+    """Run the statement that `make` gives for a query of rows that were found, as `put` has them."""
     with lending.table("fetched", rows) as source:
         lending.con.execute(make(f"(SELECT {_typed(types, types, rows)} FROM {source})"))
 

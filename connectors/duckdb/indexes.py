@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from compiler.catalog import Table
 from compiler.maintain.program import Fetch
-from connectors.duckdb.index import Indexed, Path, hashed, lent, store
+from connectors.duckdb.index import Indexed, Path, hashed, lent, put
 from connectors.duckdb.landing import AT
 from connectors.duckdb.lending import Lending
 from connectors.duckdb.mirror import batch, on_key, q
@@ -36,13 +36,13 @@ class Following:
     def __init__(self, lending: Lending, t: Table, index: Indexed) -> None:
         self.lending, self.con, self.table, self.index = lending, lending.con, t, index
         self.columns = frozenset(index.types)
-        self.known = False  # whether old images were looked up here, so that `old` tells their places
+        self.looked_up = False  # whether old images were looked up here, so that `old` tells their places
 
     def images(self, key: tuple[str, ...], make: Callable[[str], str]) -> None:
         """Run the statement that `make` gives for a query of the rows with the keys of the temp table `latest`."""
         rows = self._found(key, "latest", [f"_key_{i}" for i in range(len(key))], self.index.types)
         lent(self.lending, self.index.types, rows, make)
-        self.known = True
+        self.looked_up = True
 
     def check(self) -> None:
         """Compare with what the source says of each key, and with the mirror where that is not so; raises Astray."""
@@ -82,10 +82,10 @@ class Following:
     def _places(self, rows: str) -> np.ndarray:
         """Where the rows are that the batch takes away."""
         con, key = self.con, self.table.key
-        if self.known:
+        if self.looked_up:
             return con.execute("SELECT _row FROM old").fetchnumpy()["_row"]
         found = self._found(key, f"(SELECT * FROM {rows} WHERE _weight < 0)", [q(k) for k in key], key)
-        store(self.lending, "found", self.index.types, key, found)
+        put(self.lending, "found", self.index.types, key, found)
         places = con.execute(
             f"SELECT f.{AT} AS a FROM found f JOIN {rows} n ON {on_key(key, 'f', 'n')} WHERE n._weight < 0"
         ).fetchnumpy()["a"]
@@ -112,7 +112,7 @@ class Indexes:
 
     def __init__(self, con: duckdb.DuckDBPyConnection, memory: int) -> None:
         self.con, self.memory, self.lending = con, memory, Lending(con)
-        self.of: dict[str, Indexed] = {}
+        self.by_mirror: dict[str, Indexed] = {}
         self.asked: dict[str, int] = {}  # fetches that SQL answered, since an index would have done
         self.columns: dict[str, set[str]] = {}
         self.paths: dict[str, set[Path]] = {}
@@ -126,26 +126,26 @@ class Indexes:
         if new or path not in paths:
             have |= new
             paths.add(path)
-            self.of.pop(mirror, None)
+            self.by_mirror.pop(mirror, None)
             self.refused.pop(mirror, None)
 
     def drop(self, mirror: str) -> None:
         """The mirror was changed by something else than a batch: its index is made again."""
-        self.of.pop(mirror, None)
+        self.by_mirror.pop(mirror, None)
 
     def clear(self) -> None:
         """What became of the batch is not known: all are made again."""
-        self.of.clear()
+        self.by_mirror.clear()
 
     def forget(self, mirror: str) -> None:
         """The mirror is gone."""
-        for known in (self.of, self.asked, self.columns, self.paths, self.refused):
-            known.pop(mirror, None)
+        for held in (self.by_mirror, self.asked, self.columns, self.paths, self.refused):
+            held.pop(mirror, None)
 
     def make(self) -> None:
         """Make the indexes that have been missed long enough; between batches."""
         for mirror, n in self.asked.items():
-            if mirror in self.of or mirror in self.refused or n <= FEW:
+            if mirror in self.by_mirror or mirror in self.refused or n <= FEW:
                 continue
             if n > PATIENCE or self._rows(mirror) < AT_ONCE:
                 try:
@@ -179,19 +179,19 @@ class Indexes:
             self._refuse(mirror, f"it takes {new.nbytes >> 20} MB, more than are left")
             return
         new.settle()
-        self.of[mirror] = new
+        self.by_mirror[mirror] = new
 
     def _rows(self, mirror: str) -> int:
         return int(self.con.execute(f"SELECT count(*) FROM base.{q(mirror)}").fetchall()[0][0])
 
     @property
     def nbytes(self) -> int:
-        return reduce(lambda n, i: n + i.nbytes, self.of.values(), 0)
+        return reduce(lambda n, i: n + i.nbytes, self.by_mirror.values(), 0)
 
     def fetch(self, target: str, f: Fetch) -> int | None:
         """Fill the temp table `target` with what is fetched, and give how many rows those are; None where there is no
         index for it, or it lacks what a program that was chosen late asks for."""
-        found = self.of.get(f.mirror)
+        found = self.by_mirror.get(f.mirror)
         if found is None:
             self._missed(f.mirror)
             return None
@@ -200,12 +200,12 @@ class Indexes:
         names = [f"_k{i}" for i in range(len(f.by))]
         keys = self.con.execute(f"SELECT {hashed(f.by, found.types, named=names)} AS h FROM ({f.keys})").fetchnumpy()
         rows = found.find(f.by, np.asarray(keys["h"], dtype=np.uint64), f.columns)
-        store(self.lending, target, found.types, f.columns, rows)
+        put(self.lending, target, found.types, f.columns, rows)
         return int(rows.num_rows)
 
     def following(self, t: Table) -> Following | None:
         """The index of a table that is about to land, if it has one; one that lacks its key is made again."""
-        index = self.of.get(t.mirror)
+        index = self.by_mirror.get(t.mirror)
         if index is None:
             return None
         if {t.key, t.identity_key} - set(index.paths):
@@ -217,7 +217,7 @@ class Indexes:
         """A table is about to land: its old images are looked up by its key."""
         for path in {t.key, t.identity_key}:
             self.want(t.mirror, columns, path)
-        if t.mirror not in self.of:
+        if t.mirror not in self.by_mirror:
             self._missed(t.mirror)
 
     def _missed(self, mirror: str) -> None:
@@ -226,16 +226,16 @@ class Indexes:
 
     def undo(self) -> None:
         """The batch did not happen."""
-        for i in self.of.values():
+        for i in self.by_mirror.values():
             i.undo()
 
     def settle(self) -> None:
         """The batch is committed."""
-        for i in self.of.values():
+        for i in self.by_mirror.values():
             if i.died or i.added:
                 i.settle()
         while self.nbytes > self.memory:
-            mirror = max(self.of, key=lambda m: self.of[m].nbytes)
+            mirror = max(self.by_mirror, key=lambda m: self.by_mirror[m].nbytes)
             self._refuse(
-                mirror, f"it has grown to {self.of.pop(mirror).nbytes >> 20} MB, more than there is for indexes"
+                mirror, f"it has grown to {self.by_mirror.pop(mirror).nbytes >> 20} MB, more than there is for indexes"
             )

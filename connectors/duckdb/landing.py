@@ -64,8 +64,8 @@ def land(s: Staged, source: str, needed: frozenset[str], find: Find | None = Non
         return _after_truncation(s, source)
     if s.inserts_only:
         weight = "1::BIGINT AS _weight"
-        made = f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS SELECT {values(s.table)}, {weight} FROM {source}"
-        return Landing([made], [_add(s.table) if s.table.key or s.keyed else _merge(s.table)])
+        statement = f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS SELECT {values(s.table)}, {weight} FROM {source}"
+        return Landing([statement], [_add(s.table) if s.table.key or s.keyed else _merge(s.table)])
     if s.keyed:
         return _keyed(s, source, needed, find)
     return _with_old_images(s, source) if s.table.key else Landing([_netted(s, source)], [_merge(s.table)])
@@ -138,8 +138,8 @@ def _after_truncation(s: Staged, source: str) -> Landing:
             f"SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM (SELECT {values(t)}, _weight FROM events) "
             f"GROUP BY {grouping(t)} HAVING sum(_weight) > 0"
         )
-    made = f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS {EVENTS.format(source)} {gone} UNION ALL {new}"
-    return Landing([made], [f"DELETE FROM base.{name}", _add(t)])
+    statement = f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS {EVENTS.format(source)} {gone} UNION ALL {new}"
+    return Landing([statement], [f"DELETE FROM base.{name}", _add(t)])
 
 
 def wanted_of(s: Staged, needed: frozenset[str]) -> frozenset[str]:
@@ -183,8 +183,8 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
         if s.unchanged
         else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
     )
-    made = f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}"
-    return Landing([latest, *old, made], [delete, add])
+    statement = f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}"
+    return Landing([latest, *old, statement], [delete, add])
 
 
 def _only(t: Table, wanted: frozenset[str], prefix: str = "") -> str:

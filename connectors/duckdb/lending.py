@@ -30,8 +30,8 @@ class Lending:
     """For one connection; `large` says that the transaction at hand is."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
-        self.con, self.large, self.made = con, False, 0
-        self.known: dict[tuple[str, pa.Schema], tuple[str, Lent]] = {}  # a view has the columns that it was made with
+        self.con, self.large, self.views_made = con, False, 0
+        self.views: dict[tuple[str, pa.Schema], tuple[str, Lent]] = {}  # a view has the columns that it was made with
 
     @contextmanager
     def table(self, name: str, rows: pa.Table) -> Iterator[str]:
@@ -41,21 +41,21 @@ class Lending:
             yield name
             self.con.unregister(name)
             return
-        source, lent = self.known.get((name, rows.schema)) or self._made(name, rows.schema)
+        source, lent = self.views.get((name, rows.schema)) or self._view(name, rows.schema)
         lent.rows = rows
         try:
             yield source
         finally:
             lent.rows = None
 
-    def _made(self, name: str, schema: pa.Schema) -> tuple[str, Lent]:
-        self.made += 1
-        new = f"{name}_{self.made}", Lent()
-        self.known[name, schema] = new
+    def _view(self, name: str, schema: pa.Schema) -> tuple[str, Lent]:
+        self.views_made += 1
+        new = f"{name}_{self.views_made}", Lent()
+        self.views[name, schema] = new
         new[1].rows = schema.empty_table()
         self.con.register(*new)
         return new
 
     def forget(self) -> None:
         """A transaction was undone, and what was registered in it."""
-        self.known.clear()
+        self.views.clear()

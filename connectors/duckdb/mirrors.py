@@ -93,7 +93,7 @@ class Mirrors:
     def prepare(self, tables: Iterable[Table]) -> None:
         """Before a batch: those that an index finds rows of take their changes by an append."""
         for t in tables:
-            if t.mirror in self.indexes.of and self.tailed.may(t) and t.mirror not in self.tailed.mirrors:
+            if t.mirror in self.indexes.by_mirror and self.tailed.may(t) and t.mirror not in self.tailed.mirrors:
                 with self.statements.transaction(f'a tail for the mirror of "{t.schema}.{t.name}"'):
                     self.tailed.begin(t)
                 self.tailed.keys[t.mirror] = list(t.key)
@@ -156,7 +156,7 @@ class Mirrors:
         """Raises Astray where the index has not as many rows as the mirror then has."""
         with self.statements.transaction(f'folding the tail of mirror "{name}"'):
             gone, rows = self.tailed.fold(name)
-            index = self.indexes.of.get(name)
+            index = self.indexes.by_mirror.get(name)
             if index is not None and index.rows != rows:
                 self.indexes.drop(name)
                 raise Astray(name, rows, index.rows)

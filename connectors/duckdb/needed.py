@@ -27,7 +27,7 @@ class Needed:
         """A statement, where it has something to do."""
         if self.has_work(s):
             self.ready(s)
-            self.made(s, self.execute(s))
+            self.count(s, self.execute(s))
 
     def ready(self, s: Statement) -> None:
         """Make what it reads and was put off."""
@@ -36,7 +36,7 @@ class Needed:
                 self.ready(late)
                 self.execute(late)
 
-    def made(self, s: Statement, rows: int) -> None:
+    def count(self, s: Statement, rows: int) -> None:
         """It was run, and made so many rows."""
         if not rows and s.does in STEPS:
             self.nothing.add(s.target)

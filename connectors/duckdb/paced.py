@@ -136,4 +136,4 @@ class Paced:
 
     def _asked(self, ask: Callable[[duckdb.DuckDBPyConnection], T], nothing: T) -> T:
         with self.lock:
-            return ask(self.standing) if reached.known(self.standing) else nothing
+            return ask(self.standing) if reached.has_tables(self.standing) else nothing

@@ -124,7 +124,7 @@ def noted(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return dict(con.execute("SELECT view, plan FROM meta.paces").fetchall())
 
 
-def known(con: duckdb.DuckDBPyConnection) -> bool:
+def has_tables(con: duckdb.DuckDBPyConnection) -> bool:
     """Whether the file has these tables: one of an older version, opened to be read, has none."""
     found = con.execute(
         "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'meta' AND table_name IN (SELECT unnest(?))",

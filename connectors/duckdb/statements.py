@@ -26,8 +26,8 @@ class Statements:
         try:
             if s.fetch is not None and (found := self.indexes.fetch(s.target, s.fetch)) is not None:
                 return found
-            made = self.con.execute(s.sql).fetchall()
-            return int(made[0][0]) if made else 0
+            counts = self.con.execute(s.sql).fetchall()
+            return int(counts[0][0]) if counts else 0
         except duckdb.Error as e:
             blamed = s.state if isinstance(e, OF_A_STATE) else ""
             raise EngineFailure(

@@ -115,8 +115,8 @@ def _other_form(was: Table, found: Found) -> TableChanged | None:
             "Let no table inherit from it, or take it out of the views.",
         )
     if was.oid and was.deferrable != found.deferrable:
-        made = "deferrable" if found.deferrable else "immediate"
-        return changed(was, f"the primary key of {name} was made {made}", "Old images are looked up in another way.")
+        kind = "deferrable" if found.deferrable else "immediate"
+        return changed(was, f"the primary key of {name} was made {kind}", "Old images are looked up in another way.")
     if was.key and set(found.key) != set(was.key):
         return changed(
             was,

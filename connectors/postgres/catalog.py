@@ -85,17 +85,17 @@ IDENTITY = {"d": "default", "f": "full", "i": "index", "n": "nothing"}
 def relabelled(conn: psycopg.Connection, tables: list[Table]) -> dict[int, str]:
     """By oid, the names of enums, and of arrays or domains of them, whose labels are no longer those of the tables'
     columns."""
-    known = {
+    found = {
         c.oid: (c.source_type, kind.labels)
         for t in tables
         for c in t.columns
         for kind in [c.type.element if c.type.name == "array" and c.type.element is not None else c.type]
         if kind.name == "enum"
     }
-    if not known:
+    if not found:
         return {}
-    now = {oid: tuple(labels) for oid, labels in conn.execute(LABELS, (list(known),)).fetchall()}
-    return {oid: name for oid, (name, labels) in known.items() if now.get(oid, labels) != labels}
+    now = {oid: tuple(labels) for oid, labels in conn.execute(LABELS, (list(found),)).fetchall()}
+    return {oid: name for oid, (name, labels) in found.items() if now.get(oid, labels) != labels}
 
 
 @dataclass(frozen=True)

@@ -39,15 +39,15 @@ class SourceUnreachable(TidemarkError):
 
 def _with_settings(dsn: str, **extra: str) -> str:
     options = " ".join(f"-c {k}={v}" for k, v in SETTINGS.items() if k != "client_encoding")
-    known = conninfo.conninfo_to_dict(dsn)
-    if known.get("options"):
-        options = f"{known['options']} {options}"
-    alive = {k: v for k, v in ALIVE.items() if k not in known}
+    parameters = conninfo.conninfo_to_dict(dsn)
+    if parameters.get("options"):
+        options = f"{parameters['options']} {options}"
+    alive = {k: v for k, v in ALIVE.items() if k not in parameters}
     return conninfo.make_conninfo(
         dsn,
         options=options,
         client_encoding="UTF8",
-        application_name=str(known.get("application_name") or "tidemark"),
+        application_name=str(parameters.get("application_name") or "tidemark"),
         **alive,
         **extra,
     )

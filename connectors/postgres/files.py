@@ -49,7 +49,7 @@ class Stored:
     files: dict[int, int] = field(default_factory=dict)
     entries: dict[int, int] = field(default_factory=dict)
     links: dict[int, int] = field(default_factory=dict)
-    made: set[int] = field(default_factory=set)
+    made_as_part: set[int] = field(default_factory=set)
     unsent: str = ""
     columns: dict[str, int] = field(default_factory=dict)
 
@@ -60,13 +60,13 @@ def stored(conn: psycopg.Connection, oids: Iterable[int]) -> dict[int, Stored]:
     out: dict[int, Stored] = {}
     if not wanted:
         return out
-    for root, oid, file, entry, link, made, unsent in conn.execute(FILES, (wanted,)).fetchall():
+    for root, oid, file, entry, link, transactions, unsent in conn.execute(FILES, (wanted,)).fetchall():
         s = out.setdefault(root, Stored())
         s.files[oid], s.entries[oid] = file, entry
         if oid != root:
             s.links[oid] = link
-        if made:
-            s.made.add(oid)
+        if transactions:
+            s.made_as_part.add(oid)
         s.unsent = s.unsent or unsent
     for root, name, altered in conn.execute(COLUMNS, (wanted,)).fetchall():
         out.setdefault(root, Stored()).columns[name] = altered
@@ -119,7 +119,7 @@ def _other_rows(t: Table, now: Stored) -> TableChanged | None:
         return changed(t, f"a partition of {name} was detached and attached again", why)
     if parts - set(now.files):
         return changed(t, f"a partition of {name} was detached or dropped", "Postgres does not send its rows' leaving.")
-    if set(now.files) - set(was) - now.made:
+    if set(now.files) - set(was) - now.made_as_part:
         return changed(t, f"a partition with rows of its own was attached to {name}", "Postgres does not send them.")
     if rewritten - {t.oid} and not _all_at_once(was, rewritten, now):
         return changed(

@@ -22,7 +22,7 @@ REACH = 1 << 30  # bytes between the starts of the buffers that string views poi
 
 
 @dataclass(frozen=True)
-class Relation:
+class RelationMessage:
     """A relation message: what the columns of following tuples are. `keys` flags those of the replica identity."""
 
     oid: int
@@ -60,7 +60,7 @@ class Changes:
     new: Tuples | None
     old: Tuples | None
     old_is_key: bool = False
-    relation: Relation | None = None  # as it was when the changes were made
+    relation: RelationMessage | None = None  # as it was when the changes were made
 
 
 @dataclass
@@ -87,7 +87,7 @@ def is_relation(frame: bytes) -> bool:
     return frame[HEADER : HEADER + 1] == b"R"
 
 
-def parse_relation(m: bytes) -> Relation:
+def parse_relation(m: bytes) -> RelationMessage:
     """An 'R' message (without the XLogData frame)."""
     oid = int.from_bytes(m[1:5], "big")
     schema, at = _string(m, 5)
@@ -102,7 +102,7 @@ def parse_relation(m: bytes) -> Relation:
         types.append(struct.unpack_from("!Ii", m, at))
         at += 8
         columns.append(column)
-    return Relation(oid, schema or "pg_catalog", name, identity, tuple(columns), tuple(keys), tuple(types))
+    return RelationMessage(oid, schema or "pg_catalog", name, identity, tuple(columns), tuple(keys), tuple(types))
 
 
 def _string(m: bytes, at: int) -> tuple[str, int]:
@@ -114,7 +114,7 @@ class Decoder:
     """Decodes batches of whole transactions; remembers relation messages between them."""
 
     def __init__(self) -> None:
-        self.relations: dict[int, Relation] = {}
+        self.relations: dict[int, RelationMessage] = {}
 
     def decode(self, frames: list[bytes], lsn: int = 0) -> Decoded:
         """XLogData frames of whole transactions, in order, to columns; or of a part of one that commits at `lsn`."""
@@ -132,7 +132,7 @@ class Decoder:
         which = np.searchsorted(begins, np.arange(len(frames)), side="right") - 1
         lsns = commit[np.maximum(which, 0)] if len(begins) else np.full(len(frames), lsn, dtype=np.int64)
         cuts = [0]  # where a relation changes its columns: rows before and after are read differently
-        told: list[tuple[int, Relation]] = []
+        relations: list[tuple[int, RelationMessage]] = []
         seen = dict(self.relations)
         for i in np.flatnonzero(tags == ord("R")):
             r = parse_relation(data[starts[i] : starts[i] + lengths[i] - HEADER])
@@ -140,7 +140,7 @@ class Decoder:
                 cuts.append(int(i))
             seen[r.oid] = r
             out.announced.add(r.oid)
-            told.append((int(i), r))
+            relations.append((int(i), r))
         for i in np.flatnonzero(tags == ord("T")):
             s = int(starts[i])
             n = int.from_bytes(data[s + 1 : s + 5], "big")
@@ -148,7 +148,7 @@ class Decoder:
                 out.truncated[int.from_bytes(data[s + 6 + 4 * k : s + 10 + 4 * k], "big")] = (int(i), int(lsns[i]))
         whole = pa.py_buffer(data)
         for low, high in zip(cuts, [*cuts[1:], len(frames)], strict=True):
-            for place, r in told:
+            for place, r in relations:
                 if low <= place < high:
                     self.relations[r.oid] = r
             self._segment(out, buf, whole, tags, starts, lsns, low, high)
@@ -175,13 +175,13 @@ class Decoder:
             for oid in np.unique(oids):
                 mine = idx[oids == oid]
                 r = self.relations[int(oid)]
-                made = self._changes(buf, whole, op, r, starts[mine], lsns[mine], mine)
-                for c in made:
+                decoded = self._changes(buf, whole, op, r, starts[mine], lsns[mine], mine)
+                for c in decoded:
                     c.relation = r
-                out.changes.setdefault(int(oid), []).extend(made)
+                out.changes.setdefault(int(oid), []).extend(decoded)
 
     def _changes(
-        self, buf: npt.NDArray[np.uint8], whole: pa.Buffer, op: Op, r: Relation, at: I64, lsn: I64, seq: I64
+        self, buf: npt.NDArray[np.uint8], whole: pa.Buffer, op: Op, r: RelationMessage, at: I64, lsn: I64, seq: I64
     ) -> list[Changes]:
         n = len(r.columns)
         tag = buf[at + 5]

@@ -19,10 +19,10 @@ LOOK = 0.2  # seconds between looks at the clock while a command runs
 def open_replication(dsn: str) -> PGconn:
     """A connection that speaks the replication protocol; raises SourceUnreachable."""
     try:
-        known = replication_dsn(dsn)
+        parameters = replication_dsn(dsn)
     except psycopg.ProgrammingError:  # its text may quote a password
         raise unreachable(dsn, "") from None
-    conn = pq.PGconn.connect(known)
+    conn = pq.PGconn.connect(parameters)
     if conn.status != pq.ConnStatus.OK:
         message = conn.get_error_message().strip()
         conn.finish()

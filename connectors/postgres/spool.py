@@ -25,7 +25,7 @@ class Spool:
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
         self.frames: list[bytes] = []  # those in memory
-        self.of: list[int] = []  # the subtransaction of each of them, where any is known
+        self.xids: list[int] = []  # the subtransaction of each of them, where any is known
         self.bytes = self.count = 0  # of those in the file
         self.announced: set[int] = set()  # oids of the tables whose columns these tell
         self.dropped: set[int] = set()
@@ -41,23 +41,23 @@ class Spool:
         """Bytes of the frames in memory."""
         return sum(map(len, self.frames))
 
-    def add(self, frame: bytes, of: int = 0) -> None:
+    def add(self, frame: bytes, xid: int = 0) -> None:
         if self.file is not None:
-            self._write(self.file, frame, of)
+            self._write(self.file, frame, xid)
             return
-        if of or self.of:
-            self.of.append(of)
+        if xid or self.xids:
+            self.xids.append(xid)
         self.frames.append(frame)
 
     def first(self, frame: bytes) -> None:
         """A frame in front of those in memory."""
         self.frames.insert(0, frame)
-        if self.of:
-            self.of.insert(0, 0)
+        if self.xids:
+            self.xids.insert(0, 0)
 
-    def drop(self, of: int) -> None:
+    def drop(self, xid: int) -> None:
         """A subtransaction is undone. What it told of tables' columns stays: the server may not tell it again."""
-        self.dropped.add(of)
+        self.dropped.add(xid)
 
     def spill(self) -> int:
         """Put what is in memory into the file; gives the bytes that were."""
@@ -66,19 +66,19 @@ class Spool:
         freed = self.held
         for frame, of in self._in_memory():
             self._write(self.file, frame, of)
-        self.frames, self.of = [], []
+        self.frames, self.xids = [], []
         return freed
 
-    def _write(self, file: IO[bytes], frame: bytes, of: int) -> None:
+    def _write(self, file: IO[bytes], frame: bytes, xid: int) -> None:
         self.count += 1
         self.bytes += len(frame)
         if frame[KIND] == FORM:
             self.announced.add(int.from_bytes(frame[KIND + 1 : KIND + 5], "big"))
-        file.write(HEAD.pack(len(frame), of))
+        file.write(HEAD.pack(len(frame), xid))
         file.write(frame)
 
     def _in_memory(self) -> Iterator[tuple[bytes, int]]:
-        return zip(self.frames, self.of or (0 for _ in self.frames), strict=True)
+        return zip(self.frames, self.xids or (0 for _ in self.frames), strict=True)
 
     def _all(self) -> Iterator[tuple[bytes, int]]:
         if self.file is None:
@@ -88,8 +88,8 @@ class Spool:
         with os.fdopen(os.dup(self.file.fileno()), "rb", buffering=BUFFER) as f:
             f.seek(0)
             while head := f.read(HEAD.size):
-                n, of = HEAD.unpack(head)
-                yield f.read(n), of
+                n, xid = HEAD.unpack(head)
+                yield f.read(n), xid
         self.file.seek(0, os.SEEK_END)
 
     def __iter__(self) -> Iterator[bytes]:
@@ -114,7 +114,7 @@ class Spool:
     def close(self) -> None:
         if self.file is not None:
             self.file.close()
-        self.frames, self.of = [], []
+        self.frames, self.xids = [], []
 
 
 def _nameless(folder: Path | None) -> IO[bytes]:

@@ -159,8 +159,8 @@ class Assembly:
             return
         self._add(self.streamed[self.part], data[: HEADER + 1] + data[HEADER + 5 :], _int(data, 1, 4))
 
-    def _add(self, spool: Spool, frame: bytes, of: int = 0) -> None:
-        spool.add(frame, of)
+    def _add(self, spool: Spool, frame: bytes, xid: int = 0) -> None:
+        spool.add(frame, xid)
         if spool.file is None:
             self.held += len(frame)
         if self.held > self.memory:

@@ -33,10 +33,10 @@ def stored(name: str) -> str:
 
 def at_version(t: Table, path: Path, version: int | None) -> str:
     """The rows that a mirror has at a version, by default the last; of a table without a key with their weights."""
-    of = "" if version is None else f" VERSION AS OF {version}"
+    pinned = "" if version is None else f" VERSION AS OF {version}"
     table = (
         f"(SELECT {', '.join(f'{stored(c.name)} AS {q(c.name)}' for c in t.columns)}, _weight, _log FROM "
-        f"{path_name(path)}{of})"
+        f"{path_name(path)}{pinned})"
     )
     return rows(t, table, f"SELECT {columns(t)}, _weight FROM {table} WHERE _log", small=False)
 

@@ -22,11 +22,11 @@ def _compared(macro: str) -> Emit:
 
 
 def _to_string(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    of = e.args[0].type.element or types.TEXT
-    one = element_text(d, of, exp.column("v"), SHOWN, elements_text)
+    element = e.args[0].type.element or types.TEXT
+    one = element_text(d, element, exp.column("v"), SHOWN, elements_text)
     shown = (
         a[0]
-        if types.is_string(of) and not types.is_padded(of)
+        if types.is_string(element) and not types.is_padded(element)
         else tree(d, "LIST_TRANSFORM($1, lambda v: $2)", a[0], one)
     )
     if len(a) > 2:

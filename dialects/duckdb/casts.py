@@ -70,10 +70,10 @@ def _read(d: Dialect, x: exp.Expr, t: types.Type) -> exp.Expr:
     return plain if isinstance(read, exp.Cast) and isinstance(read.this, exp.Cast) else read
 
 
-def _elements(d: Dialect, x: exp.Expr, of: types.Type, t: types.Type) -> exp.Expr:
+def _elements(d: Dialect, x: exp.Expr, source: types.Type, t: types.Type) -> exp.Expr:
     """A list cast to an array type: each element as a value of its own is."""
     v, to = exp.column("v"), t.element or types.TEXT
-    one = v if of == to or to.name == "array" else _cast(d, Call("cast", (Col("v", of),), to), [v])
+    one = v if source == to or to.name == "array" else _cast(d, Call("cast", (Col("v", source),), to), [v])
     plain = one in (v, d.cast(v, to))
     return d.cast(x if plain else tree(d, "LIST_TRANSFORM($1, lambda v: $2)", x, one), t)
 
@@ -129,8 +129,8 @@ def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     ):
         return _read(d, a[0], e.type)
     element = e.type.element or types.TEXT
-    made = [exp.Null() if i is None else _literal(d, i, element) for i in items]
-    return d.cast(exp.Array(expressions=made), e.type)
+    elements = [exp.Null() if i is None else _literal(d, i, element) for i in items]
+    return d.cast(exp.Array(expressions=elements), e.type)
 
 
 def _literal(d: Dialect, text: str, t: types.Type) -> exp.Expr:

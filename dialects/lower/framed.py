@@ -31,8 +31,8 @@ def by_joins(r: Window, calls: tuple[tuple[str, WindowCall], ...]) -> Relation:
 
 def _one(base: Relation, partition: tuple[Scalar, ...], name: str, c: WindowCall) -> Relation:
     place, peers = Col(f"{name}_place", INT8), Col(f"{name}_peers", INT8)
-    known = {o.expr for o in c.order}
-    every = (*c.order, *(Order(x) for x in base.schema if x not in known))
+    ordered = {o.expr for o in c.order}
+    every = (*c.order, *(Order(x) for x in base.schema if x not in ordered))
     ranked = [(place.name, WindowCall("row_number", (), INT8, every))]
     if c.order:
         ranked.append((peers.name, WindowCall("dense_rank", (), INT8, c.order)))
@@ -55,12 +55,12 @@ def _one(base: Relation, partition: tuple[Scalar, ...], name: str, c: WindowCall
     keys = [Col(n, p.type) for n, p in parts]
     cut = [_distant(c, place, there(place))] if c.fn in ("lag", "lead") else _within(c, place, peers, there)
     pairs = Join(rows, framed, conj([*(same(k, there(k)) for k in keys), *cut]))
-    of = {k.name: Col(f"{k.name}_of", k.type) for k in (*keys, place)}
+    own = {k.name: Col(f"{k.name}_of", k.type) for k in (*keys, place)}
     grouped = Aggregate(
-        pairs, tuple((of[k.name].name, k) for k in (*keys, place)), ((f"{name}_got", _aggregate(c, there, place)),)
+        pairs, tuple((own[k.name].name, k) for k in (*keys, place)), ((f"{name}_got", _aggregate(c, there, place)),)
     )
-    joined = LeftJoin(rows, grouped, conj([same(k, of[k.name]) for k in (*keys, place)]))
-    value = _value(c, joined.col(f"{name}_got"), of[place.name])
+    joined = LeftJoin(rows, grouped, conj([same(k, own[k.name]) for k in (*keys, place)]))
+    value = _value(c, joined.col(f"{name}_got"), own[place.name])
     return Project(joined, (*((x.name, x) for x in base.schema), (name, value)))
 
 

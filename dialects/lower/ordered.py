@@ -34,9 +34,9 @@ def lower_window(lowering: Lowering, r: Window, positive: bool) -> Frame:
         return lowering.frame(whole, True)
     foreign = tuple((n, c) for n, c in r.calls if not lowering.dialect.frames(c))
     if foreign:
-        made = by_joins(r, foreign)
+        joined = by_joins(r, foreign)
         rest = tuple((n, c) for n, c in r.calls if (n, c) not in foreign)
-        whole = Project(replace(r, input=made, calls=rest) if rest else made, tuple((c.name, c) for c in r.schema))
+        whole = Project(replace(r, input=joined, calls=rest) if rest else joined, tuple((c.name, c) for c in r.schema))
         lowering.count(whole)
         return lowering.frame(whole, True)
     f = lowering.expanded(lowering.frame(r.input, True), r.input)
@@ -70,11 +70,11 @@ def in_full(
 ) -> tuple[tuple[Order, ...], list[exp.Expr]]:
     """The order lengthened by all columns, so that rows that still tie are equal; and what tells apart values of
     several forms."""
-    known = {o.expr for o in order}
+    ordered = {o.expr for o in order}
     forms = [
         t for c in rows.schema if lowering.dialect.sort_key(c.type) is not None for t in distinguishing(lowering, c, f)
     ]
-    return (*order, *(Order(c) for c in rows.schema if c not in known)), [
+    return (*order, *(Order(c) for c in rows.schema if c not in ordered)), [
         exp.Ordered(this=t, nulls_first=False) for t in forms
     ]
 

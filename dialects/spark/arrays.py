@@ -51,9 +51,9 @@ def _positions(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _to_string(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    of = e.args[0].type.element or types.TEXT
-    if not types.is_string(of) or types.is_padded(of):
-        one = element_text(d, of, exp.column("_v"), SHOWN, elements_text)
+    element = e.args[0].type.element or types.TEXT
+    if not types.is_string(element) or types.is_padded(element):
+        one = element_text(d, element, exp.column("_v"), SHOWN, elements_text)
         a = [exp.Anonymous(this="transform", expressions=[a[0], lambda_of("_v", one)]), *a[1:]]
     return exp.Anonymous(this="array_join", expressions=a)
 

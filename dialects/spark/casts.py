@@ -56,10 +56,10 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(x, t)
 
 
-def _elements(d: Dialect, x: exp.Expr, of: types.Type, t: types.Type) -> exp.Expr:
+def _elements(d: Dialect, x: exp.Expr, source: types.Type, t: types.Type) -> exp.Expr:
     """An array cast to another type: each element as a value of its own is."""
     v, to = exp.column("_v"), t.element or types.TEXT
-    one = v if of == to or to.name == "array" else _cast(d, Call("cast", (Col("_v", of),), to), [v])
+    one = v if source == to or to.name == "array" else _cast(d, Call("cast", (Col("_v", source),), to), [v])
     plain = one in (v, d.cast(v, to))
     return d.cast(x if plain else exp.Anonymous(this="transform", expressions=[x, lambda_of("_v", one)]), t)
 
@@ -111,8 +111,8 @@ def _literal_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 def _literal_array(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     items = items_of(e)
     element = e.type.element or types.TEXT
-    made = [exp.Null() if i is None else _literal(d, i, element) for i in items]
-    return d.cast(exp.Anonymous(this="array", expressions=made), e.type)
+    elements = [exp.Null() if i is None else _literal(d, i, element) for i in items]
+    return d.cast(exp.Anonymous(this="array", expressions=elements), e.type)
 
 
 def _literal(d: Dialect, text: str, t: types.Type) -> exp.Expr:

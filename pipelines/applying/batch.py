@@ -74,9 +74,9 @@ class Large:
 
     def learn(self) -> None:
         """Read what it tells of tables alone: it was applied before, and the server tells that once."""
-        told = [f for f in self.spool if is_relation(f)]
-        if told:
-            self.decoder.decode(told, self.lsn)
+        relations = [f for f in self.spool if is_relation(f)]
+        if relations:
+            self.decoder.decode(relations, self.lsn)
 
     def close(self) -> None:
         self.spool.close()

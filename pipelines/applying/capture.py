@@ -179,7 +179,7 @@ class Capture:
         changes = Small(self.decoder, got.frames) if got.large is None else Large(self.decoder, got.large, self.limits)
         reach("capture.decoded")
         self._look_at(changes.announced)
-        rows, known = 0, dict(self.ledger.durable)
+        rows, durable = 0, dict(self.ledger.durable)
         for e in self.engines:
             if e in self.workers and got.large is None:
                 if got.end <= self.ledger.given[e]:
@@ -190,7 +190,7 @@ class Capture:
                 self.rest(e)
                 self.ledger.give(e, got.end)
                 rows += self._apply(e, changes, got.end, got.last)
-        if isinstance(changes, Large) and all(got.end <= known[e] for e in self.engines):
+        if isinstance(changes, Large) and all(got.end <= durable[e] for e in self.engines):
             changes.learn()
         reach("capture.applied")
         if got.large is not None:  # no worker has seen what it told of tables; all are at rest

@@ -14,7 +14,7 @@ from compiler.catalog import Table
 from connectors.changed import TableChanged
 from connectors.postgres.connection import ANSWER, connect
 from connectors.postgres.origin import Continuity, LastCommit, check_server, check_slot
-from connectors.postgres.pgoutput import Decoded, Decoder, Relation
+from connectors.postgres.pgoutput import Decoded, Decoder, RelationMessage
 from connectors.postgres.replication import open_replication
 from connectors.postgres.stream import Stream
 from connectors.postgres.transactions import Admit, Limits, Received, Transaction
@@ -57,7 +57,7 @@ class ChangeDecoder(Protocol):
     """What was received, as columns; `relations` are the tables as they were seen last. `lsn` is where a transaction
     commits that is read in parts."""
 
-    relations: dict[int, Relation]
+    relations: dict[int, RelationMessage]
 
     def decode(self, frames: list[bytes], lsn: int = 0) -> Decoded: ...
 

@@ -14,8 +14,8 @@ class Freshness:
     """Per engine, the last moment (seconds since the epoch) at which it is known to have held all that the server
     had."""
 
-    def __init__(self, known: Mapping[str, float]) -> None:
-        self.at = dict(known)
+    def __init__(self, durable: Mapping[str, float]) -> None:
+        self.at = dict(durable)
         self.answers: deque[tuple[float, int]] = (
             deque()
         )  # (moment, LSN of the server then), as not every engine is there yet

@@ -56,15 +56,15 @@ def wanted(sql: str, asked: Mapping[str, Asked], columns: Mapping[str, list[str]
 
 def _in_order(readings: list[_Reading]) -> list[Wanted]:
     """The keys of readings, those first from which others take theirs."""
-    told: set[int] = set()
+    seen: set[int] = set()
     out, left = [], list(readings)
     while left:
-        known = [(r, w) for r in left if (w := r.wanted(told)) is not None]
-        if not known:
+        usable = [(r, w) for r in left if (w := r.wanted(seen)) is not None]
+        if not usable:
             raise refused(left[0].asked.view, left[0].lacking())
-        out += [w for _, w in known]
-        told |= {id(r.table) for r, _ in known}
-        left = [r for r in left if id(r.table) not in told]
+        out += [w for _, w in usable]
+        seen |= {id(r.table) for r, _ in usable}
+        left = [r for r in left if id(r.table) not in seen]
     return out
 
 
@@ -118,13 +118,13 @@ class _Reading:
 
     # -- the keys
 
-    def wanted(self, told: set[int]) -> Wanted | None:
+    def wanted(self, seen: set[int]) -> Wanted | None:
         """The keys, where those of `told` readings are known (by the ids of their tables: expressions of the same text
         are equal); None where it has to wait for another."""
         constants: list[exp.Query] = []
         joint: dict[str, list[tuple[int, exp.Expr]]] = {}  # another source → places of the key that it gives
         for i, c in enumerate(self.asked.columns):
-            ready = [x for x in self.found(c.name) if self.reads(self.node(x)) <= told]
+            ready = [x for x in self.found(c.name) if self.reads(self.node(x)) <= seen]
             constant = next((x for x in ready if isinstance(x, exp.Query)), None)
             if constant is not None:
                 constants.append(_column(constant, "c", f"c{i}"))

@@ -17,7 +17,7 @@ from pipelines.asking.states import StateStatus, states_of
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.pacing.finishing import Behind, behind
-from pipelines.pacing.telling import told
+from pipelines.pacing.telling import progress
 from pipelines.private import published
 from pipelines.warehouse import Warehouse
 
@@ -52,7 +52,7 @@ class Reader(Protocol):
         ...
 
     def paces(self, view: str) -> dict[str, Any]:
-        """What was planned for a view that may lag, and what came of it (`pacing.told`)."""
+        """What was planned for a view that may lag, and what came of it (`pacing.telling`)."""
         ...
 
     def frontiers(self) -> dict[str, int]: ...
@@ -113,7 +113,7 @@ class LocalReader:
 
     def paces(self, view: str) -> dict[str, Any]:
         v, plan = self.warehouse.view(view)
-        return {} if v.error else told(self.warehouse.engine(v.engine), plan)
+        return {} if v.error else progress(self.warehouse.engine(v.engine), plan)
 
     def frontiers(self) -> dict[str, int]:
         return {e: self.warehouse.engine(e).frontier() for e in self.warehouse.used_engines()}

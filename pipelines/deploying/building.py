@@ -21,8 +21,8 @@ def needed(views: list[Compiled]) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
     for v in views:
         assert v.plan is not None
-        known = out.setdefault(v.engine, [])
-        known += [t for t in sorted(v.plan.tables) if t not in known]
+        listed = out.setdefault(v.engine, [])
+        listed += [t for t in sorted(v.plan.tables) if t not in listed]
     return {e: sorted(ts) for e, ts in out.items()}
 
 

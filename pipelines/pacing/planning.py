@@ -51,16 +51,16 @@ def planned(on: Engine, plan: ViewPlan, arriving: Mapping[str, Amounts]) -> Plan
     assert plan.lag is not None
     anew = filling(on, plan)
     inner = frozenset(p for p in paths(plan.states) if p.state not in plan.shown)
-    of = costs(plan.states, sizes(on, plan), arriving)
+    estimated = costs(plan.states, sizes(on, plan), arriving)
     some = {t: a.rows for t, a in arriving.items()}
-    view = View(corrected(of, on.paced.measured()), inner, some, anew or float("inf"))
+    view = View(corrected(estimated, on.paced.measured()), inner, some, anew or float("inf"))
     return Planned(choose(view, plan.lag.final_work * anew), some, anew)
 
 
 def filling(on: Engine, plan: ViewPlan) -> float:
     """Seconds that filling its states took."""
-    known = on.paced.reached()
-    return sum(known[s.name].filled for s in own(plan.states) if s.name in known)
+    reached = on.paced.reached()
+    return sum(reached[s.name].filled for s in own(plan.states) if s.name in reached)
 
 
 def better_anew(on: Engine, plan: ViewPlan, found: Found, anew: float) -> bool:
@@ -69,8 +69,8 @@ def better_anew(on: Engine, plan: ViewPlan, found: Found, anew: float) -> bool:
     rows = {by_log[log]: float(new + old) for log, (new, old) in found.items() if new or old}
     if sum(rows.values()) < FEW or not anew:
         return False
-    of = corrected(costs(plan.states, sizes(on, plan), {}), on.paced.measured())
-    return finishing(of, rows) > ANEW * anew
+    estimated = corrected(costs(plan.states, sizes(on, plan), {}), on.paced.measured())
+    return finishing(estimated, rows) > ANEW * anew
 
 
 def sizes(on: Engine, plan: ViewPlan) -> Sizes:
@@ -80,16 +80,16 @@ def sizes(on: Engine, plan: ViewPlan) -> Sizes:
     return Sizes(rows)
 
 
-def corrected(of: list[PathCost], measured: list[Measured]) -> list[PathCost]:
+def corrected(estimated: list[PathCost], measured: list[Measured]) -> list[PathCost]:
     """The costs, with what was measured: paths that were taken together share what they took beyond the estimate."""
     ratio: dict[Path, float] = {}
-    by_path = {c.path: c for c in of}
+    by_path = {c.path: c for c in estimated}
     for m in sorted(measured, key=lambda m: -len(m.paths)):  # what was taken alone tells more
         if not m.rows or not by_path.keys() >= set(m.paths):
             continue
-        told = sum(by_path[p].seconds(n / m.times) for p, n in zip(m.paths, m.each, strict=True)) * m.times
-        if not told:
+        predicted = sum(by_path[p].seconds(n / m.times) for p, n in zip(m.paths, m.each, strict=True)) * m.times
+        if not predicted:
             continue
         for p in m.paths:
-            ratio[p] = min(max(m.seconds / told, LEAST), MOST)
-    return [c.scaled(ratio.get(c.path, 1.0)) for c in of]
+            ratio[p] = min(max(m.seconds / predicted, LEAST), MOST)
+    return [c.scaled(ratio.get(c.path, 1.0)) for c in estimated]

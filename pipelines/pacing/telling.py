@@ -21,7 +21,7 @@ def expected(plan: ViewPlan) -> dict[str, Any]:
     }
 
 
-def told(on: Engine, plan: ViewPlan) -> dict[str, Any]:
+def progress(on: Engine, plan: ViewPlan) -> dict[str, Any]:
     """Of a view on its engine: `planned`, None where nothing is yet; `taken`, what paths took; `finished`, how often,
     with the median of rows and seconds, and the share that kept what was promised."""
     if plan.lag is None:

@@ -130,8 +130,8 @@ class Pacing:
 
     def _begun(self, on: Engine, plan: ViewPlan, now: float) -> Progress:
         """What waits when the pipeline begins, does since the view was finished last."""
-        known = on.paced.reached()
-        since = min((known[s.name].at for s in own(plan.states) if s.name in known), default=now)
+        reached = on.paced.reached()
+        since = min((reached[s.name].at for s in own(plan.states) if s.name in reached), default=now)
         return self.progress.setdefault(plan.view, Progress(now, since))
 
     def _plan(self, on: Engine, plan: ViewPlan, p: Progress, now: float) -> None:

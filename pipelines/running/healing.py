@@ -16,14 +16,14 @@ class Healing:
     """Soon after something was set aside, and then ever more rarely."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock, self.known = clock, frozenset[str]()
+        self.clock, self.aside = clock, frozenset[str]()
         self.wait, self.next = FIRST, 0.0
 
     def due(self, d: Deployment) -> bool:
         aside = frozenset(v.name for v in d.views if v.error)
-        if not aside <= self.known:
+        if not aside <= self.aside:
             self.wait, self.next = FIRST, self.clock() + FIRST
-        self.known = aside
+        self.aside = aside
         return bool(aside) and self.clock() >= self.next
 
     def tried(self, seconds: float) -> None:

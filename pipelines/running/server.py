@@ -139,15 +139,15 @@ class Server:
             guest.start()
 
     def _serve(self, conn: socket.socket) -> None:
-        known = False
+        greeted = False
         conn.settimeout(GREETING)
         try:
             with conn:
                 while True:
-                    head, _ = receive(conn, small=not known)
+                    head, _ = receive(conn, small=not greeted)
                     answer, body = self._safely(head)
-                    if not known and "error" not in answer:
-                        known = True
+                    if not greeted and "error" not in answer:
+                        greeted = True
                         conn.settimeout(None)
                     send(conn, answer, body)
         except (OSError, ValueError, TooLarge):  # gone, too slow, or none of ours

@@ -16,7 +16,7 @@ class Changes:
     """Random changes; `made` counts the rows that the transaction keeps."""
 
     def __init__(self, chance: random.Random) -> None:
-        self.random, self.made = chance, 0
+        self.random, self.rows = chance, 0
 
     def transaction(self, c: psycopg.Connection, number: int) -> None:
         r = self.random
@@ -24,17 +24,17 @@ class Changes:
         self._transfer(c)
         for _ in range(r.choice([1, 1, 2, 4, 25])):
             if r.random() < 0.1:
-                kept = self.made
+                kept = self.rows
                 with c.transaction(force_rollback=r.random() < 0.6) as savepoint:
                     self._change(c)
                     self._change(c)
                 if savepoint.force_rollback:
-                    self.made = kept
+                    self.rows = kept
             else:
                 self._change(c)
 
     def _do(self, c: psycopg.Connection, statement: str, params: Params = ()) -> None:
-        self.made += max(c.execute(statement.encode(), params).rowcount, 0)
+        self.rows += max(c.execute(statement.encode(), params).rowcount, 0)
 
     def _transfer(self, c: psycopg.Connection) -> None:
         r = self.random

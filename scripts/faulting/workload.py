@@ -78,7 +78,7 @@ class Workload:
 
     def _committed(self) -> None:
         self.transactions += 1
-        self.rows += self.changes.made
+        self.rows += self.changes.rows
         if self.number:
             self.commits.append((self.number, time.time()))
             del self.commits[:-20_000]
@@ -89,7 +89,7 @@ class Workload:
                 self.idle.set()
                 continue
             self.number += 1
-            self.changes.made = 0
+            self.changes.rows = 0
             if self.random.random() < 0.07:
                 with c.transaction(force_rollback=True):
                     self.changes.transaction(c, self.number)

@@ -57,8 +57,8 @@ def _element(fn: str) -> Rule:
 
 def elements(args: list[Scalar], *arrays: int) -> Type:
     """The type that elements of arrays, at these places, and the arguments beside them have in common."""
-    known = [a.type if i not in arrays else a.type.element for i, a in enumerate(args)]
-    return types.common([t for t in known if t is not None and t.name != "unknown"]) or TEXT
+    of_each = [a.type if i not in arrays else a.type.element for i, a in enumerate(args)]
+    return types.common([t for t in of_each if t is not None and t.name != "unknown"]) or TEXT
 
 
 def alike(what: str, args: list[Scalar], *arrays: int) -> list[Scalar]:

@@ -143,8 +143,8 @@ def _width_bucket(args: list[Scalar]) -> Scalar:
         (compare(">", x, low), zero),
         (compare("<=", x, high), after),
     ]
-    known = Call("is_null", (binary("+", binary("+", x, low), high),), types.BOOL)
-    return case([(known, Lit(None, INT4)), *whens], place(low, high), INT4)
+    null = Call("is_null", (binary("+", binary("+", x, low), high),), types.BOOL)
+    return case([(null, Lit(None, INT4)), *whens], place(low, high), INT4)
 
 
 def _bucket_of(x: Scalar, bounds: Scalar) -> Scalar:

@@ -15,10 +15,10 @@ from compiler.ir.types import BOOL, INT4, TEXT
 TEXTS = types.array(TEXT)
 
 
-def flags(args: list[Scalar], at: int, name: str, known: str = "ic") -> str:
+def flags(args: list[Scalar], at: int, name: str, allowed: str = "ic") -> str:
     """The constant flags at a place, `` where there are none; raises UnsupportedSql for one that is not known."""
     got = constant_text(coerce(args[at], TEXT), f"{name} with flags") if len(args) > at else ""
-    if set(got) - set(known):
+    if set(got) - set(allowed):
         raise unsupported(f"{name} with the flags {got}")
     return got
 

@@ -139,8 +139,8 @@ def _split_part(args: list[Scalar]) -> Scalar:
         return got
     ends = Call("in", (n, Lit(1, INT4), Lit(-1, INT4)), BOOL)
     empty = Call("=", (by, Lit("", TEXT)), BOOL)
-    known = Call("or", (is_null(x), is_null(n)), BOOL)
-    return case([(known, Lit(None, TEXT)), (Call("and", (empty, ends), BOOL), x), (empty, Lit("", TEXT))], got, TEXT)
+    null = Call("or", (is_null(x), is_null(n)), BOOL)
+    return case([(null, Lit(None, TEXT)), (Call("and", (empty, ends), BOOL), x), (empty, Lit("", TEXT))], got, TEXT)
 
 
 RULES: dict[str, Rule] = {

@@ -212,12 +212,12 @@ def overlaps(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> Scalar:
         """The later start is met where the other half is still open."""
         return case([(is_null(high), unknown), (compare("<", later, high), yes), (is_null(other), unknown)], no, BOOL)
 
-    known = conj([negate(is_null(high1)), negate(is_null(high2))])
+    given = conj([negate(is_null(high1)), negate(is_null(high2))])
     return case(
         [
             (compare(">", low1, low2), from_first(low1, high2, high1)),
             (compare("<", low1, low2), from_first(low2, high1, high2)),
-            (conj([compare("=", low1, low2), known]), yes),
+            (conj([compare("=", low1, low2), given]), yes),
         ],
         unknown,
         BOOL,

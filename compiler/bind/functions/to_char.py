@@ -223,8 +223,8 @@ def _name(value: Scalar, text: str, bare: bool) -> Scalar | None:
         if value.type.name == "time":  # the day's last may be 24:00
             hour = binary_int("%", hour, Lit(24, INT4))
         early = Call("<", (hour, Lit(12, INT4)), BOOL)
-        known = Call("not", (Call("is_null", (value,), BOOL),), BOOL)
-        return case([(early, Lit(am, TEXT)), (known, Lit(pm, TEXT))], Lit(None, TEXT), TEXT)
+        given = Call("not", (Call("is_null", (value,), BOOL),), BOOL)
+        return case([(early, Lit(am, TEXT)), (given, Lit(pm, TEXT))], Lit(None, TEXT), TEXT)
     if key in ("TZ", "OF"):
         zone = (
             ""

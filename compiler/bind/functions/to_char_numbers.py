@@ -32,7 +32,7 @@ def number_by(value: Scalar, pattern: str) -> Scalar:
         digits = case([(Call("=", (units, Lit("0", types.numeric(1, 0))), BOOL), Lit("", TEXT))], digits, TEXT)
     if forced:
         digits = at_least(digits, forced, "lpad")
-    known = Call("not", (Call("is_null", (value,), BOOL),), BOOL)
+    given = Call("not", (Call("is_null", (value,), BOOL),), BOOL)
     tail = _decimals(rounded, scale, after, bare) if m[3] is not None else None
     shown = _grouped(digits, whole) if "," in whole else digits
     if tail is not None:
@@ -42,7 +42,7 @@ def number_by(value: Scalar, pattern: str) -> Scalar:
     many = Call(">", (Call("length", (digits,), INT4), Lit(len(places), INT4)), BOOL)
     hashes = re.sub("[09]", "#", whole) + ("." + "#" * scale if m[3] is not None else "")
     shown = case([(many, Lit(hashes, TEXT))], shown, TEXT)
-    return case([(known, _signed(rounded, exact, m, bare, shown, len(hashes)))], Lit(None, TEXT), TEXT)
+    return case([(given, _signed(rounded, exact, m, bare, shown, len(hashes)))], Lit(None, TEXT), TEXT)
 
 
 def _signed(rounded: Scalar, exact: Scalar, m: re.Match[str], bare: bool, shown: Scalar, width: int) -> Scalar:

@@ -80,13 +80,13 @@ class Sizes:
     rows: Mapping[str, float]
     memo: dict[Relation, float] = field(default_factory=dict)
 
-    def of(self, r: Relation) -> float:
+    def estimate(self, r: Relation) -> float:
         """Rows of a relation, as estimated."""
         if r not in self.memo:
-            self.memo[r] = max(self._of(r), 1.0)
+            self.memo[r] = max(self._estimate(r), 1.0)
         return self.memo[r]
 
-    def _of(self, r: Relation) -> float:
+    def _estimate(self, r: Relation) -> float:
         match r:
             case Scan():
                 return self.rows.get(r.table, 1_000.0)
@@ -95,31 +95,31 @@ class Sizes:
             case Values():
                 return float(len(r.rows))
             case Filter():
-                return self.of(r.input) * self.share(r.input, r.predicate)
+                return self.estimate(r.input) * self.share(r.input, r.predicate)
             case Join():
-                return self.of(r.left) * self.partners(r.left, r.right, r.on)
+                return self.estimate(r.left) * self.partners(r.left, r.right, r.on)
             case LeftJoin():
-                return self.of(r.left) * max(self.partners(r.left, r.right, r.on), 1.0)
+                return self.estimate(r.left) * max(self.partners(r.left, r.right, r.on), 1.0)
             case Semi():
                 met = min(self.partners(r.left, r.right, r.on), 1.0) * 0.9
-                return self.of(r.left) * (1 - met if r.anti else met)
+                return self.estimate(r.left) * (1 - met if r.anti else met)
             case Union():
-                return sum(map(self.of, r.parts))
+                return sum(map(self.estimate, r.parts))
             case Aggregate():
                 return self.groups(r.input, [e for _, e in r.keys])
             case TopK():
-                return min(self.of(r.input), float(r.limit or 0) * self.groups(r.input, list(r.partition)))
+                return min(self.estimate(r.input), float(r.limit or 0) * self.groups(r.input, list(r.partition)))
             case Unnest():
-                return self.of(r.input) * ITEMS
+                return self.estimate(r.input) * ITEMS
             case Fixpoint():
-                return self.of(r.base) * ITEMS
-        return self.of(r.inputs[0]) if r.inputs else 1_000.0
+                return self.estimate(r.base) * ITEMS
+        return self.estimate(r.inputs[0]) if r.inputs else 1_000.0
 
     def values(self, r: Relation, e: Scalar) -> float:
         """Distinct values of an expression over a relation."""
         if not isinstance(e, Col):
             return self.groups(r, [Col(c, e.type) for c in sorted(columns(e))]) if columns(e) else 1.0
-        n = self.of(r)
+        n = self.estimate(r)
         below = self._below(r, e)
         if below is not None:
             return min(self.values(*below), n)
@@ -129,12 +129,12 @@ class Sizes:
     def _below(self, r: Relation, e: Col) -> tuple[Relation, Scalar] | None:
         """The input, and the expression over it, that a column is."""
         if isinstance(r, Project | Aggregate):
-            made = dict(r.exprs if isinstance(r, Project) else r.keys)
-            return (r.input, made[e.name]) if e.name in made else None
+            computed = dict(r.exprs if isinstance(r, Project) else r.keys)
+            return (r.input, computed[e.name]) if e.name in computed else None
         return next(((i, e) for i in r.inputs if e.name in i.names), None)
 
     def groups(self, r: Relation, keys: list[Scalar]) -> float:
-        n = self.of(r)
+        n = self.estimate(r)
         return min(reduce(lambda a, b: a * b, (self.values(r, e) for e in keys), 1.0), n)
 
     def share(self, r: Relation, predicate: Scalar) -> float:
@@ -147,7 +147,7 @@ class Sizes:
     def partners(self, left: Relation, right: Relation, on: Scalar) -> float:
         """Rows of the right side that a row of the left meets."""
         equal = equalities(on, left, right)
-        found = self.of(right)
+        found = self.estimate(right)
         for a, b in equal:
             found /= max(self.values(left, a), self.values(right, b), 1.0)
         others = len(list(conjuncts(on))) - len(equal)
@@ -183,14 +183,14 @@ class Estimator:
                 return self._again(r.input, [e for _, e in r.keys], self.flow(r.input, n), 1.0)
             case Window() | TopK():
                 f = self.flow(r.input, n)
-                size = self.sizes.of(r.input) / max(self.sizes.groups(r.input, list(r.partition)), 1.0)
+                size = self.sizes.estimate(r.input) / max(self.sizes.groups(r.input, list(r.partition)), 1.0)
                 return self._again(
                     r.input, list(r.partition), f, min(size, r.limit or size) if isinstance(r, TopK) else size
                 )
             case Fixpoint():
                 f = self.flow(r.base, n)
                 met = f.out + self.flow(r.step, n).out
-                return Flow(met * ITEMS, f.work + self.sizes.of(r)) if met.changed else Flow(NONE, 0.0)
+                return Flow(met * ITEMS, f.work + self.sizes.estimate(r)) if met.changed else Flow(NONE, 0.0)
             case Project() | Weigh() | Net():
                 return self.flow(r.inputs[0], n)
         return Flow(NONE, 0.0)
@@ -205,8 +205,8 @@ class Estimator:
         out, work = NONE, 0.0
         for side, other in ((r.left, r.right), (r.right, r.left)):
             f = self.flow(side, n)
-            made = f.out * self.sizes.partners(side, other, r.on)
-            out, work = out + made, work + f.work + f.out.rows + made.rows
+            joined = f.out * self.sizes.partners(side, other, r.on)
+            out, work = out + joined, work + f.work + f.out.rows + joined.rows
         return Flow(out, work)
 
     def _outer(self, r: LeftJoin | Semi, n: Amounts) -> Flow:
@@ -214,11 +214,11 @@ class Estimator:
         left, right = self.flow(r.left, n), self.flow(r.right, n)
         met = self.sizes.partners(r.left, r.right, r.on)
         kept = max(met, 1.0) if isinstance(r, LeftJoin) else min(met, 1.0)
-        made = left.out * kept
+        pairs = left.out * kept
         anew = right.out.changed * self.sizes.partners(r.right, r.left, r.on)
         moved = anew if isinstance(r, LeftJoin) else anew * min(1.0 / max(met, 1.0), 1.0)
-        out = made + Amounts(updates=moved) if isinstance(r, LeftJoin) else made + Amounts(moved / 2, 0.0, moved / 2)
-        return Flow(out, left.work + right.work + left.out.rows + made.rows + 2 * anew * (1 + met))
+        out = pairs + Amounts(updates=moved) if isinstance(r, LeftJoin) else pairs + Amounts(moved / 2, 0.0, moved / 2)
+        return Flow(out, left.work + right.work + left.out.rows + pairs.rows + 2 * anew * (1 + met))
 
     def _again(self, r: Relation, keys: list[Scalar], f: Flow, rows: float) -> Flow:
         """Groups that change are computed again from their rows, and `rows` of each are others after it."""
@@ -226,7 +226,7 @@ class Estimator:
             return f
         groups = self.sizes.groups(r, keys)
         hit = touched(f.out.changed, groups)
-        size = self.sizes.of(r) / groups
+        size = self.sizes.estimate(r) / groups
         return Flow(Amounts(updates=hit * rows), f.work + f.out.rows + 2 * hit * size)
 
 

@@ -78,6 +78,6 @@ def _cost(s: Accumulated | Recomputed | Bag, path: Path, sizes: Sizes, change: A
     if isinstance(s, Bag):
         return PathCost(path, fixed, per_row + 2 * fan, fan, 0.0, 0.0)
     groups = sizes.rows.get(s.name, 0.0) or sizes.groups(below, [e for _, e in s.definition.keys])
-    size = sizes.of(below) / max(groups, 1.0)
+    size = sizes.estimate(below) / max(groups, 1.0)
     again = 2 * size if isinstance(s, Recomputed) else 0.1 * size if s.has_extrema else 0.0
     return PathCost(path, fixed, per_row + fan, fan / 2, max(groups, 1.0), 4.0 + again)

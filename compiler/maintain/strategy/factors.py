@@ -93,8 +93,8 @@ def product(factors: Sequence[Scalar]) -> Scalar:
 def certain(e: Scalar) -> bool:
     """Whether it has a value for every row, so that it may be computed for rows that a join would have removed."""
     if isinstance(e, Call):
-        known = e.fn in CERTAIN or (e.fn == "cast" and _widens(e.args[0].type, e.type))
-        return known and all(map(certain, e.args))
+        exact = e.fn in CERTAIN or (e.fn == "cast" and _widens(e.args[0].type, e.type))
+        return exact and all(map(certain, e.args))
     return True
 
 

@@ -42,23 +42,23 @@ def _gathered(r: Relation, out: Flat, taken: set[str]) -> Columns:
         out.conditions += [substitute(c, both) for c in conjuncts(r.on)]
         return both
     if isinstance(r, Filter):
-        known = _gathered(r.input, out, taken)
-        out.conditions += [substitute(c, known) for c in conjuncts(r.predicate)]
-        return known
+        gathered = _gathered(r.input, out, taken)
+        out.conditions += [substitute(c, gathered) for c in conjuncts(r.predicate)]
+        return gathered
     if isinstance(r, Project):
-        known = _gathered(r.input, out, taken)
-        return {n: substitute(e, known) for n, e in r.exprs}
+        gathered = _gathered(r.input, out, taken)
+        return {n: substitute(e, gathered) for n, e in r.exprs}
     assert isinstance(r, Semi)
     trial = Flat(list(out.atoms), list(out.conditions))
-    known = _gathered(r.left, trial, set(taken))
-    on = substitute(r.on, {n: e for n, e in known.items() if n not in r.right.names})
+    gathered = _gathered(r.left, trial, set(taken))
+    on = substitute(r.on, {n: e for n, e in gathered.items() if n not in r.right.names})
     at = trial.atom_of(columns(on) - set(r.right.names))
     if at is None or at < len(out.atoms):  # it reads columns of several, and stays whole
         return _atom(r, out, taken)
     trial.atoms[at] = Semi(trial.atoms[at], r.right, on, r.anti)
     out.atoms, out.conditions = trial.atoms, trial.conditions
     taken |= {n for a in out.atoms for n in a.names}
-    return known
+    return gathered
 
 
 def _atom(r: Relation, out: Flat, taken: set[str]) -> Columns:

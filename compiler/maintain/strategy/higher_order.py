@@ -28,10 +28,10 @@ NAME = "higher_order"
 def offer(w: Wanted) -> Offer:
     """The states of first order, those that add up joins with terms over further states."""
     first = first_order.offer(w)
-    made = HigherOrder()
+    states = HigherOrder()
     for s in first.states:
-        made.keep(s)
-    return Offer(list(made.states.values()), first.top, first.notes)
+        states.keep(s)
+    return Offer(list(states.states.values()), first.top, first.notes)
 
 
 class HigherOrder:

@@ -24,5 +24,5 @@ def offer(w: Wanted) -> Offer:
             hint="WITH (strategy = 'paces', target_lag = '1 h'): how far it may lag behind the source.",
             code="unknown_option",
         )
-    made = first_order.offer(w)
-    return Offer(*paced(w.view, made.states, made.top), made.notes)
+    offered = first_order.offer(w)
+    return Offer(*paced(w.view, offered.states, offered.top), offered.notes)

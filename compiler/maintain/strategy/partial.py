@@ -97,6 +97,8 @@ class _Holding:
     cut: dict[str, tuple[Relation, Pairs]] = field(default_factory=dict)  # state → its definition by key, and the key
 
     def held(self, offered: Offer, columns: tuple[Col, ...]) -> Offer:
+        """An offer whose states hold the keys that are asked for, where each reader restricts a state alike; the others
+        stay whole, which a note says. Raises UnsupportedSql where no state can be held so."""
         keys = self.asked.read()
         top = self.followed(restrict(offered.top, keys, list(zip(columns, keys.schema, strict=True))))
         for s in reversed(offered.states):

@@ -179,9 +179,9 @@ def _new(name: str, taken: list[str]) -> str:
 
 
 def _over_groups(e: Scalar, groups: Sequence[Groups]) -> Scalar:
-    known: dict[Scalar, Col] = {k: c for g in groups for k, c in g.keys.items()}
-    return transform(e, _lookup(known))
+    grouped: dict[Scalar, Col] = {k: c for g in groups for k, c in g.keys.items()}
+    return transform(e, _lookup(grouped))
 
 
-def _lookup(known: dict[Scalar, Col]) -> Callable[[Scalar], Scalar | None]:
-    return lambda e: None if isinstance(e, Lit) else known.get(e)
+def _lookup(grouped: dict[Scalar, Col]) -> Callable[[Scalar], Scalar | None]:
+    return lambda e: None if isinstance(e, Lit) else grouped.get(e)

@@ -27,9 +27,9 @@ BREAKERS = (Aggregate, Window, TopK, Fixpoint)
 
 def offer(w: Wanted) -> Offer:
     """Lagging accumulators and rows, and what finishes them for a reader."""
-    made = Split(w.view)
-    top, notes = cut_where_timed(passed(w.query, *PASSES), lambda n: made.cut(passed(n, prune)))
-    return Offer(*lagged(made.states.values(), top), notes)
+    split = Split(w.view)
+    top, notes = cut_where_timed(passed(w.query, *PASSES), lambda n: split.cut(passed(n, prune)))
+    return Offer(*lagged(split.states.values(), top), notes)
 
 
 class Split(FirstOrder):

@@ -43,14 +43,14 @@ class Attach(Push):
 
     def replace(self, s: Scalar, box: list[Relation], attached: dict[Sub, Scalar] | None = None) -> Scalar:
         """The expression with its subqueries' values; one that is bound once (`attached`) is attached once."""
-        known = {} if attached is None else attached
+        attached_as = {} if attached is None else attached
 
         def put(x: Scalar) -> Scalar | None:
             if not isinstance(x, Sub):
                 return None
-            if x not in known:
-                known[x] = self.attach(x, box)
-            return known[x]
+            if x not in attached_as:
+                attached_as[x] = self.attach(x, box)
+            return attached_as[x]
 
         return map_scalar(s, put)
 

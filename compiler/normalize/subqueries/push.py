@@ -184,8 +184,8 @@ class Push:
             p = Provided({**rp.cols, **lp.cols}, lp.strict | rp.strict)
             joined: Relation = Join(l, r, conj(shared))
             return self.go_filter_bound(joined, p, q.on, rel, here)
-        known = {o.name for o in here}
-        l, lp = self.ensure(l, lp, [*here, *(Outer(f, c.type) for f, c in rp.cols.items() if f not in known)], rel)
+        local = {o.name for o in here}
+        l, lp = self.ensure(l, lp, [*here, *(Outer(f, c.type) for f, c in rp.cols.items() if f not in local)], rel)
         tie = [same(lp.cols[f], c) for f, c in rp.cols.items()]
         on = conj([*conjuncts(lp.bind(q.on)), *tie])
         return replace(q, left=l, right=r, on=on), lp

@@ -37,20 +37,20 @@ def unique(r: Relation, cols: set[str]) -> bool:
 
 def _side_by_side(r: Join | LeftJoin, first: Relation, second: Relation, cols: set[str]) -> bool:
     """One row of the first side, and with it one of the second."""
-    known = _closure(cols, r.on) if isinstance(r, Join) else cols
-    return unique(first, known) and unique(second, _closure(known | set(first.names), r.on))
+    determined = _closure(cols, r.on) if isinstance(r, Join) else cols
+    return unique(first, determined) and unique(second, _closure(determined | set(first.names), r.on))
 
 
 def _closure(cols: set[str], condition: Scalar) -> set[str]:
     """The columns that a condition determines, given `cols`."""
     pairs = [c.args for c in conjuncts(condition) if isinstance(c, Call) and c.fn in ("=", "same")]
-    known = set(cols)
+    determined = set(cols)
     for _ in pairs:
         for a, b in (*pairs, *(p[::-1] for p in pairs)):
             x, y = _column(a), _column(b)
-            if x is not None and (isinstance(b, Lit) or y is not None and y.name in known):
-                known.add(x.name)
-    return known
+            if x is not None and (isinstance(b, Lit) or y is not None and y.name in determined):
+                determined.add(x.name)
+    return determined
 
 
 def _column(e: Scalar) -> Col | None:

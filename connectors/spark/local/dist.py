@@ -167,9 +167,9 @@ class Dist:
         for s in (s for s in staged if s.keyed and not s.inserts_only and not s.truncated):
             t, types = s.table, {c.name: c.type for c in s.table.columns}
             keys = ", ".join(f"{from_text(f'k{i}', types[k])} AS _k{i}" for i, k in enumerate(t.identity_key))
-            made = f"CREATE OR REPLACE TEMP TABLE {q(f'keys_{t.mirror}')} AS SELECT DISTINCT {keys} FROM arrived"
+            statement = f"CREATE OR REPLACE TEMP TABLE {q(f'keys_{t.mirror}')} AS SELECT DISTINCT {keys} FROM arrived"
             self.con.register("arrived", s.rows)
-            cast_errors(t, s.rows, partial(self.con.execute, made))
+            cast_errors(t, s.rows, partial(self.con.execute, statement))
             self.con.unregister("arrived")
             wanted = landing.wanted_of(s, needed.get(f"{t.schema}.{t.name}", frozenset()))
             columns = tuple(c.name for c in t.columns if c.name in wanted)

@@ -67,8 +67,8 @@ class LocalEngine:
         if read_only:
             rebuild.check(root, root / FILE)
         else:
-            known = list(self.tables.values())
-            rebuild.recover(root, root / FILE, printer, known, list(self.plans.values()), self.away)
+            listed = list(self.tables.values())
+            rebuild.recover(root, root / FILE, printer, listed, list(self.plans.values()), self.away)
         assert read_only or reader is not None or not self.away, "who reads what is in Delta is not known"
         self.inner = DuckDBEngine(
             root / FILE,

@@ -32,9 +32,9 @@ def states(query: str) -> list[Facts]:
     ],
 )
 def test_an_aggregates_algebra_is_the_weakest_of_its_functions(calls: str, algebra: Algebra) -> None:
-    (of,) = [f for f in states(f"SELECT g, {calls} FROM t GROUP BY g") if isinstance(f.of, Aggregate)]
-    assert of.algebra is algebra
-    assert of.accumulated is (algebra is not Algebra.HOLISTIC)
+    (aggregated,) = [f for f in states(f"SELECT g, {calls} FROM t GROUP BY g") if isinstance(f.node, Aggregate)]
+    assert aggregated.algebra is algebra
+    assert aggregated.accumulated is (algebra is not Algebra.HOLISTIC)
 
 
 def test_whatever_can_be_taken_away_has_accumulators() -> None:
@@ -45,9 +45,9 @@ def test_whatever_can_be_taken_away_has_accumulators() -> None:
 
 
 def test_columns_keys_and_linearity() -> None:
-    (of,) = states("SELECT id, n * 2 AS twice FROM t WHERE g > 3")
-    assert of.tables == {"public.t"} and of.columns_used == {"public.t": {"id", "n", "g"}}
-    assert of.linearity == "linear" and [c.name.split("_")[0] for c in of.key or ()] == ["id"]
+    (facts,) = states("SELECT id, n * 2 AS twice FROM t WHERE g > 3")
+    assert facts.tables == {"public.t"} and facts.columns_used == {"public.t": {"id", "n", "g"}}
+    assert facts.linearity == "linear" and [c.name.split("_")[0] for c in facts.key or ()] == ["id"]
 
 
 def test_a_sum_of_floating_point_over_a_window_is_not_repeatable() -> None:
@@ -55,7 +55,7 @@ def test_a_sum_of_floating_point_over_a_window_is_not_repeatable() -> None:
         Facts(n).repeatable
         for q in ("sum(f)", "count(*)")
         for f in states(f"SELECT id, {q} OVER (PARTITION BY g ORDER BY id) AS s FROM t")
-        for n in walk(f.of)
+        for n in walk(f.node)
         if isinstance(n, Window)
     ]
     assert found == [False, True]
