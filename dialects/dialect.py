@@ -65,7 +65,8 @@ class Dialect:
         return fill(text, self.sqlglot, args)
 
     def sql(self, e: exp.Expr, pretty: bool = True) -> str:
-        return expand(e, self.macros, self.sqlglot).sql(dialect=self.sqlglot, pretty=pretty, comments=True)
+        """The text of a tree, which printing may change."""
+        return expand(e, self.macros, self.sqlglot).sql(dialect=self.sqlglot, pretty=pretty, comments=True, copy=False)
 
 
 @functools.lru_cache(maxsize=512)

@@ -17,7 +17,7 @@ Macros = Mapping[str, tuple[tuple[str, ...], str]]  # name -> (parameters, body)
 
 def expand(e: exp.Expr, macros: Macros, dialect: str) -> exp.Expr:
     """`e` with no call of a macro left."""
-    if not any(n.name.lower() in macros for n in e.find_all(exp.Anonymous)):
+    if not macros or not any(n.name.lower() in macros for n in e.find_all(exp.Anonymous)):
         return e
     numbers = itertools.count(1)
 
