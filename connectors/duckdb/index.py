@@ -34,6 +34,7 @@ class Part:
     rows: pa.Table
     alive: np.ndarray
     paths: dict[Path, tuple[np.ndarray, np.ndarray]]
+    left: int  # of them that are there
 
     @property
     def nbytes(self) -> int:
@@ -69,7 +70,7 @@ class Indexed:
 
     @property
     def rows(self) -> int:
-        return sum(int(p.alive.sum()) for p in self.parts)
+        return sum(p.left for p in self.parts)
 
     def select(self) -> str:
         """Select items: the columns, then a hash of each path."""
@@ -90,7 +91,7 @@ class Indexed:
             order = np.argsort(h)
             paths[path] = h[order], order.astype(np.uint32)
         self.next += 1
-        return Part(self.next, rows, np.ones(rows.num_rows, dtype=bool), paths)
+        return Part(self.next, rows, np.ones(rows.num_rows, dtype=bool), paths, rows.num_rows)
 
     def find(self, path: Path, hashes: np.ndarray, columns: Iterable[str], with_place: bool = False) -> pa.Table:
         """The rows with these hashes, in these columns, and where they are."""
@@ -107,14 +108,16 @@ class Indexed:
     def bury(self, places: np.ndarray) -> None:
         """The rows at these places are gone."""
         for p in self.parts:
-            at = places[places // PART == p.number] % PART
+            at = np.unique(places[places // PART == p.number] % PART)
             if len(at):
                 p.alive[at] = False
+                p.left -= len(at)
                 self.died.append((p, at))
 
     def undo(self) -> None:
         for p, at in self.died:
             p.alive[at] = True
+            p.left += len(at)
         if self.added:
             del self.parts[-self.added :]
         self.died, self.added = [], 0
@@ -126,7 +129,7 @@ class Indexed:
             b, a = self.parts.pop(), self.parts.pop()
             self.parts.append(self._merged([a, b]))
         first = self.parts[0]
-        if len(first.alive) > PART_SMALL and first.alive.sum() * 2 < len(first.alive):
+        if len(first.alive) > PART_SMALL and first.left * 2 < len(first.alive):
             self.parts[0] = self._merged([first])
 
     def _merged(self, parts: list[Part]) -> Part:

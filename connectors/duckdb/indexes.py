@@ -36,19 +36,20 @@ class Following:
     def __init__(self, lending: Lending, t: Table, index: Indexed) -> None:
         self.lending, self.con, self.table, self.index = lending, lending.con, t, index
         self.columns = frozenset(index.types)
-        self.looked_up = False  # whether old images were looked up here, so that `old` tells their places
+        self.found: np.ndarray | None = None  # the places of old images, where these were looked up here
 
-    def images(self, key: tuple[str, ...], make: Callable[[str], str]) -> None:
+    def images(self, key: tuple[str, ...], make: Callable[[str], str], gone: str) -> None:
         """Run the statement that `make` gives for a query of the rows with the keys of the temp table `latest`."""
         rows = self._found(key, "latest", [f"_key_{i}" for i in range(len(key))], self.index.types)
         lent(self.lending, self.index.types, rows, make)
-        self.looked_up = True
+        self.found = np.asarray(self.con.execute(f"SELECT _row FROM {gone}").fetchnumpy()["_row"], dtype=np.int64)
 
-    def check(self) -> None:
+    def check(self, said: int | None) -> None:
         """Compare with what the source says of each key, and with the mirror where that is not so; raises Astray."""
-        said, found = self.con.execute(
-            "SELECT (SELECT count(*) FROM latest WHERE _key_was), (SELECT count(*) FROM old)"
-        ).fetchall()[0]
+        assert self.found is not None
+        found = len(self.found)
+        if said is None:
+            said = self.con.execute("SELECT count(*) FROM latest WHERE _key_was").fetchall()[0][0]
         if said == found:
             return
         on = " AND ".join(f"m.{q(k)} = l._key_{i}" for i, k in enumerate(self.table.identity_key))
@@ -61,9 +62,9 @@ class Following:
     def delete(self, statement: str) -> None:
         """Delete old rows from the mirror; raises Astray where there are others than those that were found."""
         left = self.con.execute(statement).fetchall()[0][0]
-        found = self.con.execute("SELECT count(*) FROM old").fetchall()[0][0]
-        if left != found:
-            raise Astray(self.table.mirror, left, found)
+        assert self.found is not None
+        if left != len(self.found):
+            raise Astray(self.table.mirror, left, len(self.found))
 
     def _found(self, path: Path, table: str, named: list[str], columns: Iterable[str]) -> pa.Table:
         hashes = self.con.execute(
@@ -74,16 +75,13 @@ class Following:
     def follow(self) -> None:
         """Take what the batch did; raises Astray where the index does not have what left."""
         rows = batch(self.table)
-        places = np.asarray(self._places(rows), dtype=np.int64)
-        self.index.bury(places)
+        self.index.bury(self._places(rows) if self.found is None else self.found)
         new = self.con.execute(f"SELECT {self.index.select()} FROM {rows} WHERE _weight > 0").to_arrow_table()
         self.index.add(new)
 
     def _places(self, rows: str) -> np.ndarray:
         """Where the rows are that the batch takes away."""
         con, key = self.con, self.table.key
-        if self.looked_up:
-            return con.execute("SELECT _row FROM old").fetchnumpy()["_row"]
         found = self._found(key, f"(SELECT * FROM {rows} WHERE _weight < 0)", [q(k) for k in key], key)
         put(self.lending, "found", self.index.types, key, found)
         places = con.execute(
@@ -92,7 +90,7 @@ class Following:
         left = con.execute(f"SELECT count(*) FROM {rows} WHERE _weight < 0").fetchall()[0][0]
         if len(places) != left:
             raise Astray(self.table.mirror, left, len(places))
-        return places
+        return np.asarray(places, dtype=np.int64)
 
 
 class Astray(EngineFailure):

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from compiler.catalog import Column, Table
 from compiler.spelling.duckdb import type_name
 from connectors.duckdb.mirror import batch, columns, grouping, of_several_forms, on_key, q, same_row
@@ -27,18 +31,18 @@ class Find(Protocol):
         """The columns that it knows."""
         ...
 
-    def images(self, key: tuple[str, ...], make: Callable[[str], str]) -> None:
+    def images(self, key: tuple[str, ...], make: Callable[[str], str], gone: str) -> None:
         """Look up the rows with the keys of the temp table `latest` (_key_0, …), and run the statement that `make`
-        gives for what SQL reads them from."""
+        gives for what SQL reads them from. Then `gone` reads them, with their places as _row."""
         ...
 
-    def check(self) -> None:
-        """Whether `old` has the rows that the source has changed; raises EngineFailure where it has not all that the
-        mirror has."""
+    def check(self, said: int | None) -> None:
+        """Whether as many rows were found as the source has changed, `said` where that was counted; raises
+        EngineFailure where they are not all that the mirror has."""
         ...
 
     def delete(self, statement: str) -> None:
-        """Delete from the mirror by keys; raises EngineFailure where these are other rows than those of `old`."""
+        """Delete from the mirror by keys; raises EngineFailure where these are other rows than those found."""
         ...
 
 
@@ -151,40 +155,87 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
     t = s.table
     name = q(t.mirror)
     key = [next(c for c in t.columns if c.name == k) for k in t.identity_key]
-    kept = "".join(f", u{i} AS _u{i}" for i in s.unchanged)
-    origin = "".join(f", {from_text(f'f{i}', c.type)} AS _from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
-    keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS _key_{i}" for i, c in enumerate(key))
-    ends = f"SELECT max(_seq) AS _last, arg_min(_met, _seq) AS _key_was FROM events GROUP BY {_by_key(s)}"
-    latest = (
-        f"CREATE OR REPLACE TEMP TABLE latest AS {EVENTS.format(source)} SELECT {keys}, {values(t)}, "
-        f"_present, _key_was{kept}{origin} FROM events JOIN ({ends}) ON _seq = _last"
-    )
+    once = _once(s)
     wanted = wanted_of(s, needed)
     indexed = find is not None and wanted <= find.columns
     images = _only(t, wanted, "m.")
     weight = "1" if t.key else "m._weight"
     row = f"m.{AT}" if indexed else "m.rowid"
+    rows = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1, NULL FROM latest WHERE _present"
 
-    def made_of(where: str) -> str:
-        return (
-            f"CREATE OR REPLACE TEMP TABLE old AS SELECT {images}, -{weight}::BIGINT AS _weight, {row} AS _row "
-            f"FROM {where} m JOIN latest k ON {_on(key, 'm', 'k', '_key')}"
-        )
+    def old(where: str) -> str:
+        on = _on(key, "m", "k", "_key")
+        return f"SELECT {images}, -{weight}::BIGINT AS _weight, {row} AS _row FROM {where} m JOIN latest k ON {on}"
 
-    old: list[Work] = [made_of(f"base.{name}")]
-    delete: Work = f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)"
+    def made(what: str, text: str) -> str:
+        return f"CREATE OR REPLACE TEMP TABLE {what} AS {text}"
+
+    both: list[Work]
     if find is not None and indexed:
-        old = [partial(find.images, t.identity_key, made_of), find.check]
-        by_key = f"DELETE FROM base.{name} AS b USING latest AS k WHERE {_on(key, 'b', 'k', '_key')}"
-        delete = partial(find.delete, by_key)
-    new = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
+        said = _met(s) if once else None
+        delete: Work = partial(
+            find.delete, f"DELETE FROM base.{name} AS b USING latest AS k WHERE {_on(key, 'b', 'k', '_key')}"
+        )
+        if s.unchanged:  # values that were not sent are those of the old images
+            both = [
+                partial(find.images, t.identity_key, lambda where: made("old", old(where)), "old"),
+                partial(find.check, said),
+                made(batch(t), f"SELECT {columns(t)}, _weight FROM old UNION ALL {rows}"),
+            ]
+        else:
+            gone = f"{batch(t)} WHERE _weight < 0"
+            both = [
+                partial(
+                    find.images, t.identity_key, lambda where: made(batch(t), f"{old(where)} UNION ALL {rows}"), gone
+                ),
+                partial(find.check, said),
+            ]
+    else:
+        delete = f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)"
+        new = rows if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
+        both = [
+            made("old", old(f"base.{name}")),
+            made(batch(t), f"SELECT {columns(t)}, _weight FROM old UNION ALL {new}"),
+        ]
     add = (
         _add(t)
         if s.unchanged
         else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
     )
-    statement = f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight FROM old UNION ALL {new}"
-    return Landing([latest, *old, statement], [delete, add])
+    return Landing([made("latest", _last_events(s, source, key, once)), *both], [delete, add])
+
+
+def _last_events(s: Staged, source: str, key: list[Column], once: bool) -> str:
+    """Of each key (_key_0, …) its row after the batch, whether it has one, and whether it had one before."""
+    t = s.table
+    kept = "".join(f", u{i} AS _u{i}" for i in s.unchanged)
+    origin = "".join(f", {from_text(f'f{i}', c.type)} AS _from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
+    keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS _key_{i}" for i, c in enumerate(key))
+    if once:
+        return f"SELECT {keys}, {values(t)}, _present, _met AS _key_was{kept}{origin} FROM {source}"
+    ends = f"SELECT max(_seq) AS _last, arg_min(_met, _seq) AS _key_was FROM events GROUP BY {_by_key(s)}"
+    return (
+        f"{EVENTS.format(source)} SELECT {keys}, {values(t)}, _present, _key_was{kept}{origin} FROM events "
+        f"JOIN ({ends}) ON _seq = _last"
+    )
+
+
+def _once(s: Staged) -> bool:
+    """Whether each event is surely on a key of its own."""
+    types = {c.name: c.type for c in s.table.columns}
+    if any(types[k].name in SPELLED for k in s.table.identity_key):
+        return False
+    place = np.zeros(s.rows.num_rows, dtype=np.int64)
+    for i in range(len(s.table.identity_key)):
+        column = s.rows[f"k{i}"].cast(pa.large_string()).combine_chunks().dictionary_encode()
+        place = place * len(column.dictionary) + column.indices.to_numpy()
+        place = np.unique(place, return_inverse=True)[1]  # as small as there are keys
+    return int(place.max(initial=-1)) + 1 == len(place)
+
+
+def _met(s: Staged) -> int:
+    """How many of the keys had a row before, where each has one event."""
+    return int(pc.sum(s.rows["_met"]).as_py() or 0)
 
 
 def _only(t: Table, wanted: frozenset[str], prefix: str = "") -> str:

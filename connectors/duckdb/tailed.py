@@ -118,12 +118,12 @@ class _BySql:
     def __init__(self, con: duckdb.DuckDBPyConnection, t: Table) -> None:
         self.con, self.table, self.columns = con, t, frozenset(c.name for c in t.columns)
 
-    def images(self, key: tuple[str, ...], make: Callable[[str], str]) -> None:
+    def images(self, key: tuple[str, ...], make: Callable[[str], str], gone: str) -> None:
         on = " AND ".join(f"m.{q(k)} = l._key_{i}" for i, k in enumerate(key))
         name = q(self.table.mirror)
         self.con.execute(make(f"(SELECT *, NULL::BIGINT AS {AT} FROM base.{name} m SEMI JOIN latest l ON {on})"))
 
-    def check(self) -> None: ...
+    def check(self, said: int | None) -> None: ...
 
     def delete(self, statement: str) -> None:
         raise AssertionError("rows leave by the tail")

@@ -268,13 +268,13 @@ class _Images:
         self.columns = frozenset(c.name for c in t.columns)
         self.wanted = tuple(c.name for c in t.columns if c.name in wanted)
 
-    def images(self, key: tuple[str, ...], make: Callable[[str], str]) -> None:
+    def images(self, key: tuple[str, ...], make: Callable[[str], str], gone: str) -> None:
         named = ", ".join(f"_key_{i} AS _k{i}" for i in range(len(key)))
         f = Fetch(self.table.mirror, key, self.wanted, f"SELECT {named} FROM latest")
         self.dist._store("found", f, self.dist.images.pop(self.table.mirror), at=True)
         self.dist.con.execute(make("found"))
 
-    def check(self) -> None: ...
+    def check(self, said: int | None) -> None: ...
 
     def delete(self, statement: str) -> None:
         raise AssertionError("rows leave by the tail")
