@@ -41,7 +41,10 @@ WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_s
 COLUMNS = """
 SELECT a.attrelid::bigint, a.attnum, a.atttypid::bigint, a.atttypmod, a.attname, format_type(a.atttypid, a.atttypmod),
   a.attnotnull, t.typtype = 'e',
-       CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod) END
+       (WITH RECURSIVE d (oid, modifier) AS (
+          SELECT t.typbasetype, t.typtypmod WHERE t.typtype = 'd'
+          UNION ALL SELECT b.typbasetype, b.typtypmod FROM d JOIN pg_type b ON b.oid = d.oid AND b.typtype = 'd')
+        SELECT format_type(d.oid, d.modifier) FROM d JOIN pg_type b ON b.oid = d.oid AND b.typtype <> 'd')
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND c.relkind IN ('r', 'p')
