@@ -7,6 +7,7 @@ answer by an index. A fetch may bring rows too many, never too few: the conditio
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -66,11 +67,12 @@ class _Fetching:
     netted: set[Relation] = field(default_factory=set)
     trials: Iterator[int] = field(default_factory=count)  # of the relation at hand
     state: str = ""  # whose change it is a part of: what fails on the way is its
+    shared: frozenset[Relation] = frozenset()  # what several operators of the relation at hand read
 
     def rewritten(self, r: Relation, state: str) -> Relation:
         if not self.whole(r) or sum(1 for _ in walk(r)) > LONGEST:
             return r
-        self.trials, self.state = count(), state
+        self.trials, self.state, self.shared = count(), state, _shared(r)
         before = dict(self.stored)
         new = self.with_fetches(r)
         added = {k: t for k, t in self.stored.items() if k not in before}
@@ -166,10 +168,20 @@ class _Fetching:
         return earlier
 
     def at_hand(self, keys: Keys) -> Keys:
-        """Keys of a part of the batch, or of what is stored; what else gives them is stored, once: all of it, or where
-        rows that come and go may cancel there, the keys alone."""
+        """Keys of a part of the batch, or of what is stored; what else gives them is stored, once: what is read for
+        more than the keys, or all of it, or where rows that come and go may cancel there, the keys alone."""
         if at_hand(keys.input):
             return keys
+        if isinstance(keys.input, Keys):
+            exprs = dict(keys.input.exprs)
+            within = Keys(keys.input.input, tuple((n, substitute(e, exprs)) for n, e in keys.exprs))
+            return self.at_hand(within)
+        part = keys.input
+        while isinstance(part, Filter | Project) and part not in self.shared:
+            part = part.input
+        if part in self.shared and driving(part) and not weighted(part):
+            temp = self.store(part)
+            return Keys(transform(keys.input, lambda n: temp if n == part else n), keys.exprs)
         if weighted(keys.input):
             return Keys(self.store(keys), tuple((c.name, c) for c in keys.schema))
         return Keys(self.store(keys.input), keys.exprs)
@@ -199,6 +211,12 @@ def _towards(r: Relation, keys: Relation, pairs: Pairs) -> Relation:
             new = _towards(side, keys, down)
             return r.rebuild((new, r.right) if side is r.left else (r.left, new))
     return restrict(r, keys, pairs)
+
+
+def _shared(r: Relation) -> frozenset[Relation]:
+    """The operators that several others below r read."""
+    found = Counter(i for n in walk(r) for i in n.inputs if i.inputs)
+    return frozenset(n for n, readers in found.items() if readers > 1)
 
 
 def _replaced(r: Relation, stored: dict[Relation, Temp]) -> Relation:
