@@ -7,9 +7,8 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from compiler.ir.relation import Temp
 from compiler.ir.types import Type
-from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace, signed
+from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace, signed, stored
 from compiler.maintain.kept import COUNT, WEIGHT, Accumulated, Bag, Kept, Own, Recomputed, key_of
 from dialects.dialect import Dialect, ident
 from dialects.lower import lowering
@@ -50,11 +49,11 @@ def _merge(d: Dialect, c: Add | AddRows | Replace, source: exp.Table | None) -> 
     )
 
 
-def _source(d: Dialect, c: Change, stored: exp.Table | None) -> exp.Expr:
-    if stored is None and isinstance(c.source, Temp):
-        stored = exp.Table(this=ident(c.source.name))
-    if stored is not None:
-        return exp.alias_(stored, NEW, table=True)
+def _source(d: Dialect, c: Change, at: exp.Table | None) -> exp.Expr:
+    if at is None and (step := stored(c)) is not None:
+        at = exp.Table(this=ident(step.name))
+    if at is not None:
+        return exp.alias_(at, NEW, table=True)
     return exp.Subquery(
         this=lowering(d).query(c.source, weight=signed(c)), alias=exp.TableAlias(this=exp.to_identifier(NEW))
     )

@@ -16,7 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from compiler.ir.relation import Relation
+from compiler.ir.relation import Project, Relation, Temp
+from compiler.ir.scalar import Col
 from compiler.maintain.kept import Accumulated, Bag, Log, Recomputed, weighted
 
 
@@ -82,6 +83,16 @@ def mapped(c: Change, f: Callable[[Relation], Relation]) -> Change:
         case Add() | Replace() | AddRows() | Append():
             return replace(c, source=f(c.source))
     assert_never(c)
+
+
+def stored(c: Change) -> Temp | None:
+    """The step that has what a change takes, perhaps beside other columns; None where it is computed."""
+    source = c.source
+    while isinstance(source, Project) and all(isinstance(e, Col) and e.name == n for n, e in source.exprs):
+        source = source.input
+    if not isinstance(source, Temp):
+        return None
+    return source if source is c.source or source.signed == signed(c) else None
 
 
 def phrase(c: Change) -> str:

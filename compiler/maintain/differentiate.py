@@ -30,13 +30,13 @@ from compiler.ir.relation import (
     transform,
     walk,
 )
-from compiler.ir.scalar import Call, conj, same
+from compiler.ir.scalar import Call, Col, conj, is_null, same
 from compiler.ir.types import BOOL
 from compiler.maintain.asked import SCHEMA as ASKED
 from compiler.maintain.asked import arrived, left
 from compiler.maintain.change import Add, AddRows, Append, Clear, Replace, mapped
 from compiler.maintain.facts import Facts
-from compiler.maintain.groups import ZERO, as_kept, nonzero, recomputed, summed, with_extrema
+from compiler.maintain.groups import ZERO, New, as_kept, nonzero, recomputed, summed, with_extrema
 from compiler.maintain.kept import COUNT, Accumulated, Bag, Groups, Held, Kept, Lagging, Log, Recomputed
 from compiler.maintain.paced import arriving, at_once
 from compiler.maintain.plan import ViewPlan, states_of
@@ -97,6 +97,12 @@ def rules_of(plan: ViewPlan) -> set[str]:
     return {r for rules in p.rules.values() for r in rules}
 
 
+def columns_of(s: Groups, r: Relation) -> Relation:
+    """r with the columns of the state alone."""
+    names = s.definition.schema
+    return r if r.schema == names else Project(r, tuple((c.name, r.col(c.name)) for c in names))
+
+
 def rows_of(s: Bag) -> tuple[Relation, ...]:
     """What adds up to the rows before the batch."""
     return (s.read("before"), *([s.tail.read("before")] if s.tail is not None else []))
@@ -110,6 +116,7 @@ class Differentiation:
     same: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of tables, the columns that are as they were
     leaving: bool = False  # whether keys that are asked for leave
     temps: dict[str, Temp] = field(default_factory=dict)  # what each changed state's readers see
+    was: dict[str, Mapping[str, Col]] = field(default_factory=dict)  # its columns with a state's rows as they were
     states: dict[str, Kept] = field(default_factory=dict)
     out: Program = field(default_factory=Program)
 
@@ -185,10 +192,14 @@ class Differentiation:
         return temp if at == "delta" else Union((s.read("before"), temp))
 
     def groups_at(self, s: Groups, at: str) -> Relation:
-        temp, old = self.temps[s.name], s.read("before")
+        temp, old, was = self.temps[s.name], s.read("before"), self.was.get(s.name, {})
         if not s.key:
             return temp if at == "after" else Union((negative(old), temp))
-        new = Filter(temp, Call(">", (temp.col(COUNT), ZERO), BOOL))  # the groups that are there after the batch
+        # the groups that are there after the batch
+        new = columns_of(s, Filter(temp, Call(">", (temp.col(COUNT), ZERO), BOOL)))
+        if at == "delta" and was:
+            there = Filter(temp, Call("not", (is_null(was[COUNT]),), BOOL))
+            return Union((negative(Project(there, tuple((c.name, was[c.name]) for c in s.columns))), new))
         keys, cols = keys_of(temp, [temp.col(k) for k in s.key])
         on = conj([same(old.col(k), c) for k, c in zip(s.key, cols, strict=True)])
         if at == "delta":
@@ -242,7 +253,7 @@ class Differentiation:
         deltas.used.add("additive")
         if s.has_extrema:
             deltas.used.add("keyed")
-            new = with_extrema(s, change, self.resolve)
+            new = with_extrema(s, change, self.resolve, bool(s.key) and s.name in self.read)
             self.replaced_groups(s, new, "accumulators + γ(ΔR); groups that lost an extremum: γ(R⁺⋉K)")
         else:
             self.take(s, s.over(change), "γ(ΔR)")
@@ -264,7 +275,7 @@ class Differentiation:
         elif s.tail is not None:
             self.out.changes.append(Append(s.tail, nonzero(added), f"{rule}, to be taken later"))
         elif s.name in self.read:
-            self.replaced_groups(s, summed(s, added), f"accumulators + {rule}")
+            self.replaced_groups(s, summed(s, added, bool(s.key)), f"accumulators + {rule}")
         else:
             self.out.changes.append(Add(s, nonzero(added), f"γ(R + ΔR) = γ(R) + {rule}"))
 
@@ -286,15 +297,19 @@ class Differentiation:
         change = self.resolve(deltas.delta(s.definition.input))
         if not is_empty(change):
             new = recomputed(s.definition, change, self.resolve)
-            self.replaced_groups(s, new, "Δγ(R) = γ(R⁺⋉K) − γ(R⁻⋉K), K = δ(π_K |ΔR|)")
+            self.replaced_groups(s, New(new), "Δγ(R) = γ(R⁺⋉K) − γ(R⁻⋉K), K = δ(π_K |ΔR|)")
 
-    def replaced_groups(self, s: Accumulated | Recomputed, new: Relation, rule: str) -> None:
-        temp = self.step(s, f"new_{s.name}", as_kept(s, new), False, rule)
-        self.out.changes.append(Replace(s, temp, "touched groups take their new values"))
+    def replaced_groups(self, s: Accumulated | Recomputed, new: New, rule: str) -> None:
+        temp = self.step(s, f"new_{s.name}", as_kept(s, new.rows), False, rule, new.was)
+        self.out.changes.append(Replace(s, columns_of(s, temp), "touched groups take their new values"))
 
-    def step(self, s: Kept, name: str, r: Relation, signed: bool, rule: str) -> Temp:
+    def step(
+        self, s: Kept, name: str, r: Relation, signed: bool, rule: str, was: Mapping[str, Col] | None = None
+    ) -> Temp:
+        """A step with the rows of a state, and beside them, in the columns `was`, what these were."""
+        self.was[s.name] = was = was or {}
         self.out.steps.append(Step(name, r, signed, rule, s.name))
-        self.temps[s.name] = Temp(name, s.definition.schema, signed)
+        self.temps[s.name] = Temp(name, (*s.definition.schema, *was.values()), signed)
         return self.temps[s.name]
 
     # -- bags

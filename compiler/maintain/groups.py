@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from compiler.delta.restrict import keys_of, restrict
 from compiler.delta.times import after
@@ -34,14 +35,27 @@ def before(s: Groups, others: Collection[str] = ()) -> tuple[Relation, dict[str,
     return Project(s.read("before"), tuple((names[c.name].name, c) for c in cols)), names
 
 
-def summed(s: Accumulated, added: Relation) -> Relation:
-    """Old accumulators plus the batch's, for every group of the batch."""
-    old, names = before(s)
+@dataclass(frozen=True)
+class New:
+    """Groups as they are after a batch. `was`: by the state's columns, those that have what it had before, NULL where
+    it had no such group; none where that was not looked up."""
+
+    rows: Relation
+    was: Mapping[str, Col] = field(default_factory=dict)
+
+
+def summed(s: Accumulated, added: Relation, with_old: bool = False) -> New:
+    """Old accumulators plus the batch's, for every group of the batch; `with_old`, as they were, too."""
+    old, names = before(s, added.names)
     on = conj([same(added.col(k), names[k]) for k in s.key])
     joined = LeftJoin(added, old, on)
     exprs: list[tuple[str, Scalar]] = [(k, added.col(k)) for k in s.key]
     exprs += [(n, plus(names[n], Col(n, a.type))) for n, a in s.definition.aggs]
-    return Project(joined, tuple(exprs))
+    return _beside(Project(joined, tuple(exprs)), names if with_old else {})
+
+
+def _beside(new: Project, was: Mapping[str, Col]) -> New:
+    return New(replace(new, exprs=(*new.exprs, *((c.name, c) for c in was.values()))), was)
 
 
 def as_kept(s: Groups, new: Relation) -> Relation:
@@ -62,7 +76,7 @@ def plus(old: Col, new: Col) -> Scalar:
     return Call("cast", (Call("+", (Call("coalesce", (old, zero), old.type), new), old.type),), old.type)
 
 
-def with_extrema(s: Accumulated, change: Relation, resolve: Resolve) -> Relation:
+def with_extrema(s: Accumulated, change: Relation, resolve: Resolve, with_old: bool = False) -> New:
     """MIN and MAX take what was inserted; a group whose extremum left, and was not replaced, is computed again."""
     q = s.definition
     inputs: dict[Scalar, str] = {}
@@ -103,7 +117,7 @@ def with_extrema(s: Accumulated, change: Relation, resolve: Resolve) -> Relation
             exprs.append((n, case([(lost, Col(anew(n), a.type))], kept, a.type)))
         else:
             exprs.append((n, plus(names[n], Col(n, a.type))))
-    return Project(whole, tuple(exprs))
+    return _beside(Project(whole, tuple(exprs)), names if with_old else {})
 
 
 def gone(a: Agg, old: Col, new: Col, out: Col) -> Scalar:

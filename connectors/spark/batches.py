@@ -12,7 +12,7 @@ from typing import Any, assert_never
 
 from compiler.catalog import Table
 from compiler.ir.relation import Relation, Scan, Temp, walk
-from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace, signed
+from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace, signed, stored
 from compiler.maintain.program import Program
 from compiler.spelling.spark import type_name
 from connectors.engine import FrontierMoved, Programs
@@ -157,7 +157,7 @@ class Batches:
             if name is None:
                 merges.append({"state": c.state.name, "sql": self.store.printer.merge(c, folder)})
                 continue
-            if not isinstance(c.source, Temp):
+            if stored(c) is None:
                 steps.append((name, c.source, signed(c)))
                 owners[name] = c.state.name
             merges.append({"state": c.state.name, "sql": self.store.printer.merge(c, folder / name)})
@@ -256,5 +256,5 @@ def _stored_as(c: Change) -> str | None:
         case Clear():
             return None
         case Add() | AddRows() | Append() | Replace():
-            return c.source.name if isinstance(c.source, Temp) else f"change_{c.state.name}"
+            return step.name if (step := stored(c)) is not None else f"change_{c.state.name}"
     assert_never(c)
