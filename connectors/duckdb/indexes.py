@@ -191,7 +191,8 @@ class Indexes:
         index for it, or it lacks what a program that was chosen late asks for."""
         found = self.by_mirror.get(f.mirror)
         if found is None:
-            self._missed(f.mirror)
+            if f.mirror in self.columns:  # one that is elsewhere has none
+                self._missed(f.mirror)
             return None
         if f.by not in found.paths or not set(f.columns) <= set(found.types):
             return None

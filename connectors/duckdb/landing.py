@@ -47,7 +47,7 @@ class Find(Protocol):
 
 
 AT = "_at"  # of a row that was found: where the index has it
-SPELLED = ("numeric", "float4", "float8", "array")  # equal values may be written differently: 1.0 and 1.00
+SPELLED = ("numeric", "float4", "float8", "array", "interval", "bpchar")  # equal values may be written differently
 
 
 Work = str | Callable[[], None]  # SQL, or what else is to be done in its turn

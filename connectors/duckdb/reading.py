@@ -36,8 +36,7 @@ class Reading:
     @contextmanager
     def pinned(self) -> Iterator[DuckDBPin]:
         """One frontier, whatever is applied meanwhile."""
-        con = self.con.cursor()
-        con.execute("SET TimeZone = 'UTC'")
+        con = self._cursor()
         con.execute("BEGIN TRANSACTION READ ONLY")
         try:
             yield DuckDBPin(con, frontier.lsn(con))
@@ -47,11 +46,16 @@ class Reading:
             con.close()
 
     def _at(self, at: Pin | None) -> duckdb.DuckDBPyConnection:
-        return at.con if isinstance(at, DuckDBPin) else self.con.cursor()
+        return at.con if isinstance(at, DuckDBPin) else self._cursor()
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        """A cursor does not inherit the time zone, in which keys are written."""
+        con = self.con.cursor()
+        con.execute("SET TimeZone = 'UTC'")
+        return con
 
     def _query(self, view: str, query: str, now: str | None = None, at: Pin | None = None) -> duckdb.DuckDBPyConnection:
         con = self._at(at)
-        con.execute("SET TimeZone = 'UTC'")
         if now is not None:
             con.execute("SET VARIABLE tidemark_now = ?::TIMESTAMPTZ", [now])
         try:
@@ -98,10 +102,10 @@ class Reading:
         return keys.held(self._at(at), asked)
 
     def weight(self, plan: ViewPlan) -> tuple[int, int]:
-        return keys.weight(self.con.cursor(), plan)
+        return keys.weight(self._cursor(), plan)
 
     def weights(self, plan: ViewPlan) -> pa.Table:
-        return keys.weights(self.con.cursor(), self.printer, plan)
+        return keys.weights(self._cursor(), self.printer, plan)
 
     def whole(self, plan: ViewPlan) -> str:
         assert plan.whole is not None

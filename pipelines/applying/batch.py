@@ -61,7 +61,8 @@ class Large:
         self, tables: Tables, after: int, refused: Refused, parts: bool
     ) -> tuple[list[Staged], Iterable[list[Staged]]]:
         self.decoder.relations = dict(self.relations)
-        every = self._staged(tables, after, refused, parts)
+        # of a deferrable key two rows may be there between two parts, and only one after them
+        every = self._staged(tables, after, refused, parts and not any(t.deferrable for t in tables.values()))
         return next(every, []), every
 
     def _staged(self, tables: Tables, after: int, refused: Refused, parts: bool) -> Iterator[list[Staged]]:

@@ -25,16 +25,19 @@ from pipelines.asking.parsed import parsed
 OUTER = {"LEFT": "right", "RIGHT": "left", "FULL": "neither"}  # kind of join → the side whose rows its ON chooses
 ONE_BY_ONE = {"", "NATURAL"}  # methods of joins that find rows by their condition alone: ASOF and POSITIONAL do not
 QUANTIFIERS = {"ALL", "ANY", "SOME"}  # before a list sqlglot takes them for functions
+TOGETHER = "together"  # of a UNION, what it is of
 READING = "reading"  # of which table in the query a table is a copy
 STRICT = (exp.Paren, exp.Cast, exp.TryCast, exp.Neg, exp.Add, exp.Sub, exp.Mul)  # NULL where what they read is
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A reading of a partial view: `query` gives the keys that it asks for, in the columns c0…"""
+    """A reading of a partial view: `query` gives the keys that it asks for, in the columns c0…; `parts`, by the place
+    of a column, the queries that it puts together, whose types may differ."""
 
     view: str
     query: str
+    parts: tuple[tuple[int, str], ...] = ()
 
 
 def wanted(sql: str, asked: Mapping[str, Asked], columns: Mapping[str, list[str]]) -> list[Wanted]:
@@ -122,12 +125,14 @@ class _Reading:
         """The keys, where those of `told` readings are known (by the ids of their tables: expressions of the same text
         are equal); None where it has to wait for another."""
         constants: list[exp.Query] = []
+        parts: list[tuple[int, exp.Select]] = []
         joint: dict[str, list[tuple[int, exp.Expr]]] = {}  # another source → places of the key that it gives
         for i, c in enumerate(self.asked.columns):
             ready = [x for x in self.found(c.name) if self.reads(self.node(x)) <= seen]
             constant = next((x for x in ready if isinstance(x, exp.Query)), None)
             if constant is not None:
                 constants.append(_column(constant, "c", f"c{i}"))
+                parts += [(i, _column(p, "c", "c")) for p in constant.meta.get(TOGETHER, ())]
             elif ready and isinstance(ready[0], _Source):
                 joint.setdefault(ready[0].name, []).append((i, ready[0].value))
             else:
@@ -138,9 +143,12 @@ class _Reading:
         ).from_(chosen[0].subquery("s0"))
         for n, q in enumerate(chosen[1:], 1):
             query = query.join(q.subquery(f"s{n}"), join_type="cross")
-        for w in reversed([a.args["with_"] for a in self._around() if a.args.get("with_")]):
-            query = _with(query, w)
-        return Wanted(self.asked.view, query.sql("duckdb"))
+        around = [a.args["with_"] for a in self._around() if a.args.get("with_")][::-1]
+
+        def text(q: exp.Select) -> str:
+            return reduce(_with, around, q).sql("duckdb")
+
+        return Wanted(self.asked.view, text(query), tuple((i, text(p)) for i, p in parts))
 
     def lacking(self) -> str:
         """Why its keys are not known."""
@@ -283,7 +291,7 @@ def _marked(e: exp.Expr) -> exp.Expr:
     return new
 
 
-def _column(q: exp.Expr, name: str, alias: str) -> exp.Query:
+def _column(q: exp.Expr, name: str, alias: str) -> exp.Select:
     assert isinstance(q, exp.Query)
     return exp.Select(expressions=[exp.alias_(exp.column(name), alias)]).from_(q.subquery("o"))
 
@@ -293,7 +301,10 @@ def _together(each: Sequence[exp.Query | _Source | None]) -> exp.Query | None:
     some = [q for q in each if isinstance(q, exp.Query)]
     if not some or len(some) < len(each):
         return None
-    return reduce(lambda a, b: exp.union(a, b, distinct=True), some)
+    out = reduce(lambda a, b: exp.union(a, b, distinct=True), some)
+    if len(some) > 1:
+        out.meta[TOGETHER] = [p for q in some for p in q.meta.get(TOGETHER, [q])]
+    return out
 
 
 def _is_literal(e: exp.Expr) -> bool:

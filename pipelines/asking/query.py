@@ -6,13 +6,15 @@ answers it, so that none can be missing there unnoticed; what is missing is fill
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from compiler.errors import InvalidSql, TidemarkError
+from compiler.ir.scalar import Col
 from compiler.maintain.asked import Asked
 from compiler.maintain.plan import ViewPlan
 from connectors.duckdb.keys import looked_up
@@ -122,22 +124,35 @@ def _keys(warehouse: Warehouse, w: Wanted, at: Pinned, sql: str) -> pa.Table:
     v, plan = warehouse.view(w.view)
     assert plan.asked is not None
     got = _key_rows(at.con, w, sql)
-    kinds = [str(d[1]).split("(")[0].upper() for d in got.description]
+    kinds = list(map(_kind, got.description))
     found = got.to_arrow_table()
     for i, (c, kind) in enumerate(zip(plan.asked.columns, kinds, strict=True)):
-        text = c.type.name in ("text", "varchar", "enum")
-        if found[i].null_count == found.num_rows:
-            continue
-        if kind in INEXACT or (text and kind not in ("VARCHAR", "STRING", "ENUM")):
-            raise InvalidSql(
-                f'the key "{c.name}" of view "{plan.view}" is compared with a {kind.lower()}',
-                detail=f"It is of type {c.type}: what equals it cannot be told beforehand.",
-                hint="CAST the other side to its type.",
-                code="partial_needs_key",
-            )
+        if found[i].null_count < found.num_rows:
+            _check_compared(plan.view, c, kind)
+    for i, part in w.parts:  # a UNION gives all of them one type, in which the query does not compare them
+        one = at.con.execute(part)
+        kind, rows = _kind(one.description[0]), one.to_arrow_table()
+        if rows[0].null_count < rows.num_rows:
+            _check_compared(plan.view, plan.asked.columns[i], kind)
     if v.engine == at.engine:
         return looked_up(at.con, plan.asked, found)
     return warehouse.engine(v.engine).look_up(plan.asked, found, at.elsewhere[v.engine])
+
+
+def _kind(described: Sequence[Any]) -> str:
+    return str(described[1]).split("(")[0].upper()
+
+
+def _check_compared(view: str, c: Col, kind: str) -> None:
+    """Raises InvalidSql where a key would not be compared with values of this type as it is kept."""
+    text = c.type.name in ("text", "varchar", "enum")
+    if kind in INEXACT or (text and kind not in ("VARCHAR", "STRING", "ENUM")):
+        raise InvalidSql(
+            f'the key "{c.name}" of view "{view}" is compared with a {kind.lower()}',
+            detail=f"It is of type {c.type}: what equals it cannot be told beforehand.",
+            hint="CAST the other side to its type.",
+            code="partial_needs_key",
+        )
 
 
 def _key_rows(con: duckdb.DuckDBPyConnection, w: Wanted, sql: str) -> duckdb.DuckDBPyConnection:

@@ -168,7 +168,7 @@ class Dist:
             t, types = s.table, {c.name: c.type for c in s.table.columns}
             keys = ", ".join(f"{from_text(f'k{i}', types[k])} AS _k{i}" for i, k in enumerate(t.identity_key))
             statement = f"CREATE OR REPLACE TEMP TABLE {q(f'keys_{t.mirror}')} AS SELECT DISTINCT {keys} FROM arrived"
-            self.con.register("arrived", s.rows)
+            self.con.register("arrived", parsed(s.rows, t))
             cast_errors(t, s.rows, partial(self.con.execute, statement))
             self.con.unregister("arrived")
             wanted = landing.wanted_of(s, needed.get(f"{t.schema}.{t.name}", frozenset()))
@@ -229,7 +229,9 @@ class Dist:
     def _keys(self, t: Table, by: tuple[str, ...], asked: Sequence[Fetch]) -> pa.Table:
         """As they are stored, each once."""
         types = {c.name: type_name(c.type) for c in t.columns}
-        casts = ", ".join(f"CAST(_k{i} AS {types[c]}) AS _k{i}" for i, c in enumerate(by))
+        casts = ", ".join(
+            f"TRY_CAST(_k{i} AS {types[c]}) AS _k{i}" for i, c in enumerate(by)
+        )  # what does not fit is none
         every = " UNION ".join(f"SELECT {casts} FROM ({f.keys})" for f in asked)
         return self.con.execute(f"SELECT DISTINCT * FROM ({to_delta(self.con, every)})").to_arrow_table()
 

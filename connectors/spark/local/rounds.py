@@ -163,12 +163,12 @@ class Rounds:
         self.looked = True
 
     def _adopt(self) -> None:
-        """Bases that were written anew before a crash, and not yet taken: the tails have all that came after the old
-        ones, which nobody keeps."""
-        versions, whole = self.published.pin().versions or {}, self.outbox.unwritten()
+        """Bases that were written anew before a crash, and not yet taken, published or not: the tails have all that
+        came after the old ones, which nobody keeps."""
+        whole = self.outbox.unwritten()
         for mirror in self.dist.mirrors:
             name = mirror_folder(mirror)
-            files = self._folder(name).base(versions.get(name))
+            files = self._folder(name).base()
             if name not in whole and files and sorted(files) != self.dist.files(mirror):
                 self.dist.adopt(mirror, files)
 
