@@ -11,7 +11,6 @@ from collections import deque
 from typing import Any
 
 from compiler.catalog import Table
-from connectors.changed import TableChanged
 from connectors.debezium.embedded import NAME, Embedded, properties
 from connectors.debezium.events import EventDecoder, end_of
 from connectors.debezium.source import Source
@@ -108,7 +107,7 @@ class DebeziumStream:
         if out.frames:
             try:
                 self.source.check_unaltered(self.tables)
-            except TableChanged:
+            except BaseException:
                 self.again = out
                 raise
         return out

@@ -47,7 +47,9 @@ class Landed:
 
 def _to_run(prepared: Prepared, way: Way) -> Prepared:
     """What of a program is run, done in this way."""
-    return prepared if way is not Way.ANEW else prepared.beside or NOTHING
+    if way is not Way.ANEW or not prepared.touched:  # of it nothing is filled anew: all of it is run
+        return prepared
+    return prepared.beside or NOTHING
 
 
 def _names(staged: Iterable[Staged]) -> frozenset[str]:

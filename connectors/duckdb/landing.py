@@ -86,13 +86,17 @@ def _add(t: Table) -> str:
 
 
 def _netted(s: Staged, source: str) -> str:
-    """Rows added up that are written alike: what a row was between two changes of the batch is gone."""
-    t = s.table
+    """What a row was between two changes of the batch is gone."""
+    return f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS {_added_up(s.table, source, '<> 0')}"
+
+
+def _added_up(t: Table, source: str, left: str) -> str:
+    """Staged rows added up that are written alike, of which so many are left."""
     text = ", ".join(f"c{i}" for i in range(len(t.columns)))
     apart = "".join(f", CAST(c{i} AS VARCHAR)" for i, c in enumerate(t.columns) if of_several_forms(c.type))
     return (
-        f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {values(t)}, _weight FROM (SELECT {text}, "
-        f"sum(_weight)::BIGINT AS _weight FROM {source} GROUP BY {text}{apart} HAVING sum(_weight) <> 0)"
+        f"SELECT {values(t)}, _weight FROM (SELECT {text}, sum(_weight)::BIGINT AS _weight FROM {source} "
+        f"GROUP BY {text}{apart} HAVING sum(_weight) {left})"
     )
 
 
@@ -138,10 +142,7 @@ def _after_truncation(s: Staged, source: str) -> Landing:
     if s.keyed:
         new = f"SELECT {values(t)}, 1::BIGINT AS _weight FROM events WHERE _present AND {last(s)}"
     else:
-        new = (
-            f"SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM (SELECT {values(t)}, _weight FROM events) "
-            f"GROUP BY {grouping(t)} HAVING sum(_weight) > 0"
-        )
+        new = _added_up(t, "events", "> 0")
     statement = f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS {EVENTS.format(source)} {gone} UNION ALL {new}"
     return Landing([statement], [f"DELETE FROM base.{name}", _add(t)])
 

@@ -83,10 +83,12 @@ class Tailed:
             self.con.execute(s)
 
     def drop(self, name: str) -> None:
+        """With what a process left that was killed in it."""
         if name in self.mirrors:
-            for s in _drop(name):
-                self.con.execute(s)
-            del self.keys[name]
+            self.con.execute(f"DROP VIEW base.{q(name)}")
+        for what in ("rows", "tail", "new"):
+            self.con.execute(f"DROP TABLE IF EXISTS base.{q(_named(name, what))}")
+        self.keys.pop(name, None)
 
     def land(self, s: Staged, source: str, needed: frozenset[str], find: Find | None) -> list[Work]:
         """As `landing.land`; `find` looks up old images, where it has the columns."""

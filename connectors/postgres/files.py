@@ -26,16 +26,17 @@ WITH RECURSIVE tree (root, oid, link, made) AS (
       AND a.cmin::text::bigint > t.cmin::text::bigint AND a.cmin::text::bigint <= i.cmin::text::bigint)
   FROM tree JOIN pg_inherits i ON i.inhparent = tree.oid JOIN pg_class c ON c.oid = i.inhrelid
   JOIN pg_type t ON t.oid = c.reltype)
-SELECT tree.root::bigint, c.oid::bigint, CASE WHEN c.relkind = 'r' THEN c.relfilenode::bigint ELSE 0 END,
-  c.xmin::text::bigint, link, made,
+SELECT tree.root::bigint AS root, c.oid::bigint,
+  CASE WHEN c.relkind = 'r' THEN c.relfilenode::bigint ELSE 0 END AS file,
+  c.xmin::text::bigint AS entry, link, made,
   CASE WHEN c.relkind = 'r' AND c.relpersistence <> 'p' THEN 'is unlogged'
        WHEN c.relkind NOT IN ('r', 'p') THEN 'is a foreign table'
        WHEN c.relkind = 'r' AND c.relreplident NOT IN (r.relreplident, 'f') THEN 'has another replica identity'
-       ELSE '' END
+       ELSE '' END AS unsent
 FROM tree JOIN pg_class c ON c.oid = tree.oid JOIN pg_class r ON r.oid = tree.root ORDER BY 1, 2
 """
 COLUMNS = """
-SELECT attrelid::bigint, attname::text, xmin::text::bigint FROM pg_attribute
+SELECT attrelid::bigint, attname::text, xmin::text::bigint AS altered FROM pg_attribute
 WHERE attrelid = ANY (%s::oid[]) AND attnum > 0 AND NOT attisdropped
 """
 
@@ -60,7 +61,10 @@ def stored(conn: psycopg.Connection, oids: Iterable[int]) -> dict[int, Stored]:
     out: dict[int, Stored] = {}
     if not wanted:
         return out
-    for root, oid, file, entry, link, transactions, unsent in conn.execute(FILES, (wanted,)).fetchall():
+    # one statement, that both are of one moment: an alteration between them would be seen in one, and noted in both
+    both = f"SELECT (SELECT json_agg(f) FROM ({FILES}) f), (SELECT json_agg(c) FROM ({COLUMNS}) c)"
+    ((files, columns),) = conn.execute(both, (wanted, wanted)).fetchall()
+    for root, oid, file, entry, link, transactions, unsent in map(dict.values, files or []):
         s = out.setdefault(root, Stored())
         s.files[oid], s.entries[oid] = file, entry
         if oid != root:
@@ -68,7 +72,7 @@ def stored(conn: psycopg.Connection, oids: Iterable[int]) -> dict[int, Stored]:
         if transactions:
             s.made_as_part.add(oid)
         s.unsent = s.unsent or unsent
-    for root, name, altered in conn.execute(COLUMNS, (wanted,)).fetchall():
+    for root, name, altered in map(dict.values, columns or []):
         out.setdefault(root, Stored()).columns[name] = altered
     return out
 

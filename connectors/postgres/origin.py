@@ -160,8 +160,9 @@ class Continuity:
         self.seen: LastCommit | None = None
         self.proven = confirmed >= frontier or last is None
 
-    def saw(self, lsn: int, xid: int, time: int) -> None:
-        if self.proven:
+    def saw(self, lsn: int, xid: int, time: int, idle: bool = False) -> None:
+        """An `idle` one changes nothing, and may not be sent again: it counts where it is the one to be found."""
+        if self.proven or (idle and LastCommit(lsn, xid, time) != self.last and lsn < self.frontier):
             return
         if lsn < self.frontier:
             self.seen = LastCommit(lsn, xid, time)

@@ -245,7 +245,7 @@ class Stream:
                 return
             self.received, self.server_end = max(self.received, t.end), max(self.server_end, t.end)
             if self.continuity is not None:
-                self.continuity.saw(t.lsn, t.xid, t.time)
+                self.continuity.saw(t.lsn, t.xid, t.time, t.idle)
             self.held.append(t)
         elif data[0] == 0x6B:  # k: keepalive
             end = int.from_bytes(data[1:9], "big")

@@ -17,6 +17,7 @@ from connectors.postgres.spool import Spool
 
 HEADER = 25  # 'w', three 8-byte fields: the XLogData frame before each message
 BEGIN, COMMIT = ord("B"), ord("C")
+ORIGIN, CHANGES = ord("O"), b"IUDT"
 STREAM_START, STREAM_STOP, STREAM_COMMIT, STREAM_ABORT = ord("S"), ord("E"), ord("c"), ord("A")
 
 
@@ -58,6 +59,11 @@ class Transaction(NamedTuple):
             self.large.close()
 
     @property
+    def idle(self) -> bool:
+        """Whether it changes nothing: whether the server sends such a one depends on what it has room for."""
+        return self.large is None and not any(f[HEADER] in CHANGES for f in self.frames)
+
+    @property
     def size(self) -> int:
         return self.large.bytes if self.large is not None else sum(map(len, self.frames))
 
@@ -86,7 +92,8 @@ class Received:
         self.xids.append(t.xid)
         self.changes += max(n - 2, 0)
         self.end = max(self.end, t.end)
-        self.last = t.commit
+        if not t.idle:
+            self.last = t.commit
 
     @property
     def empty(self) -> bool:
@@ -156,6 +163,8 @@ class Assembly:
         assert self.part is not None
         if tag == STREAM_STOP:
             self.part = None
+            return
+        if tag == ORIGIN:  # it alone has no subtransaction's id
             return
         self._add(self.streamed[self.part], data[: HEADER + 1] + data[HEADER + 5 :], _int(data, 1, 4))
 

@@ -17,13 +17,15 @@ from connectors.changed import TableChanged
 from connectors.engine import Again, Engine, EngineFailure
 from connectors.failpoints import reach
 from connectors.literal_rows import ValueOutOfRange
-from connectors.postgres.connection import connect, current_lsn
+from connectors.postgres.connection import SourceUnreachable, connect, current_lsn
 from connectors.postgres.origin import LastCommit
+from connectors.postgres.pgoutput import RelationMessage
 from connectors.postgres.snapshot import SharedSnapshot
+from connectors.postgres.stream import SlotInUse
 from connectors.postgres.transactions import Admit, Limits, Received
 from pipelines import folding
 from pipelines.applying.batch import Batch, Large, Small
-from pipelines.applying.changes import ChangeDecoder, open_changes
+from pipelines.applying.changes import open_changes
 from pipelines.applying.freshness import Freshness
 from pipelines.applying.ledger import Ledger
 from pipelines.applying.unaltered import check_deployed, explained
@@ -31,13 +33,14 @@ from pipelines.applying.worker import Work, Worker
 from pipelines.refused import watched
 from pipelines.warehouse import Warehouse
 
-__all__ = ["BatchDone", "Capture", "current_lsn"]
+__all__ = ["HEALS", "BatchDone", "Capture", "current_lsn"]
 
 COLLECT = 0.1  # of the seconds that the last batch took, the next one is collected for
 COLLECT_AT_MOST = 2.0  # seconds, in which a pipeline does not notice that it is to stop
 TRIES, PAUSE = 100, 0.02  # to find a snapshot that is a part of the commit order; seconds
 RECENT = 100_000
 IDLE_BYTES = 1 << 20  # of WAL that had nothing for us, after which the server may let go of it
+HEALS = (SourceUnreachable, SlotInUse)  # what a later attempt may find mended
 
 
 @dataclass
@@ -65,6 +68,8 @@ class Capture:
             [c.xid for c in last if c is not None and c.xid], maxlen=RECENT
         )  # ids of applied transactions
         self.batch: Received | None = None  # taken off the stream, and not yet with every engine
+        self.forms: dict[int, RelationMessage] = {}  # what tables were before its first change
+        self.broken: BaseException | None = None  # why nothing more may be taken off this stream
         self.ceiling = 1 << 63  # no frontier is moved past it without a batch
         self.wanted = 0  # an LSN that somebody waits for
         # seconds of the last batch
@@ -74,17 +79,17 @@ class Capture:
         self.unfolded, self.applied_at = True, time.monotonic()  # whether tails may have grown since they were folded
         self.landed: Callable[[BatchDone], None] = lambda b: None
         self.workers: dict[str, Worker] = {}
-        self.later: dict[str, ChangeDecoder] = {}
+        self.slower = [e for e in self.engines if warehouse.engine(e).lags] if len(self.engines) > 1 else []
         self.open()
-        slower = [e for e in self.engines if warehouse.engine(e).lags] if len(self.engines) > 1 else []
-        self.later = {e: self.decoders() for e in slower}  # what decodes for them
-        self.workers = {e: Worker(functools.partial(self._apply_later, e, d)) for e, d in self.later.items()}
+        self.workers = {e: Worker(functools.partial(self._apply_later, e)) for e in self.slower}
 
     def open(self, leaving: int = 0) -> None:
         """Open the stream where every engine's frontier is, once the source is known to go on from there."""
         self.opened = False
         self.stream, self.decoders = open_changes(self.warehouse, self.follow, leaving)
-        self.decoder, self.opened = self.decoders(), True
+        self.decoder = self.decoders()
+        self.later = {e: self.decoders() for e in self.slower}  # what decodes for them; they are at rest
+        self.opened = True
 
     def reopen(self) -> None:
         """After the stream broke: what no engine holds comes once more, and with it what an engine holds that is ahead
@@ -92,9 +97,17 @@ class Capture:
         self.stream.close()
         self._let_go()
         for w in self.workers.values():
-            w.forget()
+            w.forget(HEALS)
         self.ledger.again()
         self.open(leaving=self.stream.backend)
+        self.broken = None
+
+    def end(self, error: Exception) -> None:
+        """Nothing may go on with the warehouse as it is: the next step raises this, and no attempt heals it."""
+        if isinstance(error, HEALS):
+            ended = TidemarkError(error.message, code=error.code, detail=error.detail, hint=error.hint)
+            ended.__cause__, error = error, ended
+        self.broken = error
 
     def abandon(self) -> None:
         """Do not wait for the workers' batches: the next command undoes or finishes them."""
@@ -148,24 +161,19 @@ class Capture:
         return self.ledger.frontier
 
     def step(self, wait: float, until: int | None = None, admit: Admit | None = None) -> BatchDone | None:
-        """One batch; None when nothing arrived within `wait` seconds. One that failed before is applied again first."""
+        """One batch; None when nothing arrived within `wait` seconds. One that failed before is applied again first.
+
+        An error while something was received may have cost what was: whoever asks after it is told of it again, until
+        the stream is opened anew.
+        """
+        if self.broken is not None:
+            raise self.broken
         if self.batch is None:
-            self.stream.wanted = self.freshness.source_lsn
-            limits = replace(self.limits, collect=min(COLLECT * self.took, COLLECT_AT_MOST))
-            try:
-                got = self.stream.receive(limits, wait, until, admit)
-            except TableChanged as e:
-                if e.table is None or e.table not in watched(self.warehouse.deployment):
-                    raise
-                self.follow([e])
-                return None
-            if got.empty:
+            got = self._receive(wait, until, admit)
+            if got is not None and got.empty:
                 self._idle(got)
-                return None
-            self.ledger.take(got.end)
-            self.batch = got
-            self.recent.extend(got.xids)
-            reach("capture.received")
+        if self.batch is None:
+            return None
         done = self._apply_batch(self.batch)
         self.batch = None
         self._acknowledge()
@@ -174,8 +182,30 @@ class Capture:
         self.landed(done)
         return done
 
+    def _receive(self, wait: float, until: int | None, admit: Admit | None) -> Received | None:
+        """What comes next; it is at hand until it was applied. None where a table was altered."""
+        self.stream.wanted = self.freshness.source_lsn
+        limits = replace(self.limits, collect=min(COLLECT * self.took, COLLECT_AT_MOST))
+        try:
+            got = self.stream.receive(limits, wait, until, admit)
+            if not got.empty:
+                self.ledger.take(got.end)
+                self.batch, self.forms = got, dict(self.decoder.relations)
+                self.recent.extend(got.xids)
+                reach("capture.received")
+            return got
+        except TableChanged as e:
+            if e.table is None or e.table not in watched(self.warehouse.deployment):
+                raise
+            self.follow([e])
+            return None
+        except Exception as e:
+            self.broken = e
+            raise
+
     def _apply_batch(self, got: Received) -> BatchDone:
         start = time.perf_counter()
+        self.decoder.relations = dict(self.forms)  # where it failed before, they are those after it
         changes = Small(self.decoder, got.frames) if got.large is None else Large(self.decoder, got.large, self.limits)
         reach("capture.decoded")
         self._look_at(changes.announced)
@@ -184,7 +214,7 @@ class Capture:
             if e in self.workers and got.large is None:
                 if got.end <= self.ledger.given[e]:
                     continue
-                self.workers[e].put(Work(got.frames, got.end, got.last))
+                self.workers[e].put(Work(got.frames, got.end, got.last, self.forms))
                 self.ledger.give(e, got.end)
             elif got.end > self.ledger.durable[e]:
                 self.rest(e)
@@ -193,9 +223,6 @@ class Capture:
         if isinstance(changes, Large) and all(got.end <= durable[e] for e in self.engines):
             changes.learn()
         reach("capture.applied")
-        if got.large is not None:  # no worker has seen what it told of tables; all are at rest
-            for decoder in self.later.values():
-                decoder.relations.update(self.decoder.relations)
         changes.close()
         self.took = time.perf_counter() - start
         self.unfolded, self.applied_at = True, time.monotonic()
@@ -247,9 +274,10 @@ class Capture:
     def _compact(self, target: Engine) -> None:
         target.compact(self.warehouse.tables(target.name))
 
-    def _apply_later(self, engine: str, decoder: ChangeDecoder, work: Work) -> None:
-        """On a worker's thread; relation messages that came before it are the stream's own decoder's."""
-        decoder.relations.update({k: v for k, v in self.decoder.relations.items() if k not in decoder.relations})
+    def _apply_later(self, engine: str, work: Work) -> None:
+        """On a worker's thread."""
+        decoder = self.later[engine]
+        decoder.relations = dict(work.relations)
         self._apply(engine, Small(decoder, work.frames), work.end, work.last)
 
     def _acknowledge(self) -> None:

@@ -8,15 +8,13 @@ from typing import TypeVar
 
 import tenacity
 
-from connectors.postgres.connection import SourceUnreachable, current_lsn
-from connectors.postgres.stream import SlotInUse
+from connectors.postgres.connection import current_lsn
 from connectors.postgres.transactions import Limits
-from pipelines.applying.capture import Capture
+from pipelines.applying.capture import HEALS, Capture
 from pipelines.config import Config
 from pipelines.pacing.finishing import finish
 from pipelines.warehouse import Warehouse
 
-HEALS = (SourceUnreachable, SlotInUse)  # what a later attempt may find mended
 TRIES = 6
 T = TypeVar("T")
 
@@ -27,9 +25,9 @@ def limits(config: Config) -> Limits:
 
 def catch_up(config: Config, warehouse: Warehouse) -> None:
     """Apply everything that the source has committed before the call; views that may lag are finished."""
+    started = time.time()
     target = current_lsn(config.source.dsn)
     capture = Capture(warehouse, limits(config))
-    started = time.time()
     try:
         persist(capture, lambda: capture.catch_up(target))
         finish(warehouse)

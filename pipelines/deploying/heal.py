@@ -36,7 +36,9 @@ def heal(config: Config, progress: Progress, say: Callable[[str], None]) -> None
     d = deployments.require(config.warehouse_path)
     catalog, views = _able(config, d)
     if views:
-        left = {v.name for v in d.views if v.error}
+        aside = {v.name for v in d.views if v.error}
+        before = [v for v in _compiled(d, d.to_catalog()) if v.name in aside]
+        left = {v.name: v.plan.tables if v.plan is not None else frozenset() for v in before}
         redeploy(config, d, views, catalog, progress, say, True, left=left)
 
 

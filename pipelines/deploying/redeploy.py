@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -51,10 +51,10 @@ def redeploy(
     say: Callable[[str], None],
     keep_going: bool,
     again: AbstractSet[str] = frozenset(),
-    left: AbstractSet[str] = frozenset(),
+    left: Mapping[str, AbstractSet[str]] | None = None,
 ) -> None:
     """Bring what is deployed in line with the views; where that fails, it is as it was. Views of `left` that are not
-    among them stay set aside.
+    among them stay set aside, with the tables that they read.
 
     Tables are copied again of which a view reads a column that is not kept, or that was not there when they were
     copied; and those of `again`, whose changes were lost: the states that read these are filled again, too.
@@ -74,6 +74,9 @@ def redeploy(
     views = [v for v in views if v.error is None]
     wanted = needed(views)
     stay = {t for ts in wanted.values() for t in ts}
+    left = {v: ts for v, ts in (left or {}).items() if v not in {x.name for x in views}}
+    for v in (v for v in old.views if v.name in left):
+        wanted[v.engine] = sorted({*wanted.get(v.engine, []), *(left[v.name] & {*old.tables.get(v.engine, [])})})
     origin = replace(old.origin, tables=tuple((t, m) for t, m in old.origin.tables if t not in again))
     altered = check_source(
         config.source.dsn,
@@ -114,7 +117,7 @@ def redeploy(
     if bad and (lost := [v for v in old.views if v.name in {b.name for b in bad}]):
         d.views += [replace(v, error=v.error or str(b.error)) for v in lost for b in bad if b.name == v.name]
     names_now = {v.name for v in d.views}
-    d.views += [v for v in old.views if v.name in left - names_now]
+    d.views += [v for v in old.views if v.name in left.keys() - names_now]
     warehouse = Warehouse(config, d)
     unfinished = config.warehouse_path / UNFINISHED
     try:
@@ -155,7 +158,8 @@ def redeploy(
                 warehouse.engine(e).drop_mirror(table.mirror)
     finally:
         warehouse.close()
-    publish(config.source.dsn, d.publication, d.catalog, alter=True)
+    there = [t for t in d.catalog if (t.schema, t.name) in catalog.tables]  # one of a view of `left` may be gone
+    publish(config.source.dsn, d.publication, there, alter=True)
 
 
 def _reshaped(old: Deployment, views: list[Compiled], catalog: Catalog) -> set[str]:
@@ -173,13 +177,17 @@ def _reshaped(old: Deployment, views: list[Compiled], catalog: Catalog) -> set[s
         if v.plan is None or not v.plan.tables & other:
             continue
         try:
-            was = compile_view(v.name, queries[v.name], before, queries)
-            same = [n for n, _ in was.outputs] == [n for n, _ in v.plan.outputs]
+            was = compile_view(v.name, queries[v.name], before, queries, strategy=v.plan.strategy)
+            same = _shape(was) == _shape(v.plan)
         except TidemarkError:
             same = False
         if not same:
             out |= v.plan.tables & other
     return out
+
+
+def _shape(plan: ViewPlan) -> tuple[object, ...]:
+    return [n for n, _ in plan.outputs], [s.name for s in plan.states]
 
 
 def _lacking(old: Deployment, views: list[Compiled]) -> set[str]:
@@ -248,6 +256,9 @@ def _add_tables(
     there = [t for t in every if (t.schema, t.name) in catalog.tables]  # one that nobody reads any more may be gone
     publish(config.source.dsn, d.publication, there, alter=True)
     reach("redeploy.published")
+    status = d.status
+    if lost.tables:  # whatever is saved of it until they are copied says that they are not
+        d.status = deployments.RESYNC
     with connect(config.source.dsn) as conn:
         d.origin = marked(conn, d)
     copied = [t.quoted for t in there if qualified(t) in again]
@@ -289,7 +300,8 @@ def _add_tables(
             warehouse.close()
     finally:
         snapshot.close()
-    deployments.save(config.warehouse_path, replace(d, status=deployments.RESYNC) if lost.tables else d)
+    deployments.save(config.warehouse_path, d)
+    d.status = status
 
 
 def _without(d: Deployment, tables: AbstractSet[str], maintained: dict[str, list[ViewPlan]]) -> Deployment:

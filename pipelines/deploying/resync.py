@@ -92,7 +92,7 @@ def _all(
     beside = config.model_copy(
         update={"warehouse": config.warehouse.model_copy(update={"path": str(folder.absolute())})}
     )
-    _forget_unfinished(beside)
+    _forget_unfinished(beside, old)
     say("copying all tables again, beside what is there")
     reach("resync.marked")
     first(beside, views, catalog, progress, say, keep_going)
@@ -117,10 +117,10 @@ def _all(
     drop_former(config.source.dsn, path, new)
 
 
-def _forget_unfinished(beside: Config) -> None:
-    """What a resync that was killed has left: its slot and its folder."""
+def _forget_unfinished(beside: Config, live: Deployment) -> None:
+    """What a resync that was killed has left: its folder, and its slot unless that is the live one by now."""
     with suppress(TidemarkError):
         unfinished = deployments.load(beside.warehouse_path)
-        if unfinished is not None:
+        if unfinished is not None and unfinished.slot != live.slot:
             drop_source_objects(beside.source.dsn, unfinished)
     remove_warehouse(beside)

@@ -11,9 +11,9 @@ from connectors.debezium.values import inexact
 from pipelines.project import Compiled
 
 OWN = frozenset(
-    ("rowid", "_weight", "_lsn", "_log", "_present", "_seq", "_row", "_at", "_of")
+    ("rowid", "_weight", "_lsn", "_log", "_present", "_seq", "_row", "_at", "_of", "_key_was")
 )  # columns of mirrors and batches
-OWN_NUMBERED = re.compile(r"_(key|from)_\d+|_u\d+")
+OWN_NUMBERED = re.compile(r"_(key|from)_\d+|_[uh]\d+")
 
 
 def check_capture(views: list[Compiled], catalog: Catalog, capture: str) -> None:

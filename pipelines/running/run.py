@@ -15,8 +15,8 @@ import tenacity
 
 from compiler.errors import TidemarkError
 from pipelines import deployment as deployments
-from pipelines.applying.capture import BatchDone, Capture
-from pipelines.applying.catching_up import HEALS, catch_up, limits
+from pipelines.applying.capture import HEALS, BatchDone, Capture
+from pipelines.applying.catching_up import catch_up, limits
 from pipelines.applying.source_watch import SourceWatch
 from pipelines.applying.unaltered import check_source
 from pipelines.config import Config, load_config
@@ -157,6 +157,14 @@ class Run:
             self.config = config
         return outcome_of(done)
 
+    def _heal_alone(self) -> None:
+        """Unless a verify is at work, which compares what there is."""
+        if self.server.alone.acquire(blocking=False):
+            try:
+                self._heal()
+            finally:
+                self.server.alone.release()
+
     def _heal(self) -> None:
         """Fill again what was set aside, where its cause is gone."""
         begun = time.monotonic()
@@ -174,10 +182,14 @@ class Run:
     def _rest(self) -> Iterator[None]:
         """With nothing at work on the warehouse; and then on, with what is deployed by then."""
         begun = time.monotonic()
-        self.watch.stop()
-        self.capture.close()
-        self.warehouse.keep_notes()  # what is deployed next is compared with them
-        self._remember()
+        try:
+            self.watch.stop()
+            self.capture.close()
+            self.warehouse.keep_notes()  # what is deployed next is compared with them
+            self._remember()
+        except Exception as e:  # half at rest: neither a deploy nor a batch may go on
+            self.capture.end(e)
+            raise
         self.resting = True
         try:
             yield
@@ -231,7 +243,7 @@ class Run:
             self.capture.step(0.2, self.capture.missing)
             self.server.jobs.run()
             if not self.resting and self.healing.due(self.warehouse.deployment):
-                self._heal()
+                self._heal_alone()
             if self.resting:
                 if self.ended is not None:
                     raise self.ended

@@ -30,13 +30,17 @@ def repair(config: Config, warehouse: Warehouse, capture: Capture, differ: list[
         capture.align(snapshot)
         d.status = deployments.RESYNC
         deployments.save(warehouse.path, d)
-        for engine in {e for e, _ in copied}:
-            chosen = [d.table(t) for e, t in sorted(copied) if e == engine]
-            copy_tables(config, warehouse, engine, chosen, snapshot.snapshot)
+        try:
+            for engine in {e for e, _ in copied}:
+                chosen = [d.table(t) for e, t in sorted(copied) if e == engine]
+                copy_tables(config, warehouse, engine, chosen, snapshot.snapshot)
+            _fill_again(warehouse, views)
+            warehouse.settle()
+        except Exception as e:  # what is half copied is nobody's to read
+            capture.end(e)
+            raise
     finally:
         snapshot.close()
-    _fill_again(warehouse, views)
-    warehouse.settle()
     d.status = "live"
     deployments.save(warehouse.path, d)
 

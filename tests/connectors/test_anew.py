@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from connectors.duckdb import ways as bounds
+from connectors.duckdb.batches import Batches
 from connectors.duckdb.ways import Way, Ways
 from tests.project import Project
 from tests.rules.test_rules import COMMITS, LOAD, PAGES, SCHEMA, statement
@@ -64,3 +65,33 @@ def test_it_is_for_batches_that_change_most_rows(database: str, tmp_path: Path, 
         p.source(change)
         p.assert_equal()
         assert taken == [way], change
+
+
+def test_parts_of_a_large_transaction_that_only_views_that_lag_read_wait_for_them(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways: list[Way] = []
+    of_parts = Batches._way_of_parts
+
+    def noted(self: Batches, *args: Any) -> Any:
+        found = of_parts(self, *args)
+        ways.append(found[1])
+        return found
+
+    monkeypatch.setattr(Batches, "_way_of_parts", noted)
+    p = Project.create(tmp_path, f"{database} options='-c logical_decoding_work_mem=64kB'", {})
+    with (p.home / "tidemark.toml").open("a") as f:
+        f.write('\n[batch]\nrows = 300\nmemory = "64KB"\n')
+    p.write({"eager": "SELECT x, count(*) AS n FROM a GROUP BY x"})
+    p.write({"lagging": "SELECT x, count(*) AS n FROM b GROUP BY x"}, "target_lag = '1 h'")
+    p.source(
+        "CREATE TABLE a (id int PRIMARY KEY, x int)",
+        "CREATE TABLE b (id int PRIMARY KEY, x int)",
+        "INSERT INTO a SELECT i, 1 FROM generate_series(1, 100) i",
+        "INSERT INTO b SELECT i, 1 FROM generate_series(1, 100) i",
+    )
+    p.deploy()
+    both = "INSERT INTO {0} SELECT i, 2 FROM generate_series(1000, 3000) i"
+    p.source(f"BEGIN; {both.format('a')}; {both.format('b')}; COMMIT")
+    p.assert_equal()
+    assert ways == [Way.ANEW]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from connectors.postgres.connection import connect
+from connectors.postgres.origin import Continuity, LastCommit
 from connectors.postgres.pgoutput import Decoder
 from connectors.postgres.spool import Spool
 from connectors.postgres.stream import Stream
-from connectors.postgres.transactions import Limits, Transaction
+from connectors.postgres.transactions import Limits, Received, Transaction
 from pipelines.applying.capture import current_lsn
 
 SLOT = "transactions_test"
@@ -126,3 +129,38 @@ def test_a_spool_gives_what_it_was_given(tmp_path: Path) -> None:
     assert all(len(p) <= 7 for p in spool.pieces(7, 1 << 20))
     assert max(sum(map(len, p)) for p in spool.pieces(1000, 300)) < 300 + len(frames[-1])
     spool.close()
+
+
+@pytest.mark.parametrize("memory", [1 << 30, 10_000])
+def test_one_that_another_server_sent_on(slot: str, tmp_path: Path, memory: int) -> None:
+    with psycopg.connect(slot) as c:
+        name = f"elsewhere_{os.getpid()}_{memory}"  # of the whole server
+        c.execute("SELECT pg_replication_origin_create(%s)", (name,))
+        c.execute("SELECT pg_replication_origin_session_setup(%s)", (name,))
+        c.commit()
+        with c.transaction():
+            with suppress(psycopg.errors.UniqueViolation), c.transaction():
+                c.execute("INSERT INTO t SELECT i, repeat('x', 99) FROM generate_series(1, 3000) i")
+                c.execute("INSERT INTO t VALUES (1, 'twice')")
+            c.execute("INSERT INTO t SELECT i, repeat('y', 99) FROM generate_series(5001, 9000) i")
+        c.execute("SELECT pg_replication_origin_session_reset()")
+        c.execute("SELECT pg_replication_origin_drop(%s)", (name,))
+    (t,) = received(slot, tmp_path, memory)
+    assert ids(t) == list(range(5001, 9001))
+    t.close()
+
+
+def test_one_that_changes_nothing_counts_only_where_it_is_looked_for() -> None:
+    frame = bytes(25)
+    nothing = Transaction([frame + b"B", frame + b"C"], 10, 11, 7, 0)
+    assert nothing.idle and not Transaction([frame + b"B", frame + b"I", frame + b"C"], 10, 11, 7, 0).idle
+    got = Received()
+    got.take(nothing)
+    assert got.last is None and got.end == 11 and got.xids == [7]
+    before, last = LastCommit(8, 6, 0), nothing.commit
+    for applied, seen in ((before, [(8, 6, False), (10, 7, True)]), (last, [(8, 6, False), (10, 7, True)])):
+        c = Continuity(20, 20, 5, applied)
+        for lsn, xid, idle in seen:
+            c.saw(lsn, xid, 0, idle)
+        c.reached(20)
+        assert c.proven

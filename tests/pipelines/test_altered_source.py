@@ -12,6 +12,7 @@ import pytest
 from compiler.errors import TidemarkError
 from pipelines.applying.freshness import Freshness
 from pipelines.applying.source_watch import LOOK, SourceWatch
+from pipelines.deploying.heal import heal
 from tests.pipelines.running import until
 from tests.project import Project
 
@@ -194,5 +195,42 @@ def test_a_frontier_is_not_moved_back_by_a_copy(database: str, tmp_path: Path) -
         stop.set()
         writer.join()
     p.write({"added": "SELECT id FROM u"})
+    p.deploy()
+    p.assert_equal()
+
+
+def test_a_column_that_joins_by_its_name_makes_another_view_of_it(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"n": "SELECT count(*) AS n FROM t NATURAL JOIN u"})
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, a int)",
+        "CREATE TABLE u (u int PRIMARY KEY, a int, d int)",
+        "INSERT INTO t SELECT i, i % 3 FROM generate_series(1, 9) i",
+        "INSERT INTO u SELECT i, i % 3, i % 2 FROM generate_series(1, 9) i",
+    )
+    p.deploy()
+    p.source("ALTER TABLE t ADD d int DEFAULT 1")
+    p.deploy()
+    p.assert_equal()
+
+
+def test_a_view_is_filled_again_beside_one_that_stays_aside(database: str, tmp_path: Path) -> None:
+    views = {"gone": "SELECT g, count(*) AS n FROM a GROUP BY g", "back": "SELECT x, sum(v) AS s FROM b GROUP BY x"}
+    p = Project.create(tmp_path, database, views)
+    p.source(
+        "CREATE TABLE a (id int PRIMARY KEY, g int)",
+        "CREATE TABLE b (id int PRIMARY KEY, x int, v numeric)",
+        "INSERT INTO a SELECT i, i % 5 FROM generate_series(1, 50) i",
+        "INSERT INTO b SELECT i, i % 3, i FROM generate_series(1, 50) i",
+    )
+    p.deploy()
+    p.source("ALTER TABLE a RENAME g TO h", "UPDATE a SET h = h + 1", "UPDATE b SET v = 1e-30 WHERE id = 7")
+    p.catch_up()
+    assert {v.name for v in p.deployed.views if v.error} == {"gone", "back"}
+    p.source("UPDATE b SET v = 7 WHERE id = 7")
+    heal(p.config, lambda *_: None, lambda *_: None)
+    assert {v.name for v in p.deployed.views if v.error} == {"gone"}
+    p.source("UPDATE b SET x = 1", "ALTER TABLE a RENAME h TO g")
+    p.catch_up()
+    assert [r.equal for r in p.verify() if r.view == "back"] == [True]
     p.deploy()
     p.assert_equal()
