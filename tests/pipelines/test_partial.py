@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -165,6 +168,9 @@ REFUSED = [  # which ask for no key, or for one that cannot be told beforehand
     "SELECT * FROM feed WHERE who IN (SELECT DISTINCT ON (n) who FROM posts)",
     "SELECT * FROM feed WHERE who IN (SELECT row_number() OVER () FROM posts)",
     "SELECT * FROM (SELECT * FROM feed) x WHERE who = 1",
+    "SELECT * FROM named WHERE name = 'abc' OR name = 1",
+    "SELECT * FROM named WHERE name IN ('abc', 1)",
+    "SELECT * FROM sums WHERE id = 7 OR id = 8::DOUBLE",
 ]
 
 
@@ -365,3 +371,28 @@ def test_a_key_is_kept_before_the_pipeline_is_killed(database: str, tmp_path: Pa
     p.source("DELETE FROM post WHERE who = 5 AND id > 100")
     p.catch_up()
     p.assert_equal()
+
+
+def test_keys_of_times_are_the_same_where_the_machine_is_elsewhere(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {})
+    (p.home / "views" / "moments.sql").write_text(
+        "CREATE MATERIALIZED VIEW moments WITH (strategy = 'partial', key = 'moment', memory = '1 MB') AS "
+        "SELECT moment, count(*) AS n FROM event GROUP BY moment"
+    )
+    p.source(
+        "CREATE TABLE event (id int PRIMARY KEY, moment timestamptz)",
+        "INSERT INTO event SELECT i, '1800-01-01 00:00:00+00'::timestamptz + i % 2 * interval '28 s' "
+        "FROM generate_series(1, 6) i",
+    )
+    p.deploy()
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-m", "pipelines.cli", "query", "--format", "csv"]
+            + ["SELECT n FROM moments WHERE moment = '1800-01-01 00:00:00+00'::timestamptz"],
+            cwd=p.home,
+            env={**os.environ, "TZ": "Europe/Berlin"},
+            text=True,
+            capture_output=True,
+        )
+        assert done.stdout.split() == ["n", "3"], done.stderr
+    assert kept(p) == {"moments": 1}
