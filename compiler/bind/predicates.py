@@ -11,6 +11,7 @@ from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import in_order, normal
 from compiler.bind.operators import compare, in_values, meet
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.ir import types
 from compiler.ir.relation import Project, Relation
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, conj, is_null, negate, transform, walk
 from compiler.ir.subquery import AnySub, ExistsSub, ScalarSub, Sub
@@ -127,7 +128,15 @@ class Predicates(Binding):
                 return rows.null_test([self.bind(p, c) for p in parts], bool(e.args.get("negate")))
             if whole := whole_rows.columns(e.this, c):
                 return rows.null_test([col for _, col in whole], bool(e.args.get("negate")))
-            got = is_null(self.bind(e.this, c))
+            value = self.bind(e.this, c)
+            if types.COMPOSITE in value.type.labels[1:]:
+                raise UnsupportedSql(
+                    f"IS NULL of a {value.type} is not supported",
+                    code="unsupported_operator",
+                    detail="It asks for each of its fields.",
+                    hint="Compute it in the source, into a column of another type.",
+                )
+            got = is_null(value)
         elif isinstance(right, exp.Boolean):
             got = Call("is_true" if right.this else "is_false", (self.condition(e.this, c),), BOOL)
         else:

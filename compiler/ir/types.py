@@ -48,6 +48,7 @@ class Type:
         }.get(self.name, self.name)
 
 
+COMPOSITE = "composite"  # a label of types that have fields
 BOOL = Type("bool")
 INT2 = Type("int2")
 INT4 = Type("int4")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import psycopg
 
 from compiler.catalog import Catalog, Column, Table, parse_type
+from compiler.ir.types import COMPOSITE
 from connectors.postgres.files import noted, stored
 
 TABLES = """
@@ -44,7 +45,10 @@ SELECT a.attrelid::bigint, a.attnum, a.atttypid::bigint, a.atttypmod, a.attname,
        (WITH RECURSIVE d (oid, modifier) AS (
           SELECT t.typbasetype, t.typtypmod WHERE t.typtype = 'd'
           UNION ALL SELECT b.typbasetype, b.typtypmod FROM d JOIN pg_type b ON b.oid = d.oid AND b.typtype = 'd')
-        SELECT format_type(d.oid, d.modifier) FROM d JOIN pg_type b ON b.oid = d.oid AND b.typtype <> 'd')
+        SELECT format_type(d.oid, d.modifier) FROM d JOIN pg_type b ON b.oid = d.oid AND b.typtype <> 'd'),
+       (WITH RECURSIVE d (oid) AS (
+          SELECT t.oid UNION ALL SELECT b.typbasetype FROM d JOIN pg_type b ON b.oid = d.oid AND b.typtype = 'd')
+        SELECT bool_or(b.typtype = 'c') FROM d JOIN pg_type b ON b.oid = d.oid)
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND c.relkind IN ('r', 'p')
@@ -140,8 +144,10 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
     """Everything views may read, from the server."""
     enums = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
     columns: dict[int, list[Column]] = {}
-    for oid, place, of, modifier, name, source, not_null, is_enum, base in conn.execute(COLUMNS).fetchall():
+    for oid, place, of, modifier, name, source, not_null, is_enum, base, of_fields in conn.execute(COLUMNS).fetchall():
         t = parse_type(f'"{source.strip(chr(34))}"' if is_enum else base or source, enums)
+        if of_fields and t.name == "opaque":
+            t = replace(t, labels=(*t.labels, COMPOSITE))
         columns.setdefault(oid, []).append(
             Column(name, t, not_null, source.strip('"') if is_enum else source, place, of, modifier)
         )

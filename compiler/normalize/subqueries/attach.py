@@ -36,23 +36,52 @@ from compiler.ir.types import BOOL, INT8
 from compiler.normalize.subqueries.lifting import Provided, free_above, lift, peel, pick_like
 from compiler.normalize.subqueries.push import ZERO, Push
 from compiler.normalize.subqueries.unique import unique
+from compiler.temporal import reads_time
+
+Attached = dict[tuple[Sub, tuple[Scalar, ...]], Scalar]  # by the conditions under which it is evaluated
+
+
+def _reached(x: Scalar, before: list[Scalar], i: int) -> list[Scalar]:
+    """The conditions under which the operand i is evaluated, those before it being known."""
+    if not isinstance(x, Call):
+        return []
+    if x.fn == "coalesce":
+        return [is_null(a) for a in before]
+    if x.fn != "case":
+        return []
+    is_value = i % 2 == 1 and i < len(x.args) - 1
+    earlier = before[: i - 1 : 2] if is_value else before[:i:2]
+    passed: list[Scalar] = [negate(Call("is_true", (c,), BOOL)) for c in earlier]
+    out = [*passed, Call("is_true", (before[i - 1],), BOOL)] if is_value else passed
+    return [] if any(map(reads_time, out)) else out
 
 
 class Attach(Push):
     """Attaches subqueries of conditions and expressions."""
 
-    def replace(self, s: Scalar, box: list[Relation], attached: dict[Sub, Scalar] | None = None) -> Scalar:
-        """The expression with its subqueries' values; one that is bound once (`attached`) is attached once."""
+    def replace(
+        self, s: Scalar, box: list[Relation], attached: Attached | None = None, guard: tuple[Scalar, ...] = ()
+    ) -> Scalar:
+        """The expression with its subqueries' values; one that is bound once (`attached`) is attached once.
+
+        A branch of CASE or COALESCE is evaluated for the rows that get there, which is what `guard` says: what a
+        subquery in it computes of others could fail.
+        """
         attached_as = {} if attached is None else attached
 
-        def put(x: Scalar) -> Scalar | None:
-            if not isinstance(x, Sub):
-                return None
-            if x not in attached_as:
-                attached_as[x] = self.attach(x, box)
-            return attached_as[x]
+        def go(x: Scalar, guard: tuple[Scalar, ...]) -> Scalar:
+            if isinstance(x, Sub):
+                if (x, ()) not in attached_as and (x, guard) not in attached_as:
+                    attached_as[x, guard] = self.attach(x, box, guard)
+                return attached_as.get((x, ()), attached_as.get((x, guard), x))
+            if not any(isinstance(n, Sub) for n in walk(x)):
+                return x
+            kids: list[Scalar] = []
+            for i, kid in enumerate(x.children):
+                kids.append(go(kid, (*guard, *_reached(x, kids, i))))
+            return x.rebuild(tuple(kids))
 
-        return map_scalar(s, put)
+        return go(s, guard)
 
     def condition(self, rel: Relation, s: ExistsSub | AnySub, positive: bool) -> Relation:
         """EXISTS and IN that a row must satisfy: semi joins; negated: anti joins, exact under NULLs."""
@@ -93,15 +122,24 @@ class Attach(Push):
             return Project(q.input, tuple((n, e) for n, e in q.exprs if n in used) or q.exprs[:1])
         return q
 
-    def attach(self, s: Sub, box: list[Relation]) -> Scalar:
-        """Join the subquery's value to the relation in `box`; gives the scalar that stands for it."""
-        if isinstance(s, AnySub):
-            args = tuple(self.replace(a, box) for a in s.args)
-            return self.attach_any(s, args, box)
-        query = self.run(s.query)
-        if isinstance(s, ExistsSub):
-            return self.attach_exists(query, box)
-        return self.attach_scalar(query, box)
+    def attach(self, s: Sub, box: list[Relation], guard: tuple[Scalar, ...] = ()) -> Scalar:
+        """Join the subquery's value to the relation in `box`, of the rows that `guard` lets pass; gives the scalar that
+        stands for it."""
+        around, self.guard = self.guard, ()
+        try:
+            args: tuple[Scalar, ...] = ()
+            if isinstance(s, AnySub):
+                args = tuple(self.replace(a, box, guard=guard) for a in s.args)
+                args = tuple(case([(conj(list(guard)), a)], Lit(None, a.type), a.type) for a in args) if guard else args
+            query = self.run(s.query)
+            self.guard = guard
+            if isinstance(s, AnySub):
+                return self.attach_any(s, args, query, box)
+            if isinstance(s, ExistsSub):
+                return self.attach_exists(query, box)
+            return self.attach_scalar(query, box)
+        finally:
+            self.guard = around
 
     def attach_scalar(self, query: Relation, box: list[Relation]) -> Scalar:
         """Joins a subquery's one value to `box[0]`, and gives that value."""
@@ -184,9 +222,8 @@ class Attach(Push):
         box[0] = LeftJoin(box[0], marked, conj(on))
         return Call("coalesce", (Col(m, BOOL), FALSE), BOOL)
 
-    def attach_any(self, s: AnySub, args: tuple[Scalar, ...], box: list[Relation]) -> Scalar:
+    def attach_any(self, s: AnySub, args: tuple[Scalar, ...], query: Relation, box: list[Relation]) -> Scalar:
         """Joins what `= ANY` needs to `box[0]`, and gives its value: true, false, or NULL where that is not known."""
-        query = self.run(s.query)
         rel = box[0]
         if s.op != "=" or len(args) > 1:
             return self.attach_counted(s, args, query, box)

@@ -23,10 +23,10 @@ from compiler.ir.relation import (
     Window,
     transform,
 )
-from compiler.ir.scalar import TRUE, Call, Lit, Scalar, case, columns, conj, conjuncts, same, walk
+from compiler.ir.scalar import TRUE, Call, Lit, case, columns, conj, conjuncts, same, walk
 from compiler.ir.scalar import transform as map_scalar
 from compiler.ir.subquery import AnySub, ExistsSub, Sub
-from compiler.normalize.subqueries.attach import Attach
+from compiler.normalize.subqueries.attach import Attach, Attached
 from compiler.normalize.subqueries.forms import form
 from compiler.normalize.subqueries.lifting import free_above, lift, peel, pick_like
 
@@ -55,7 +55,7 @@ class _Unnest(Attach):
         if isinstance(n, Semi):
             return self.met(n.left, self.pairs(n), n.anti)
         if isinstance(n, Unnest | Project | Aggregate | Window | TopK | Weigh):
-            box, attached = [n.input], dict[Sub, Scalar]()
+            box, attached = [n.input], Attached()
             new = {s: self.replace(s, box, attached) for s in scalars(n)}
             out = with_scalars(n.rebuild((box[0],)), lambda s: new[s])
             return (

@@ -31,6 +31,7 @@ from compiler.ir.scalar import (
     Lit,
     Outer,
     Scalar,
+    columns,
     conj,
     conjuncts,
     equal,
@@ -55,6 +56,7 @@ class Push:
             str, tuple[Recur, dict[str, Col]]
         ] = {}  # recursions being pushed: their rows with the bindings
         self.memo: dict[int, tuple[Relation, Relation]] = {}
+        self.guard: tuple[Scalar, ...] = ()  # of the rows whose bindings are asked for
 
     def run(self, r: Relation) -> Relation:
         """The relation with no subquery left in it."""
@@ -72,6 +74,9 @@ class Push:
         return Project(q, tuple((names[c.name], c) for c in q.schema))
 
     def domain(self, rel: Relation, wanted: list[Outer]) -> tuple[Relation, Provided]:
+        """The bindings that there are in `rel`, of the rows that are asked about."""
+        if self.guard and columns(*self.guard) <= set(rel.names):
+            rel = Filter(rel, conj(list(self.guard)))
         p = Provided({o.name: Col(self.fresh(o.name), type_of_form(o.type)) for o in wanted})
         return Aggregate(rel, tuple((p.cols[o.name].name, form(rel.col(o.name))) for o in wanted), ()), p
 
