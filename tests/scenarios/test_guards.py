@@ -23,6 +23,14 @@ VIEWS = {
     "summed": f"SELECT sum(CASE WHEN {NUMBER} THEN (SELECT count(*) FROM u WHERE u.n = t.txt::int) END) AS v FROM t",
     "twice": f"SELECT id, CASE WHEN {NUMBER} THEN (SELECT count(*) FROM u WHERE u.n >= length(t.txt)) ELSE "
     "(SELECT count(*) FROM u WHERE u.n >= length(t.txt)) + 1 END AS v FROM t",
+    "beside": "SELECT t.id, x.v FROM t LEFT JOIN LATERAL (SELECT count(*) AS v FROM u WHERE u.n = t.txt::int) x ON "
+    f"true WHERE t.{NUMBER}",
+    "some_beside": "SELECT t.id, x.v FROM t LEFT JOIN LATERAL (SELECT count(*) AS v FROM u WHERE u.n = t.txt::int) x "
+    f"ON x.v > 0 WHERE t.{NUMBER}",
+    "each_beside": "SELECT t.id, l FROM t LEFT JOIN LATERAL jsonb_array_elements_text(j) l ON l <> '2' "
+    "WHERE jsonb_typeof(j) = 'array'",
+    "then_joined": "SELECT t.id, x.v, w.n FROM t CROSS JOIN LATERAL (SELECT max(u.id) AS v FROM u WHERE u.n = "
+    f"t.txt::int) x LEFT JOIN u w ON w.id = t.id WHERE t.{NUMBER}",
     "elements": "SELECT id, CASE WHEN jsonb_typeof(j) = 'array' THEN (SELECT string_agg(x, ',' ORDER BY x) FROM "
     "jsonb_array_elements_text(j) x) END AS v FROM t",
 }

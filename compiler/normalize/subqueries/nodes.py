@@ -28,6 +28,7 @@ from compiler.ir.scalar import transform as map_scalar
 from compiler.ir.subquery import AnySub, ExistsSub, Sub
 from compiler.normalize.subqueries.attach import Attach, Attached
 from compiler.normalize.subqueries.forms import form
+from compiler.normalize.subqueries.left_first import left_first
 from compiler.normalize.subqueries.lifting import free_above, lift, peel, pick_like
 
 
@@ -38,7 +39,7 @@ def unnest(r: Relation) -> Relation:
 
 class _Unnest(Attach):
     def run(self, r: Relation) -> Relation:
-        return transform(r, self.node)
+        return transform(left_first(r), self.node)
 
     def node(self, n: Relation) -> Relation:
         """The operator without subqueries and LATERAL. UnsupportedSql where a subquery has no place."""
