@@ -122,6 +122,8 @@ class Predicates(Binding):
         return negate(got) if e.args.get("negate") else got
 
     def is_(self, e: Any, c: Clause) -> Scalar:
+        """IS [NOT] NULL, TRUE, FALSE and UNKNOWN; of rows, of each of their fields. Raises UnsupportedSql for values of
+        types that have fields, which are kept as text."""
         right = e.expression
         if isinstance(right, exp.Null) or right.name.upper() == "UNKNOWN":
             if (parts := rows.items(e.this)) is not None:
