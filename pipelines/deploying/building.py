@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 from compiler.catalog import Catalog, Table
 from compiler.errors import TidemarkError
@@ -65,7 +66,7 @@ def build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compi
         for p in warehouse.plans(e):
             try:
                 if broken := [failures[s.name] for s in p.states if s.name in failures]:
-                    raise broken[0]
+                    raise copy(broken[0])  # of which each view says that it is its own
                 engine.create_view(p)
             except Exception as found:
                 error = (
