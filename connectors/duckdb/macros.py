@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 
 import duckdb
 
@@ -22,5 +23,6 @@ def make(con: duckdb.DuckDBPyConnection, statements: Sequence[str]) -> None:
         con.execute("INSERT INTO meta.macros VALUES (?)", [mark])
         con.execute("COMMIT")
     except BaseException:
-        con.execute("ROLLBACK")
+        with suppress(duckdb.Error):  # a commit that failed has ended it
+            con.execute("ROLLBACK")
         raise

@@ -8,7 +8,7 @@ that they got.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import duckdb
 
@@ -85,17 +85,18 @@ class Outbox:
         the block."""
         tables = self.con.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'outbox'").fetchall()
         self.con.execute("BEGIN")
-        for (name,) in tables:
-            self.con.execute(f"DELETE FROM outbox.{q(name)} WHERE _lsn <= {to}")
-        if written:
-            self.con.execute("DELETE FROM meta.unwritten")
-        self.con.execute(f"UPDATE meta.outbox SET since = {to}")
         try:
+            for (name,) in tables:
+                self.con.execute(f"DELETE FROM outbox.{q(name)} WHERE _lsn <= {to}")
+            if written:
+                self.con.execute("DELETE FROM meta.unwritten")
+            self.con.execute(f"UPDATE meta.outbox SET since = {to}")
             yield
+            self.con.execute("COMMIT")
         except BaseException:
-            self.con.execute("ROLLBACK")
+            with suppress(duckdb.Error):  # a commit that failed has ended it
+                self.con.execute("ROLLBACK")
             raise
-        self.con.execute("COMMIT")
 
 
 def whole(t: Table, lsn: int) -> str:
