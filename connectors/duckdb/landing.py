@@ -226,12 +226,16 @@ def _once(s: Staged) -> bool:
     types = {c.name: c.type for c in s.table.columns}
     if any(types[k].name in SPELLED for k in s.table.identity_key):
         return False
-    place = np.zeros(s.rows.num_rows, dtype=np.int64)
-    for i in range(len(s.table.identity_key)):
-        column = s.rows[f"k{i}"].cast(pa.large_string()).combine_chunks().dictionary_encode()
-        place = place * len(column.dictionary) + column.indices.to_numpy()
-        place = np.unique(place, return_inverse=True)[1]  # as small as there are keys
-    return int(place.max(initial=-1)) + 1 == len(place)
+    first, *others = (
+        s.rows[f"k{i}"].cast(pa.large_string()).combine_chunks().dictionary_encode()
+        for i in range(len(s.table.identity_key))
+    )
+    place, keys = first.indices.to_numpy().astype(np.int64), len(first.dictionary)
+    for column in others:
+        place = place * len(column.dictionary) + column.indices.to_numpy()  # no more than the square of the rows
+        found, place = np.unique(place, return_inverse=True)
+        keys = len(found)
+    return bool(keys == s.rows.num_rows)
 
 
 def _met(s: Staged) -> int:

@@ -13,6 +13,7 @@ from typing import IO
 HEAD = struct.Struct("<II")  # of a frame in the file: its length, and the subtransaction it is of
 KIND = 25  # where a frame has its message's type: behind the header of XLogData
 FORM = 0x52  # R: what a table's columns are
+TRUNCATE, ROWS = 0x54, b"IUD"
 BUFFER = 1 << 20
 
 
@@ -28,6 +29,7 @@ class Spool:
         self.xids: list[int] = []  # the subtransaction of each of them, where any is known
         self.bytes = self.count = 0  # of those in the file
         self.announced: set[int] = set()  # oids of the tables whose columns these tell
+        self.changing: set[bytes] = set()  # oids of the tables of which these change rows, as they are sent
         self.dropped: set[int] = set()
         self.file: IO[bytes] | None = None
 
@@ -40,6 +42,10 @@ class Spool:
     def held(self) -> int:
         """Bytes of the frames in memory."""
         return sum(map(len, self.frames))
+
+    def changes(self, oid: int) -> bool:
+        """Whether what is in the file changes rows of a table."""
+        return oid.to_bytes(4, "big") in self.changing
 
     def add(self, frame: bytes, xid: int = 0) -> None:
         if self.file is not None:
@@ -72,8 +78,14 @@ class Spool:
     def _write(self, file: IO[bytes], frame: bytes, xid: int) -> None:
         self.count += 1
         self.bytes += len(frame)
-        if frame[KIND] == FORM:
-            self.announced.add(int.from_bytes(frame[KIND + 1 : KIND + 5], "big"))
+        kind, oid = frame[KIND], frame[KIND + 1 : KIND + 5]
+        if kind == FORM:
+            self.announced.add(int.from_bytes(oid, "big"))
+        elif kind == TRUNCATE:  # of so many tables, with options of a byte
+            n = int.from_bytes(oid, "big")
+            self.changing |= {frame[KIND + 6 + 4 * i : KIND + 10 + 4 * i] for i in range(n)}
+        elif kind in ROWS:
+            self.changing.add(oid)
         file.write(HEAD.pack(len(frame), xid))
         file.write(frame)
 

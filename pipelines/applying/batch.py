@@ -62,7 +62,8 @@ class Large:
     ) -> tuple[list[Staged], Iterable[list[Staged]]]:
         self.decoder.relations = dict(self.relations)
         # of a deferrable key two rows may be there between two parts, and only one after them
-        every = self._staged(tables, after, refused, parts and not any(t.deferrable for t in tables.values()))
+        apart = not any(t.deferrable and (not t.oid or self.spool.changes(t.oid)) for t in tables.values())
+        every = self._staged(tables, after, refused, parts and apart)
         return next(every, []), every
 
     def _staged(self, tables: Tables, after: int, refused: Refused, parts: bool) -> Iterator[list[Staged]]:

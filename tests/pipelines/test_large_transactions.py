@@ -226,3 +226,26 @@ def test_one_for_which_memory_is_too_small_is_done_with_more(
         c.execute("INSERT INTO c SELECT i, 1 + i % 40, i, repeat(md5(i::text), 20) FROM generate_series(1000, 20999) i")
         c.execute("UPDATE c SET x = x + 1 WHERE id % 2 = 0")
     p.assert_equal()
+
+
+@pytest.mark.parametrize("identity", ["FULL", "USING INDEX t_i"])
+def test_keys_that_move_on_to_their_neighbours_all_arrive(identity: str, database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, f"{database} options='-c logical_decoding_work_mem=64kB'", {})
+    with (p.home / "tidemark.toml").open("a") as f:
+        f.write('\n[batch]\nrows = 300\nmemory = "64KB"\n')
+    p.write({"rows_of": "SELECT id, x FROM t", "others": "SELECT o.id, t.x FROM o LEFT JOIN t ON t.id = o.id"})
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY DEFERRABLE, x int)",
+        "CREATE UNIQUE INDEX t_i ON t (x)",
+        "ALTER TABLE t ALTER x SET NOT NULL",
+        f"ALTER TABLE t REPLICA IDENTITY {identity}",
+        "CREATE TABLE o (id int PRIMARY KEY)",
+        "INSERT INTO t SELECT i, i FROM generate_series(1, 3000) i",
+        "INSERT INTO o SELECT i FROM generate_series(1, 50) i",
+    )
+    p.deploy()
+    p.source("UPDATE t SET id = id + 1")
+    p.assert_equal()
+    both = "UPDATE t SET id = id + 1 WHERE id > 2000; INSERT INTO t SELECT -i, -i FROM generate_series(1, 900) i"
+    p.source(f"BEGIN; {both}; COMMIT")
+    p.assert_equal()
