@@ -174,6 +174,7 @@ class Capture:
                 self._idle(got)
         if self.batch is None:
             return None
+        reach("capture.received")
         done = self._apply_batch(self.batch)
         self.batch = None
         self._acknowledge()
@@ -192,7 +193,6 @@ class Capture:
                 self.ledger.take(got.end)
                 self.batch, self.forms = got, dict(self.decoder.relations)
                 self.recent.extend(got.xids)
-                reach("capture.received")
             return got
         except TableChanged as e:
             if e.table is None or e.table not in watched(self.warehouse.deployment):
