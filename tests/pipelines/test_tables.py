@@ -127,19 +127,27 @@ def test_columns_named_as_a_mirrors_own_are_refused_and_those_named_as_a_batchs_
             "own": "SELECT rowid FROM a",
             "twins": "SELECT id FROM b",
             "batchs": "SELECT id FROM d",
+            "hashes": "SELECT id FROM e",
+            "was": "SELECT id FROM f",
             "keys": "SELECT key_0, from_0, u1, count(*) AS n FROM c GROUP BY 1, 2, 3 -- at the end",
             "over": "SELECT u1, sum(n) AS n FROM keys GROUP BY u1 -- and here",
         },
     )
     p.source(
         "CREATE TABLE d (id int PRIMARY KEY, _key_0 int)",
+        "CREATE TABLE e (id int PRIMARY KEY, _h0 int)",
+        "CREATE TABLE f (id int PRIMARY KEY, _key_was bool)",
         "CREATE TABLE a (id int PRIMARY KEY, rowid int)",
         'CREATE TABLE b (id int PRIMARY KEY, "Name" text, name text)',
         "CREATE TABLE c (key_0 int PRIMARY KEY, u1 text, from_0 int, big text)",
         "INSERT INTO c SELECT i, 'x', i, repeat(md5(i::text), 200) FROM generate_series(1, 9) i",
     )
     codes = {v.name: v.error.code if v.error else None for v in p.deploy(keep_going=True).views}
-    assert codes == {"own": "column_name", "twins": "column_name", "batchs": "column_name", "keys": None, "over": None}
+    assert codes == {
+        **dict.fromkeys(("own", "twins", "batchs", "hashes", "was"), "column_name"),
+        "keys": None,
+        "over": None,
+    }
     p.source(
         "UPDATE c SET from_0 = 5 WHERE key_0 < 4",
         "UPDATE c SET key_0 = 77, u1 = 'y' WHERE key_0 = 2",
