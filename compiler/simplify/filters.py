@@ -78,8 +78,8 @@ def _place(r: Relation, parts: list[Scalar]) -> Relation:
 
 def _into_join(r: Join, parts: list[Scalar]) -> Relation:
     every = conjuncts(r.on) + parts
-    left = [p for p in every if columns(p) and columns(p) <= set(r.left.names) and _safe(p)]
-    right = [p for p in every if columns(p) and columns(p) <= set(r.right.names) and _safe(p)]
+    left = [p for p in every if columns(p) and columns(p) <= set(r.left.names) and safe(p)]
+    right = [p for p in every if columns(p) and columns(p) <= set(r.right.names) and safe(p)]
     rest = [p for p in every if p not in left and p not in right]
     return Join(_place(r.left, left), _place(r.right, right), conj(rest))
 
@@ -101,7 +101,7 @@ def _is_null_with(e: Scalar, names: set[str]) -> bool:
     return isinstance(e, Call) and e.fn in ("+", "-", "*", "cast") and any(_is_null_with(a, names) for a in e.args)
 
 
-def _safe(p: Scalar) -> bool:
+def safe(p: Scalar) -> bool:
     """Whether it cannot fail on rows the join would have removed."""
     return not any(isinstance(x, Call) and x.fn in ("/", "%", "cast") for x in walk_scalar(p))
 

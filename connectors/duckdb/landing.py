@@ -158,46 +158,33 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
     key = [next(c for c in t.columns if c.name == k) for k in t.identity_key]
     once = _once(s)
     wanted = wanted_of(s, needed)
-    indexed = find is not None and wanted <= find.columns
-    images = _only(t, wanted, "m.")
-    weight = "1" if t.key else "m._weight"
-    row = f"m.{AT}" if indexed else "m.rowid"
-    rows = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1, NULL FROM latest WHERE _present"
+    by_index = find if find is not None and wanted <= find.columns else None
+    images, weight = _only(t, wanted, "m."), "1" if t.key else "m._weight"
+    row = f"m.{AT}" if by_index is not None else "m.rowid"
+    new = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
+
+    def made(what: str, text: str) -> str:
+        return f"CREATE OR REPLACE TEMP TABLE {what} AS {text}"
 
     def old(where: str) -> str:
         on = _on(key, "m", "k", "_key")
         return f"SELECT {images}, -{weight}::BIGINT AS _weight, {row} AS _row FROM {where} m JOIN latest k ON {on}"
 
-    def made(what: str, text: str) -> str:
-        return f"CREATE OR REPLACE TEMP TABLE {what} AS {text}"
+    def all_at_once(where: str) -> str:
+        return made(batch(t), f"{old(where)} UNION ALL SELECT *, NULL FROM ({new})")
 
-    both: list[Work]
-    if find is not None and indexed:
-        said = _met(s) if once else None
-        delete: Work = partial(
-            find.delete, f"DELETE FROM base.{name} AS b USING latest AS k WHERE {_on(key, 'b', 'k', '_key')}"
-        )
-        if s.unchanged:  # values that were not sent are those of the old images
-            both = [
-                partial(find.images, t.identity_key, lambda where: made("old", old(where)), "old"),
-                partial(find.check, said),
-                made(batch(t), f"SELECT {columns(t)}, _weight FROM old UNION ALL {rows}"),
-            ]
-        else:
-            gone = f"{batch(t)} WHERE _weight < 0"
-            both = [
-                partial(
-                    find.images, t.identity_key, lambda where: made(batch(t), f"{old(where)} UNION ALL {rows}"), gone
-                ),
-                partial(find.check, said),
-            ]
+    then = made(batch(t), f"SELECT {columns(t)}, _weight FROM old UNION ALL {new}")
+    delete: Work = f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)"
+    if by_index is None:
+        both: list[Work] = [made("old", old(f"base.{name}")), then]
     else:
-        delete = f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)"
-        new = rows if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
-        both = [
-            made("old", old(f"base.{name}")),
-            made(batch(t), f"SELECT {columns(t)}, _weight FROM old UNION ALL {new}"),
-        ]
+        by_key = f"DELETE FROM base.{name} AS b USING latest AS k WHERE {_on(key, 'b', 'k', '_key')}"
+        delete = partial(by_index.delete, by_key)
+        check = partial(by_index.check, _met(s) if once else None)
+        if s.unchanged:  # values that were not sent are those of the old images
+            both = [partial(by_index.images, t.identity_key, lambda where: made("old", old(where)), "old"), check, then]
+        else:
+            both = [partial(by_index.images, t.identity_key, all_at_once, f"{batch(t)} WHERE _weight < 0"), check]
     add = (
         _add(t)
         if s.unchanged

@@ -42,15 +42,15 @@ WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_s
 COLUMNS = """
 SELECT a.attrelid::bigint, a.attnum, a.atttypid::bigint, a.atttypmod, a.attname, format_type(a.atttypid, a.atttypmod),
   a.attnotnull, t.typtype = 'e',
-       (WITH RECURSIVE d (oid, modifier) AS (
-          SELECT t.typbasetype, t.typtypmod WHERE t.typtype = 'd'
-          UNION ALL SELECT b.typbasetype, b.typtypmod FROM d JOIN pg_type b ON b.oid = d.oid AND b.typtype = 'd')
-        SELECT format_type(d.oid, d.modifier) FROM d JOIN pg_type b ON b.oid = d.oid AND b.typtype <> 'd'),
-       (WITH RECURSIVE d (oid) AS (
-          SELECT t.oid UNION ALL SELECT b.typbasetype FROM d JOIN pg_type b ON b.oid = d.oid AND b.typtype = 'd')
-        SELECT bool_or(b.typtype = 'c') FROM d JOIN pg_type b ON b.oid = d.oid)
+  base.name, base.composite
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_type t ON t.oid = a.atttypid
+CROSS JOIN LATERAL (
+  WITH RECURSIVE over (oid, modifier) AS (
+    SELECT a.atttypid, a.atttypmod
+    UNION ALL SELECT d.typbasetype, d.typtypmod FROM over JOIN pg_type d ON d.oid = over.oid AND d.typtype = 'd')
+  SELECT format_type(over.oid, over.modifier) AS name, b.typtype = 'c' AS composite
+  FROM over JOIN pg_type b ON b.oid = over.oid AND b.typtype <> 'd') base
 WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND c.relkind IN ('r', 'p')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 ORDER BY a.attrelid, a.attnum
@@ -144,9 +144,9 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
     """Everything views may read, from the server."""
     enums = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
     columns: dict[int, list[Column]] = {}
-    for oid, place, of, modifier, name, source, not_null, is_enum, base, of_fields in conn.execute(COLUMNS).fetchall():
-        t = parse_type(f'"{source.strip(chr(34))}"' if is_enum else base or source, enums)
-        if of_fields and t.name == "opaque":
+    for oid, place, of, modifier, name, source, not_null, is_enum, base, composite in conn.execute(COLUMNS).fetchall():
+        t = parse_type(f'"{source.strip(chr(34))}"' if is_enum else base, enums)
+        if composite and t.name == "opaque":
             t = replace(t, labels=(*t.labels, COMPOSITE))
         columns.setdefault(oid, []).append(
             Column(name, t, not_null, source.strip('"') if is_enum else source, place, of, modifier)

@@ -64,12 +64,12 @@ def stored(conn: psycopg.Connection, oids: Iterable[int]) -> dict[int, Stored]:
     # one statement, that both are of one moment: an alteration between them would be seen in one, and noted in both
     both = f"SELECT (SELECT json_agg(f) FROM ({FILES}) f), (SELECT json_agg(c) FROM ({COLUMNS}) c)"
     ((files, columns),) = conn.execute(both, (wanted, wanted)).fetchall()
-    for root, oid, file, entry, link, transactions, unsent in map(dict.values, files or []):
+    for root, oid, file, entry, link, as_part, unsent in map(dict.values, files or []):
         s = out.setdefault(root, Stored())
         s.files[oid], s.entries[oid] = file, entry
         if oid != root:
             s.links[oid] = link
-        if transactions:
+        if as_part:
             s.made_as_part.add(oid)
         s.unsent = s.unsent or unsent
     for root, name, altered in map(dict.values, columns or []):

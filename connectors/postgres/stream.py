@@ -41,6 +41,9 @@ class SlotInUse(SlotUnavailable):
     """Another reader has the slot: perhaps one of ours whose connection broke, which the server has not noticed yet."""
 
 
+HEALS = (SourceUnreachable, SlotInUse)  # what a later attempt may find mended
+
+
 class Stream:
     """A running START_REPLICATION. It sends from where the slot stands: `resume` says from where on that is new.
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from connectors.postgres.origin import LastCommit
-from connectors.postgres.spool import Spool
+from connectors.postgres.spool import ROWS, TRUNCATE, Spool
 
 HEADER = 25  # 'w', three 8-byte fields: the XLogData frame before each message
 BEGIN, COMMIT = ord("B"), ord("C")
-ORIGIN, CHANGES = ord("O"), b"IUDT"
+ORIGIN = ord("O")
 STREAM_START, STREAM_STOP, STREAM_COMMIT, STREAM_ABORT = ord("S"), ord("E"), ord("c"), ord("A")
 
 
@@ -61,7 +61,7 @@ class Transaction(NamedTuple):
     @property
     def idle(self) -> bool:
         """Whether it changes nothing: whether the server sends such a one depends on what it has room for."""
-        return self.large is None and not any(f[HEADER] in CHANGES for f in self.frames)
+        return self.large is None and not any(f[HEADER] in ROWS or f[HEADER] == TRUNCATE for f in self.frames)
 
     @property
     def size(self) -> int:

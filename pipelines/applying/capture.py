@@ -17,11 +17,11 @@ from connectors.changed import TableChanged
 from connectors.engine import Again, Engine, EngineFailure
 from connectors.failpoints import reach
 from connectors.literal_rows import ValueOutOfRange
-from connectors.postgres.connection import SourceUnreachable, connect, current_lsn
+from connectors.postgres.connection import connect, current_lsn
 from connectors.postgres.origin import LastCommit
 from connectors.postgres.pgoutput import RelationMessage
 from connectors.postgres.snapshot import SharedSnapshot
-from connectors.postgres.stream import SlotInUse
+from connectors.postgres.stream import HEALS
 from connectors.postgres.transactions import Admit, Limits, Received
 from pipelines import folding
 from pipelines.applying.batch import Batch, Large, Small
@@ -33,14 +33,13 @@ from pipelines.applying.worker import Work, Worker
 from pipelines.refused import watched
 from pipelines.warehouse import Warehouse
 
-__all__ = ["HEALS", "BatchDone", "Capture", "current_lsn"]
+__all__ = ["BatchDone", "Capture", "current_lsn"]
 
 COLLECT = 0.1  # of the seconds that the last batch took, the next one is collected for
 COLLECT_AT_MOST = 2.0  # seconds, in which a pipeline does not notice that it is to stop
 TRIES, PAUSE = 100, 0.02  # to find a snapshot that is a part of the commit order; seconds
 RECENT = 100_000
 IDLE_BYTES = 1 << 20  # of WAL that had nothing for us, after which the server may let go of it
-HEALS = (SourceUnreachable, SlotInUse)  # what a later attempt may find mended
 
 
 @dataclass

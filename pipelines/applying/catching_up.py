@@ -9,8 +9,9 @@ from typing import TypeVar
 import tenacity
 
 from connectors.postgres.connection import current_lsn
+from connectors.postgres.stream import HEALS
 from connectors.postgres.transactions import Limits
-from pipelines.applying.capture import HEALS, Capture
+from pipelines.applying.capture import Capture
 from pipelines.config import Config
 from pipelines.pacing.finishing import finish
 from pipelines.warehouse import Warehouse

@@ -122,8 +122,8 @@ class _Reading:
     # -- the keys
 
     def wanted(self, seen: set[int]) -> Wanted | None:
-        """The keys, where those of `told` readings are known (by the ids of their tables: expressions of the same text
-        are equal); None where it has to wait for another."""
+        """The keys, where those of the readings `seen` are known (by the ids of their tables: expressions of the same
+        text are equal); None where it has to wait for another."""
         constants: list[exp.Query] = []
         parts: list[tuple[int, exp.Select]] = []
         joint: dict[str, list[tuple[int, exp.Expr]]] = {}  # another source → places of the key that it gives

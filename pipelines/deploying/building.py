@@ -55,6 +55,11 @@ def check_copied(snapshot: ExportedSnapshot) -> None:
         )
 
 
+def shape(plan: ViewPlan | None) -> tuple[object, ...]:
+    """What makes it the view that it is: its columns and states; another one has others."""
+    return ([(n, c.type) for n, c in plan.outputs], [s.name for s in plan.states]) if plan is not None else ()
+
+
 def build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compiled]) -> None:
     """Create the states and views that are not there yet.
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from compiler.catalog import Catalog
-from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_view
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
 from pipelines.config import Config
+from pipelines.deploying.building import shape
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import sizes_of
 from pipelines.deploying.redeploy import redeploy
@@ -68,10 +68,6 @@ def _compiled(d: Deployment, catalog: Catalog) -> list[Compiled]:
 def _others(views: list[Compiled], before: list[Compiled], aside: set[str]) -> bool:
     """Whether a view that is well would be another one."""
     return any(
-        v.name not in aside and (v.error is not None or _shape(v.plan) != _shape(b.plan))
+        v.name not in aside and (v.error is not None or shape(v.plan) != shape(b.plan))
         for v, b in zip(views, before, strict=True)
     )
-
-
-def _shape(plan: ViewPlan | None) -> tuple[object, ...]:
-    return (plan.outputs, [s.name for s in plan.states]) if plan is not None else ()

@@ -30,6 +30,7 @@ from pipelines.deploying.building import (
     needed,
     plans,
     records,
+    shape,
     without_refused,
 )
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
@@ -178,16 +179,12 @@ def _reshaped(old: Deployment, views: list[Compiled], catalog: Catalog) -> set[s
             continue
         try:
             was = compile_view(v.name, queries[v.name], before, queries, strategy=v.plan.strategy)
-            same = _shape(was) == _shape(v.plan)
+            same = shape(was) == shape(v.plan)
         except TidemarkError:
             same = False
         if not same:
             out |= v.plan.tables & other
     return out
-
-
-def _shape(plan: ViewPlan) -> tuple[object, ...]:
-    return [n for n, _ in plan.outputs], [s.name for s in plan.states]
 
 
 def _lacking(old: Deployment, views: list[Compiled]) -> set[str]:

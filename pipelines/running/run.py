@@ -14,8 +14,9 @@ from typing import Any
 import tenacity
 
 from compiler.errors import TidemarkError
+from connectors.postgres.stream import HEALS
 from pipelines import deployment as deployments
-from pipelines.applying.capture import HEALS, BatchDone, Capture
+from pipelines.applying.capture import BatchDone, Capture
 from pipelines.applying.catching_up import catch_up, limits
 from pipelines.applying.source_watch import SourceWatch
 from pipelines.applying.unaltered import check_source

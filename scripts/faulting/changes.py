@@ -13,7 +13,7 @@ Params = tuple[Any, ...]
 
 
 class Changes:
-    """Random changes; `made` counts the rows that the transaction keeps."""
+    """Random changes; `rows` counts the rows that the transaction keeps."""
 
     def __init__(self, chance: random.Random) -> None:
         self.random, self.rows = chance, 0

@@ -15,9 +15,10 @@ import pytest
 from compiler.errors import TidemarkError
 from connectors.failpoints import VARIABLE
 from connectors.postgres.connection import SourceUnreachable
+from connectors.postgres.stream import HEALS
 from connectors.postgres.transactions import Limits
 from pipelines.applying import catching_up
-from pipelines.applying.capture import HEALS, Capture, current_lsn
+from pipelines.applying.capture import Capture, current_lsn
 from pipelines.applying.catching_up import limits
 from pipelines.deploying import initial_copy
 from pipelines.running.jobs import Jobs

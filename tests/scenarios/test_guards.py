@@ -31,6 +31,14 @@ VIEWS = {
     "WHERE jsonb_typeof(j) = 'array'",
     "then_joined": "SELECT t.id, x.v, w.n FROM t CROSS JOIN LATERAL (SELECT max(u.id) AS v FROM u WHERE u.n = "
     f"t.txt::int) x LEFT JOIN u w ON w.id = t.id WHERE t.{NUMBER}",
+    "within": "SELECT id, (SELECT sum(CASE WHEN u.n > t.id THEN (SELECT count(*) FROM u w WHERE w.n = u.n + t.id - 2)"
+    " ELSE u.id END) FROM u WHERE u.id <= t.id + 2) AS v FROM t",
+    "within_both": f"SELECT id, CASE WHEN {NUMBER} THEN (SELECT sum(CASE WHEN u.n >= t.txt::int THEN (SELECT count(*) "
+    "FROM u w WHERE w.n <= t.txt::int + u.id) ELSE -1 END) FROM u WHERE u.n IS NOT NULL) END AS v FROM t",
+    "or_else": "SELECT id, (SELECT string_agg(coalesce(nullif(t.txt, 'x'), (SELECT max(w.n)::text FROM u w WHERE "
+    "w.id >= u.id), 'none'), ',' ORDER BY u.id) FROM u WHERE u.n > t.id) AS v FROM t",
+    "in_lateral": "SELECT t.id, x.v FROM t CROSS JOIN LATERAL (SELECT CASE WHEN t.other > 10 THEN (SELECT max(n) FROM "
+    "u WHERE u.id < t.other) ELSE (SELECT min(n) FROM u WHERE u.id > t.id - 3) END AS v) x",
     "elements": "SELECT id, CASE WHEN jsonb_typeof(j) = 'array' THEN (SELECT string_agg(x, ',' ORDER BY x) FROM "
     "jsonb_array_elements_text(j) x) END AS v FROM t",
 }

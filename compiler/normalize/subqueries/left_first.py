@@ -6,11 +6,10 @@ Postgres has them there, too: it pushes a condition on one side of a join down t
 from __future__ import annotations
 
 from compiler.ir.relation import Apply, Filter, Join, LeftJoin, Relation, transform, walk
-from compiler.ir.scalar import Call, Scalar, columns, conj, conjuncts
+from compiler.ir.scalar import Scalar, columns, conj, conjuncts
 from compiler.ir.scalar import walk as walk_scalar
 from compiler.ir.subquery import Sub
-
-FAILING = ("/", "%", "cast")
+from compiler.simplify.filters import safe
 
 
 def left_first(r: Relation) -> Relation:
@@ -24,7 +23,7 @@ def _placed(r: Relation, parts: list[Scalar]) -> Relation:
     """r filtered; what may stand before an Apply does."""
     if isinstance(r, Apply | LeftJoin | Join) and any(isinstance(n, Apply) for n in walk(r)):
         every_row = isinstance(r, LeftJoin) or (isinstance(r, Apply) and r.outer)  # each left row is seen in any case
-        down = [p for p in parts if _over(p, r.left) and (every_row or not _may_fail(p))]
+        down = [p for p in parts if _over(p, r.left) and (every_row or safe(p))]
         if down:
             r = r.rebuild((_placed(r.left, down), r.right))
         parts = [p for p in parts if p not in down]
@@ -34,7 +33,3 @@ def _placed(r: Relation, parts: list[Scalar]) -> Relation:
 def _over(p: Scalar, side: Relation) -> bool:
     """Whether it reads this side alone."""
     return bool(columns(p)) and columns(p) <= set(side.names) and not any(isinstance(n, Sub) for n in walk_scalar(p))
-
-
-def _may_fail(p: Scalar) -> bool:
-    return any(isinstance(n, Call) and n.fn in FAILING for n in walk_scalar(p))
