@@ -33,6 +33,7 @@ NAMES = frozenset(
         "capture.acknowledged",
         "duckdb.begun",
         "duckdb.landed",
+        "duckdb.part",
         "duckdb.maintained",
         "duckdb.frontier",
         "duckdb.committed",

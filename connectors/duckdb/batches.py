@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -125,7 +124,9 @@ class Batches:
                 if start is not None and (found := frontier.lsn(self.con)) != start:
                     raise FrontierMoved(self.engine, start, found)
                 reach("duckdb.begun")
-                for part in itertools.chain([staged], more):
+                self._part(staged, programs, way, landed)
+                for part in more:
+                    reach("duckdb.part")
                     self._part(part, programs, way, landed)
                 lift()
                 if landed.rows and way is Way.ANEW:

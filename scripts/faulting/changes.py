@@ -55,8 +55,9 @@ class Changes:
             self._tag,
             self._later,
             self._rare,
+            self.many,
         )
-        self.random.choices(kinds, (20, 22, 6, 16, 6, 16, 10, 4, 0.6))[0](c)
+        self.random.choices(kinds, (20, 22, 6, 16, 6, 16, 10, 4, 0.6, 0.8))[0](c)
 
     def _insert(self, c: psycopg.Connection) -> None:
         r = self.random
@@ -150,3 +151,19 @@ class Changes:
                 ["TRUNCATE tag", "TRUNCATE part", "TRUNCATE tag, part", "DELETE FROM item WHERE id %% 2 = 0"]
             ),
         )
+
+    def many(self, c: psycopg.Connection) -> None:
+        """More rows than a batch has, all over the tables; some of them are changed again in the same transaction."""
+        r = self.random
+        for _ in range(r.choice([1, 1, 2])):
+            self._do(c, "UPDATE part SET qty = (qty + 1) %% 10, item = CASE WHEN qty = 3 THEN id ELSE item END")
+            self._do(
+                c,
+                "UPDATE item SET price = price + 0.07, kind = (kind + 1) %% 7 WHERE id %% 9 <> %s",
+                (r.randint(0, 8),),
+            )
+            self._do(c, "DELETE FROM tag WHERE n = %s", (r.randint(0, 3),))
+            self._do(
+                c, "INSERT INTO tag SELECT 't' || g %% 6, g %% 4 FROM generate_series(1, %s) g", (r.randint(20, 600),)
+            )
+        self._do(c, "UPDATE later SET v = (v + 1) %% 6")

@@ -34,6 +34,7 @@ REWRITES = ("duckdb.rewrite", "duckdb.rewritten", "duckdb.tail", "duckdb.tail_fo
 OTHERS = {"duckdb": ("spark.", "local."), "local": ("spark.",), "spark": ("duckdb.", "local.", "ask.")}
 ROUNDS = ("local.frontier", "local.cleared")  # passed every two seconds
 LOST = "local.rebuilt"  # passed where the local file is gone
+PART = "duckdb.part"  # passed in a transaction that is applied in parts
 
 
 @dataclass
@@ -108,6 +109,10 @@ def _try(s: Scene, t: Trial) -> None:
     if t.name == LOST:
         for f in s.project.warehouse.glob("delta/local.duckdb*"):
             f.unlink()
+    if t.name == PART:
+        with psycopg.connect(s.project.dsn) as c:
+            for _ in range(3):
+                s.load.changes.many(c)
     if t.name in REWRITES:
         with psycopg.connect(s.project.dsn) as c:
             c.execute("UPDATE bulk SET v = v + 1")

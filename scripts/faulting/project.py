@@ -126,8 +126,8 @@ class Project:
         on = "spark" if engine == "local" else engine
         (home / "tidemark.toml").write_text(
             f'[source]\ndsn = "{reach or dsn}"\n\n[defaults]\nengine = "{on}"\n\n[duckdb]\nindex_rows = 0\n\n'
-            f'[spark]\nlocal_memory = "{memory}"\n'
-        )  # every mirror is large enough for an index
+            f'[spark]\nlocal_memory = "{memory}"\n\n[batch]\nrows = 400\nmemory = "256KB"\n'
+        )  # every mirror is large enough for an index; transactions of `Changes.many` are applied in parts
         self.add({})
         self.runs: list[Run] = []
 

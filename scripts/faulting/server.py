@@ -30,6 +30,7 @@ SETTINGS = {
     "shared_buffers": "64MB",
     "max_slot_wal_keep_size": "4GB",
     "autovacuum_naptime": "20s",
+    "logical_decoding_work_mem": "64kB",  # larger transactions are sent before they commit
 }
 
 
