@@ -9,7 +9,7 @@ import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,9 @@ class Deployment:
     refused: dict[str, dict[str, dict[str, str]]] = field(
         default_factory=dict
     )  # engine → table → column, '' for all → why not kept
+    columns: dict[str, dict[str, list[str]]] = field(
+        default_factory=dict
+    )  # engine → table → the columns that its mirror has; of a table that is not named, all
     location: str = DIST  # where what is on Spark is kept and maintained
     dist: list[str] = field(default_factory=list)  # where that is LOCAL: the tables whose mirrors are not
 
@@ -61,6 +64,11 @@ class Deployment:
 
     def table(self, qualified: str) -> Table:
         return next(t for t in self.catalog if f"{t.schema}.{t.name}" == qualified)
+
+    def mirrored(self, engine: str, qualified: str) -> Table:
+        """The table with the columns that its mirror has."""
+        t, names = self.table(qualified), self.columns.get(engine, {}).get(qualified)
+        return t if names is None else replace(t, columns=tuple(c for c in t.columns if c.name in names))
 
 
 def new_deployment() -> Deployment:
@@ -113,6 +121,7 @@ def _read(path: Path, data: dict[str, Any]) -> Deployment:
         Origin(**{**origin, "tables": tuple(map(tuple, origin.get("tables", ())))}),
         data.get("former", []),
         data.get("refused", {}),
+        data.get("columns", {}),
         data.get("location", DIST),
         data.get("dist", []),
     )

@@ -61,7 +61,7 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
             index_memory=config.duckdb.index_bytes,
             index_rows=config.duckdb.index_rows,
         )
-    tables = [d.table(t) for t in d.tables.get(name, [])]
+    tables = [d.mirrored(name, t) for t in d.tables.get(name, [])]
     if EXECUTORS.in_process(d.location):
         try:
             from connectors.spark.local.engine import LocalEngine

@@ -1,9 +1,11 @@
-"""Columns that are no longer kept: one with a value that the engine's type cannot hold, and one that was altered in
-the source. The views that read it are set aside, no others.
+"""Columns that are not kept.
 
-A refused column is NULL in the mirror from then on; nothing that is maintained reads it. A table whose key is
-refused, or which has no key, is not kept at all, nor is one that was replaced. The next deploy of a view that reads
-such a column copies the table again.
+A mirror has the columns that some view reads, and no others. Of those a column is refused, and no longer kept, that
+has a value which the engine's type cannot hold, or was altered in the source: the views that read it are set aside, no
+others. It is NULL in the mirror from then on; nothing that is maintained reads it. A table whose key is refused, or
+which has no key, is not kept at all, nor is one that was replaced.
+
+The next deploy of a view that reads a column which is not kept copies the table again.
 """
 
 from __future__ import annotations
@@ -44,11 +46,38 @@ def parts(e: ValueOutOfRange | TableChanged) -> list[str]:
     return [ALL] if not e.columns or not t.key or {*t.key, *t.identity_key} & {*e.columns} else list(e.columns)
 
 
+def columns_read(plan: ViewPlan) -> dict[str, set[str]]:
+    """Of each table, the columns that a view reads."""
+    out: dict[str, set[str]] = {t: set() for t in plan.tables}
+    for r in (*(s.definition for s in plan.states), plan.top):
+        for table, columns in Facts(r).columns_used.items():
+            out.setdefault(table, set()).update(columns)
+    return out
+
+
 def reads(plan: ViewPlan, table: str, column: str) -> bool:
     """Whether a view reads a column of a table; of ALL, whether it reads the table."""
-    if column == ALL:
-        return table in plan.tables
-    return any(column in Facts(r).columns_used.get(table, ()) for r in (*(s.definition for s in plan.states), plan.top))
+    return table in plan.tables if column == ALL else column in columns_read(plan).get(table, ())
+
+
+def to_keep(t: Table, plans: Iterable[ViewPlan]) -> list[str]:
+    """The columns that a mirror has: what these views read of it, and its key. Where it has none, a row is all that
+    tells it apart."""
+    if not t.key:
+        return [c.name for c in t.columns]
+    wanted = {*t.key, *t.identity_key}.union(*(columns_read(p).get(qualified(t), set()) for p in plans))
+    return [c.name for c in t.columns if c.name in wanted]
+
+
+def lacking(d: Deployment, engine: str, plan: ViewPlan) -> dict[str, list[str]]:
+    """Of the tables that a view reads, the columns that it reads and their mirrors do not have."""
+    out = {}
+    for table, columns in columns_read(plan).items():
+        if table in d.tables.get(engine, []):
+            names = d.columns.get(engine, {}).get(table)
+            if names is not None and (gone := sorted(columns - {*names})):
+                out[table] = gone
+    return out
 
 
 def kept(tables: Iterable[Table], refused: Refused) -> list[Table]:
@@ -61,10 +90,13 @@ def watched(d: Deployment) -> list[Table]:
     out = []
     for t in d.catalog:
         name = qualified(t)
-        gone = [d.refused.get(e, {}).get(name, {}) for e, tables in d.tables.items() if name in tables]
-        gone = [g for g in gone if ALL not in g]
-        if gone:
-            out.append(replace(t, columns=tuple(c for c in t.columns if not all(c.name in g for g in gone))))
+        kept = set()
+        for e in (e for e, tables in d.tables.items() if name in tables):
+            gone = d.refused.get(e, {}).get(name, {})
+            if ALL not in gone:
+                kept |= {c.name for c in d.mirrored(e, name).columns} - {*gone}
+        if kept:
+            out.append(replace(t, columns=tuple(c for c in t.columns if c.name in kept)))
     return out
 
 

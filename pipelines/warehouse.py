@@ -31,7 +31,7 @@ from pipelines.engines import opened, printer
 from pipelines.folding import Folding
 from pipelines.kinds import KINDS
 from pipelines.project import Compiled, compile_project
-from pipelines.refused import ALL, Refused, kept, parts, qualified, reads
+from pipelines.refused import ALL, Refused, kept, lacking, parts, qualified, reads
 
 log = logging.getLogger("tidemark")
 FRESH_FILE = "fresh.json"  # engine → its frontier, and when it was last known to hold all that the source had
@@ -74,6 +74,9 @@ class Warehouse:
                 raise v.error
             v.engine = d.engine
             self.compiled[v.name] = v
+            if v.plan is not None and not d.error and (gone := lacking(self.deployment, d.engine, v.plan)):
+                table, names = min(gone.items())
+                d.error = f"its mirror of {table} has no column {names[0]}, which this version of Tidemark reads"
 
     def engine(self, name: str) -> Engine:
         """The engine, opened when first asked for; raises TidemarkError where its data is another deployment's."""
@@ -104,7 +107,8 @@ class Warehouse:
 
     def tables(self, engine: str) -> list[Table]:
         """The tables that the engine mirrors."""
-        return kept(map(self.deployment.table, self.deployment.tables.get(engine, [])), self.refused(engine))
+        d = self.deployment
+        return kept((d.mirrored(engine, t) for t in d.tables.get(engine, [])), self.refused(engine))
 
     def refused(self, engine: str) -> Refused:
         """Of each table, the columns that the engine does not keep."""

@@ -13,7 +13,7 @@ from pipelines.deploying.filling import fill
 from pipelines.deploying.initial_copy import Refusals
 from pipelines.deployment import DeployedView
 from pipelines.project import Compiled
-from pipelines.refused import reads
+from pipelines.refused import qualified, reads, to_keep
 from pipelines.warehouse import Warehouse
 
 
@@ -25,6 +25,15 @@ def needed(views: list[Compiled]) -> dict[str, list[str]]:
         listed = out.setdefault(v.engine, [])
         listed += [t for t in sorted(v.plan.tables) if t not in listed]
     return {e: sorted(ts) for e, ts in out.items()}
+
+
+def columns(views: list[Compiled], tables: dict[str, list[str]], catalog: Catalog) -> dict[str, dict[str, list[str]]]:
+    """What mirrors of these tables have, by engine and table."""
+    out: dict[str, dict[str, list[str]]] = {}
+    for e, ts in tables.items():
+        plans = [v.plan for v in views if v.engine == e and v.plan is not None]
+        out[e] = {qualified(t): to_keep(t, plans) for t in catalog_tables({*ts}, catalog)}
+    return out
 
 
 def catalog_tables(names: set[str], catalog: Catalog) -> list[Table]:

@@ -19,6 +19,7 @@ from pipelines.deploying.building import (
     build,
     catalog_tables,
     check_copied,
+    columns,
     drop_others,
     needed,
     plans,
@@ -29,7 +30,7 @@ from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.location import locate
 from pipelines.deploying.source_objects import drop_source_objects, marked, publish
 from pipelines.kinds import EXECUTORS, ONE_MACHINE
-from pipelines.project import Compiled
+from pipelines.project import Compiled, refuse
 from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
 
 BESIDE = "resync"  # the folder in the warehouse in which another one is filled (`resync`)
@@ -45,13 +46,16 @@ def first(
     keep_going: bool,
 ) -> None:
     """Fill the warehouse that `config` names, where nothing is yet."""
+    with connect(config.source.dsn) as conn:
+        at = locate(conn, views, config, catalog)
+    if not keep_going:
+        refuse(views)
+    views = [v for v in views if v.error is None]
     d = deployments.new_deployment()
     d.tables = needed(views)
     names = {t for ts in d.tables.values() for t in ts}
     d.catalog = catalog_tables(names, catalog)
-    d.views = records(views)
-    with connect(config.source.dsn) as conn:
-        at = locate(conn, views, config, catalog)
+    d.views, d.columns = records(views), columns(views, d.tables, catalog)
     d.location, d.dist = at.where, list(at.dist)
     deployments.save(config.warehouse_path, d)
     reach("deploy.saved")
@@ -68,7 +72,7 @@ def first(
                     d.origin = marked(conn, d)
                 deployments.save(config.warehouse_path, d)
                 for e, ts in d.tables.items():
-                    tables = [d.table(t) for t in ts]
+                    tables = [d.mirrored(e, t) for t in ts]
                     refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
                     without_refused(warehouse, e, refusals, views, strict=not keep_going)
                     record(warehouse, e, refusals, tables)

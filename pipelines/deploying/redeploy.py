@@ -26,6 +26,7 @@ from pipelines.deploying.building import (
     build,
     catalog_tables,
     check_copied,
+    columns,
     drop_others,
     needed,
     plans,
@@ -39,7 +40,7 @@ from pipelines.deploying.source_objects import marked, publish
 from pipelines.deployment import Deployment
 from pipelines.kinds import KINDS
 from pipelines.project import Compiled, refuse
-from pipelines.refused import ALL, qualified, reads
+from pipelines.refused import ALL, lacking, qualified, reads
 from pipelines.warehouse import UNFINISHED, Warehouse
 
 
@@ -94,6 +95,7 @@ def redeploy(
         tables=dict(old.tables),
         catalog=list(old.catalog),
         refused=deepcopy(old.refused),
+        columns=deepcopy(old.columns),
         location=at.where,
         dist=list(at.dist),
     )
@@ -102,8 +104,11 @@ def redeploy(
     }
     new = {e: ts for e, ts in new.items() if ts}
     maintained = _maintained(config, old)
+    narrow = columns(views, new, catalog)
+    if left:
+        _with_former(narrow, old, catalog)
     if new:
-        _add_tables(config, d, new, catalog, progress, Lost(old, again, views, not keep_going))
+        _add_tables(config, d, new, narrow, catalog, progress, Lost(old, again, views, not keep_going))
         _refused_meanwhile(d, old, views, not keep_going)
     gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}
     d.tables = wanted
@@ -111,6 +116,7 @@ def redeploy(
     d.catalog = [t for t in d.catalog if f"{t.schema}.{t.name}" in names]
     d.origin = replace(d.origin, tables=tuple((t, m) for t, m in d.origin.tables if t in names))
     d.refused = {e: {t: c for t, c in of.items() if t in wanted.get(e, [])} for e, of in d.refused.items()}
+    d.columns = {e: {t: c for t, c in of.items() if t in wanted.get(e, [])} for e, of in d.columns.items()}
     previous = {v.name: v.engine for v in old.views}
     bad = [v for v in views if v.error is not None]
     views = [v for v in views if v.error is None]
@@ -189,13 +195,22 @@ def _reshaped(old: Deployment, views: list[Compiled], catalog: Catalog) -> set[s
 
 def _lacking(old: Deployment, views: list[Compiled]) -> set[str]:
     """The tables of which a view reads a column that its engine does not keep."""
-    return {
-        table
-        for v in views
-        if v.plan is not None
-        for table, columns in old.refused.get(v.engine, {}).items()
-        if any(reads(v.plan, table, c) for c in columns)
-    }
+    out: set[str] = set()
+    for v in views:
+        if v.plan is not None:
+            out.update(lacking(old, v.engine, v.plan))
+            for table, columns in old.refused.get(v.engine, {}).items():
+                if any(reads(v.plan, table, c) for c in columns):
+                    out.add(table)
+    return out
+
+
+def _with_former(narrow: dict[str, dict[str, list[str]]], old: Deployment, catalog: Catalog) -> None:
+    """What mirrors have had, views may read that are left aside."""
+    for e, tables in narrow.items():
+        for t in catalog_tables({*tables} & {*old.tables.get(e, [])}, catalog):
+            before = {c.name for c in old.mirrored(e, qualified(t)).columns}
+            tables[qualified(t)] = [c.name for c in t.columns if c.name in before | {*tables[qualified(t)]}]
 
 
 def _refused_meanwhile(d: Deployment, old: Deployment, views: list[Compiled], strict: bool) -> None:
@@ -245,7 +260,13 @@ class Lost:
 
 
 def _add_tables(
-    config: Config, d: Deployment, new: dict[str, list[str]], catalog: Catalog, progress: Progress, lost: Lost
+    config: Config,
+    d: Deployment,
+    new: dict[str, list[str]],
+    narrow: dict[str, dict[str, list[str]]],
+    catalog: Catalog,
+    progress: Progress,
+    lost: Lost,
 ) -> None:
     """Bring tables in at one LSN: everything else is first moved exactly there."""
     again = {t for ts in new.values() for t in ts}
@@ -273,12 +294,14 @@ def _add_tables(
                 capture.close()
             reach("redeploy.caught_up")
             d.catalog = every
+            for e, of in narrow.items():
+                d.columns.setdefault(e, {}).update(of)
             kept = {t for ts in new.values() for t in ts} & {t for ts in lost.old.tables.values() for t in ts}
             if kept:  # until they are copied whole
                 halves = replace(d, status=deployments.RESYNC) if lost.tables else _without(d, kept, plans(warehouse))
                 deployments.save(config.warehouse_path, halves)
             for e, ts in new.items():
-                engine, tables = warehouse.engine(e), [d.table(t) for t in ts]
+                engine, tables = warehouse.engine(e), [d.mirrored(e, t) for t in ts]
                 refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
                 without_refused(warehouse, e, refusals, lost.views, strict=lost.strict and not kept)
                 record(warehouse, e, refusals, tables)

@@ -32,7 +32,7 @@ def repair(config: Config, warehouse: Warehouse, capture: Capture, differ: list[
         deployments.save(warehouse.path, d)
         try:
             for engine in {e for e, _ in copied}:
-                chosen = [d.table(t) for e, t in sorted(copied) if e == engine]
+                chosen = [d.mirrored(e, t) for e, t in sorted(copied) if e == engine]
                 copy_tables(config, warehouse, engine, chosen, snapshot.snapshot)
             _fill_again(warehouse, views)
             warehouse.settle()

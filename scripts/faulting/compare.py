@@ -73,13 +73,14 @@ def opened(file: Path, folder: Path) -> duckdb.DuckDBPyConnection:
     return con
 
 
-def columns(c: psycopg.Connection, table: str) -> list[str]:
+def columns(c: psycopg.Connection, table: str, kept: dict[str, list[str]]) -> list[str]:
+    """Those that its mirror has."""
     got = c.execute(
         "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped "
         "ORDER BY attnum",
         (table,),
     ).fetchall()
-    return [str(r[0]) for r in got]
+    return [str(r[0]) for r in got if r[0] in kept.get(f"public.{table}", [r[0]])]
 
 
 def keys(c: psycopg.Connection, table: str) -> list[str]:
@@ -92,10 +93,14 @@ def keys(c: psycopg.Connection, table: str) -> list[str]:
     return [str(r[0]) for r in got]
 
 
-def tables_of(warehouse: Path) -> dict[str, list[str]]:
+def tables_of(told: dict[str, Any]) -> dict[str, list[str]]:
     """engine → names of its mirrored tables."""
-    told = json.loads((warehouse / "deployment.json").read_text())
     return {e: [t.split(".", 1)[1] for t in names] for e, names in told["tables"].items()}
+
+
+def rows(c: psycopg.Connection, table: str, names: list[str]) -> Rows:
+    items = ", ".join(f'"{n}"' for n in names)
+    return bag(c.execute(f'SELECT {items} FROM "{table}"'.encode()).fetchall())
 
 
 def kept(c: psycopg.Connection, con: duckdb.DuckDBPyConnection, view: str) -> Rows:
@@ -115,15 +120,17 @@ def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | N
         c.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         for name, query in views.items():  # views over views are written with the others' names
             c.execute(f'CREATE TEMP VIEW "{name}" AS {query}'.encode())
-        mirrored = tables_of(warehouse)
+        told = json.loads((warehouse / "deployment.json").read_text())
+        mirrored, narrow = tables_of(told), told["columns"]
         file = warehouse / "tidemark.duckdb"
         local = warehouse / "delta" / "local.duckdb"
         if local.exists():
             file, mirrored = local, {"duckdb": mirrored["spark"], "local": mirrored["spark"]}
+            narrow = {"duckdb": narrow["spark"], "local": narrow["spark"]}
         con = opened(file, Path(folder)) if file.exists() else None
         for table in mirrored.get("duckdb", []):
             assert con is not None, "the warehouse has no file"
-            names = columns(c, table)
+            names = columns(c, table, narrow["duckdb"])
             has = {
                 r[0]
                 for r in con.execute(
@@ -133,17 +140,15 @@ def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | N
             }
             items = ", ".join(f'"{n}"' for n in names) + (", _weight" if "_weight" in has else ", 1")
             got = con.execute(f'SELECT {items} FROM base."{table}"').fetchall()
-            out.add(f"mirror {table}", bag(c.execute(f'SELECT * FROM "{table}"'.encode()).fetchall()), weighted(got))
+            out.add(f"mirror {table}", rows(c, table, names), weighted(got))
         for table in mirrored.get("spark", []):
-            got = delta.rows(warehouse / "delta" / "mirror", table, columns(c, table))
-            out.add(f"mirror {table}", bag(c.execute(f'SELECT * FROM "{table}"'.encode()).fetchall()), weighted(got))
+            names = columns(c, table, narrow["spark"])
+            got = delta.rows(warehouse / "delta" / "mirror", table, names)
+            out.add(f"mirror {table}", rows(c, table, names), weighted(got))
         for table in mirrored.get("local", []):
-            got = delta.latest(warehouse / "delta" / "mirror", table, columns(c, table), keys(c, table))
-            out.add(
-                f"mirror {table} in Delta",
-                bag(c.execute(f'SELECT * FROM "{table}"'.encode()).fetchall()),
-                weighted(got),
-            )
+            names = columns(c, table, narrow["local"])
+            got = delta.latest(warehouse / "delta" / "mirror", table, names, keys(c, table))
+            out.add(f"mirror {table} in Delta", rows(c, table, names), weighted(got))
         for name in views:
             wanted = bag(c.execute(f'SELECT * FROM "{name}"'.encode()).fetchall())
             if name in PARTIAL:

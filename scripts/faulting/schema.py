@@ -21,6 +21,7 @@ SCHEMA = (
     "INSERT INTO item SELECT g, g % 7, 'item ' || g, g * 1.25, date '2020-01-01' + g, "
     "CASE WHEN g % 10 = 0 THEN repeat(md5(g::text), 90) END "
     "FROM generate_series(1, 200) g",
+    "INSERT INTO item SELECT g, g % 7, 'large', g, NULL, repeat(md5(g::text), 90) FROM generate_series(1001, 1500) g",
     "INSERT INTO part SELECT g, g % 220, g % 9 FROM generate_series(1, 300) g",
     "INSERT INTO tag SELECT 't' || g % 5, g % 3 FROM generate_series(1, 50) g",
     f"INSERT INTO account_a SELECT g, 1000 FROM generate_series(1, {ACCOUNTS}) g",
