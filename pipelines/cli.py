@@ -127,7 +127,7 @@ def explain(project: Path, view: str, schema: Path | None, engine: str | None, f
 
 @main.command()
 @click.option("--json", "as_json", is_flag=True)
-@click.option("--states", is_flag=True, help="Of each state, too: what it is, its rows, and how far it is.")
+@click.option("--states", is_flag=True, help="Each state and mirror, too: what it is, and how far.")
 @click.option("--watch", is_flag=True, help="Print again every second until stopped.")
 @click.pass_obj
 def status(project: Path, as_json: bool, states: bool, watch: bool) -> None:

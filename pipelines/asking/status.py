@@ -45,10 +45,20 @@ class ViewStatus:
     waiting: int | None = None
 
 
+@dataclass(frozen=True)
+class MirrorStatus:
+    """Which columns of a table are kept, and of how many."""
+
+    table: str
+    engine: str
+    columns: tuple[str, ...]
+    of: int
+
+
 @dataclass
 class Status:
     """`source_lsn`: where the source's WAL is; `retained_bytes`: WAL that the slot makes it keep. `source`: why it
-    is not known. `states`: None where nobody asked for them."""
+    is not known. `states` and `mirrors`: None where nobody asked for them."""
 
     views: list[ViewStatus]
     slot: str
@@ -59,6 +69,7 @@ class Status:
     source: str = ""
     refused: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     states: list[StateStatus] | None = None
+    mirrors: list[MirrorStatus] | None = None
     running: bool = False
     pipeline: dict[str, Any] | None = field(default=None)
 
@@ -79,6 +90,7 @@ def status(config: Config, states: bool = False) -> Status:
         lagging = r.behind() if any(v.strategy == paces.NAME for v in d.views) else {}
         each = r.states() if states else None
     s = Status([], d.slot, refused=d.refused, states=each, running=running is not None, pipeline=pipeline)
+    s.mirrors = _mirrors(d) if states else None
     now, source = time.time(), _ask(config, d, s, frontiers)
     for v in d.views:
         f, at = frontiers.get(v.engine, 0), fresh.get(v.engine, 0.0)
@@ -102,6 +114,15 @@ def status(config: Config, states: bool = False) -> Status:
             )
         )
     return s
+
+
+def _mirrors(d: Deployment) -> list[MirrorStatus]:
+    out = []
+    for engine, tables in d.tables.items():
+        for t in tables:
+            names = tuple(c.name for c in d.mirrored(engine, t).columns)
+            out.append(MirrorStatus(t, engine, names, len(d.table(t).columns)))
+    return out
 
 
 def _ask(config: Config, d: Deployment, s: Status, frontiers: dict[str, int]) -> int | None:
@@ -139,6 +160,8 @@ def plain(s: Status) -> str:
         if v.error:
             lines.append(f"{'':{width}}  {v.error}")
     lines += states_lines(s.states or [])
+    for m in s.mirrors or []:
+        lines.append(f"mirror {m.table} on {m.engine}: {', '.join(m.columns)} ({len(m.columns)} of {m.of} columns)")
     for engine, tables in s.refused.items():
         for table, columns in tables.items():
             for column, why in columns.items():

@@ -6,8 +6,8 @@ import functools
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compiler.catalog import Catalog, Table, read_schema
+from compiler.maintain.plan import ViewPlan
 from connectors.staging import LSN, MET, PRESENT, SEQ, Staged
+from pipelines.refused import to_keep
 
 I64 = npt.NDArray[np.int64]
 
@@ -47,8 +49,13 @@ def catalog() -> Catalog:
     return read_schema(SCHEMA)
 
 
-def table(name: str) -> Table:
-    return catalog().tables[("public", name)]
+def tables(plans: Iterable[ViewPlan]) -> dict[str, Table]:
+    """The tables by name, with the columns that their mirrors have where these views are deployed."""
+    every, plans = [catalog().tables[("public", name)] for name in TABLES], list(plans)
+    return {
+        t.name: replace(t, columns=tuple(c for c in t.columns if c.name in names))
+        for t, names in ((t, {*to_keep(t, plans)}) for t in every)
+    }
 
 
 def generate(folder: Path, scale: float, tables: tuple[str, ...] = TABLES) -> Path:
@@ -68,9 +75,10 @@ def generate(folder: Path, scale: float, tables: tuple[str, ...] = TABLES) -> Pa
     return target
 
 
-def text_batches(folder: Path, name: str) -> Iterator[pa.Table]:
+def text_batches(folder: Path, t: Table) -> Iterator[pa.Table]:
     """A table's rows as text columns c0…, as the first copy delivers them."""
-    for batch in pq.ParquetFile(folder / f"{name}.parquet").iter_batches(500_000):
+    columns = [c.name for c in t.columns]
+    for batch in pq.ParquetFile(folder / f"{t.name}.parquet").iter_batches(500_000, columns=columns):
         yield pa.table({f"c{i}": a.cast(pa.string()) for i, a in enumerate(batch.columns)})
 
 
@@ -84,9 +92,8 @@ class Live:
     origin: I64
 
     @classmethod
-    def read(cls, folder: Path, name: str) -> Live:
-        t = table(name)
-        rows = pq.read_table(folder / f"{name}.parquet")
+    def read(cls, folder: Path, t: Table) -> Live:
+        rows = pq.read_table(folder / f"{t.name}.parquet", columns=[c.name for c in t.columns])
         plain = [pa.field(f.name, pa.string() if pa.types.is_string_view(f.type) else f.type) for f in rows.schema]
         rows = rows.cast(pa.schema(plain)).combine_chunks()
         return cls(t, rows, [rows[k].to_numpy().astype(np.int64) for k in t.key], np.arange(rows.num_rows))
@@ -110,9 +117,9 @@ class Workload:
     Lines are not deleted with their order: each change stands alone, as a batch of n rows has n of them.
     """
 
-    def __init__(self, folder: Path, seed: int = 1) -> None:
+    def __init__(self, folder: Path, tables: Mapping[str, Table], seed: int = 1) -> None:
         self.random = np.random.default_rng(seed)
-        self.orders, self.lines = Live.read(folder, "orders"), Live.read(folder, "lineitem")
+        self.orders, self.lines = Live.read(folder, tables["orders"]), Live.read(folder, tables["lineitem"])
         self.next_order = int(self.orders.keys[0].max()) + 1
         self.next_line = NEW_LINE
         self.customers = pq.ParquetFile(folder / "customer.parquet").metadata.num_rows
@@ -154,8 +161,9 @@ class Workload:
         values = {name: text(taken[name].combine_chunks()) for name in taken.column_names}
         changed = self._of_orders(n) if live is self.orders else self._of_lines(n)
         name, upper = ("o_custkey", self.customers) if live is self.orders else ("l_partkey", self.parts)
-        moved = pa.array(self.random.random(n) < 0.1)
-        changed[name] = pc.if_else(moved, text(pa.array(self.random.integers(1, upper + 1, n))), values[name])
+        moved, others = pa.array(self.random.random(n) < 0.1), text(pa.array(self.random.integers(1, upper + 1, n)))
+        if name in values:
+            changed[name] = pc.if_else(moved, others, values[name])
         return {**values, **changed, **{k: text(pa.array(v)) for k, v in zip(live.table.key, keys)}}
 
     def _of_orders(self, n: int) -> dict[str, pa.Array]:

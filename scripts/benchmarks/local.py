@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.data import TABLES, table, text_batches
+from benchmarks.data import text_batches
 from benchmarks.driven import InFile, compare
 from benchmarks.views import VIEWS
+from compiler.catalog import Table
 from compiler.maintain.plan import ViewPlan
 from connectors.spark.driver import Driver
 from connectors.spark.local.engine import LocalEngine
@@ -29,10 +31,15 @@ class OnLocal(InFile):
     machine."""
 
     def __init__(
-        self, folder: Path, dist: tuple[str, ...], spark: bool, master: str = f"local[{os.cpu_count()}]"
+        self,
+        folder: Path,
+        tables: Mapping[str, Table],
+        dist: tuple[str, ...],
+        spark: bool,
+        master: str = f"local[{os.cpu_count()}]",
     ) -> None:
         super().__init__(Printer(DUCKDB))
-        self.folder = folder
+        self.folder, self.tables = folder, tables
         self.reader = SparkReader(Driver(master, "", {}))
         self.engine = LocalEngine(
             folder / "delta", self.printer, [], [], dist=dist, reader=self.reader if spark else NearReader()
@@ -42,9 +49,9 @@ class OnLocal(InFile):
         self.jobs: list[int] = []  # of each batch
 
     def load(self, folder: Path) -> None:
-        for name in TABLES:
-            self.engine.create_mirror(table(name))
-            self.engine.load(table(name), text_batches(folder, name))
+        for t in self.tables.values():
+            self.engine.create_mirror(t)
+            self.engine.load(t, text_batches(folder, t))
         self.engine.set_frontier(1)
 
     def deploy(self, plans: list[ViewPlan]) -> None:
@@ -63,7 +70,7 @@ class OnLocal(InFile):
     def recompute(self, view: str) -> None:
         session = self.reader.driver.session
         if self.written != self.frontier():
-            for t in TABLES:
+            for t in self.tables:
                 self.side.execute(f"COPY base.{t} TO '{self.folder / t}.parquet' (FORMAT parquet)")
                 session.read.parquet(str(self.folder / f"{t}.parquet")).createOrReplaceTempView(t)
             self.written = self.frontier()

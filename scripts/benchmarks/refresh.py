@@ -5,16 +5,17 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import duckdb
 
-from benchmarks.data import TABLES, Workload, catalog, generate, table, text_batches
+from benchmarks.data import Workload, catalog, generate, tables, text_batches
 from benchmarks.driven import Driven, InFile, compare
 from benchmarks.views import VIEWS, compile_all
+from compiler.catalog import Table
 from compiler.ir.relation import Scan
 from compiler.maintain.choose import maintenance_of
 from compiler.maintain.plan import ViewPlan, states_of
@@ -76,8 +77,9 @@ class OnDuckDB(InFile):
 
     engine: DuckDBEngine
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tables: Mapping[str, Table]) -> None:
         super().__init__(Printer(DUCKDB))
+        self.tables = tables
         self.engine = DuckDBEngine(folder / "bench.duckdb", self.printer)
         self.spent: dict[str, float] = {}
         self.run, self.engine.statements.run = self.engine.statements.run, self._timed  # type: ignore[method-assign]
@@ -85,17 +87,18 @@ class OnDuckDB(InFile):
         self.keys, self.read_at = 1, -1
 
     def load(self, folder: Path) -> None:
-        for name in TABLES:
-            self.engine.create_mirror(table(name))
+        for name, t in self.tables.items():
+            self.engine.create_mirror(t)
+            columns = ", ".join(c.name for c in t.columns)
             self.engine.con.execute(
-                f"INSERT INTO base.{name} SELECT * FROM read_parquet(?)", [str(folder / f"{name}.parquet")]
+                f"INSERT INTO base.{name} SELECT {columns} FROM read_parquet(?)", [str(folder / f"{name}.parquet")]
             )
         self.engine.set_frontier(1)
         self.engine.con.execute("CHECKPOINT")
         self.keys = self.side.execute("SELECT max(l_orderkey) FROM base.lineitem").fetchall()[0][0]
 
     def deploy(self, plans: list[ViewPlan]) -> None:
-        self.engine.compact([table(t) for t in TABLES], force=True)
+        self.engine.compact(list(self.tables.values()), force=True)
         super().deploy(plans)
 
     def _timed(self, s: Statement) -> int:
@@ -112,7 +115,7 @@ class OnDuckDB(InFile):
         return self.spent
 
     def compact(self) -> None:
-        self.engine.compact([table(t) for t in TABLES])
+        self.engine.compact(list(self.tables.values()))
 
     def recompute(self, view: str) -> None:
         self.plain()
@@ -124,7 +127,7 @@ class OnDuckDB(InFile):
             return
         self.engine.mirrors.fold()
         self.side.execute("CREATE SCHEMA IF NOT EXISTS plain")
-        for name in TABLES:
+        for name in self.tables:
             rows = self.engine.mirrors.tailed.table(name)
             self.side.execute(f"CREATE OR REPLACE VIEW plain.{name} AS SELECT * FROM {rows}")
         self.side.execute("SET schema = 'plain'")
@@ -149,7 +152,7 @@ class OnDuckDB(InFile):
 class OnSpark(Driven):
     """The Spark engine, driven without a source; results come back through Parquet to be compared."""
 
-    def __init__(self, folder: Path, master: str = "local[*]") -> None:
+    def __init__(self, folder: Path, tables: Mapping[str, Table], master: str = "local[*]") -> None:
         from connectors.spark.engine import SparkEngine
         from connectors.spark.store import Store
         from dialects.spark.printer import SparkPrinter
@@ -157,13 +160,13 @@ class OnSpark(Driven):
         printer = SparkPrinter(folder / "delta")
         super().__init__(printer)
         self.folder = folder
-        self.tables = [table(t) for t in TABLES]
+        self.tables = list(tables.values())
         self.engine = SparkEngine(Store(folder / "delta", printer, master, tables=self.tables))
 
     def load(self, folder: Path) -> None:
-        for name in TABLES:
-            self.engine.create_mirror(table(name))
-            self.engine.load(table(name), text_batches(folder, name))
+        for t in self.tables:
+            self.engine.create_mirror(t)
+            self.engine.load(t, text_batches(folder, t))
         self.engine.set_frontier(1)
 
     def frontier(self) -> int:
@@ -258,9 +261,10 @@ def run(
     cells: list[Cell] = []
     looked_up: dict[int, float] = {}
     with tempfile.TemporaryDirectory(dir=work, prefix="refresh-") as folder:
-        target = _target(engine, Path(folder))
+        kept = tables(plans.values())
+        target = _target(engine, Path(folder), kept)
         try:
-            workload = Workload(data)
+            workload = Workload(data, kept)
             target.load(data)
             for name, chosen in sets.items():
                 target.deploy(chosen)
@@ -287,12 +291,12 @@ def run(
     }
 
 
-def _target(engine: str, folder: Path) -> Target:
+def _target(engine: str, folder: Path, tables: Mapping[str, Table]) -> Target:
     if engine in ("local", "mixed", "fetched"):
         from benchmarks.local import DIST, OnLocal
 
-        return OnLocal(folder, DIST[engine], engine == "fetched")
-    return OnDuckDB(folder) if engine == "duckdb" else OnSpark(folder)
+        return OnLocal(folder, tables, DIST[engine], engine == "fetched")
+    return OnDuckDB(folder, tables) if engine == "duckdb" else OnSpark(folder, tables)
 
 
 def _warm(target: Target, workload: Workload) -> None:

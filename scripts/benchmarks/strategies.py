@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import Workload, catalog, generate
+from benchmarks.data import Workload, catalog, generate, tables
 from benchmarks.refresh import OnDuckDB, measure, timed
 from benchmarks.views import compile_all
 from compiler.maintain.plan import states_of
@@ -21,9 +21,10 @@ def run(scale: float, sizes: list[int], repeat: int, work: Path, say: Callable[[
     """A cell for each view, strategy and size of batch: seconds to refresh and to read, and bytes of its states."""
     data, cells = generate(work, scale), []
     with tempfile.TemporaryDirectory(dir=work, prefix="strategies-") as folder:
-        target = OnDuckDB(Path(folder))
+        has = tables(p for s in PLAIN for p in compile_all(catalog(), s).values())
+        target = OnDuckDB(Path(folder), has)
         try:
-            workload = Workload(data)
+            workload = Workload(data, has)
             target.load(data)
             for strategy in PLAIN:
                 for name, plan in compile_all(catalog(), strategy).items():

@@ -136,3 +136,13 @@ def test_a_deployment_of_before_has_all_columns(database: str, tmp_path: Path) -
     p.source(*CHANGES)
     p.deploy()
     p.assert_equal()
+
+
+def test_status_tells_what_is_kept(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, VIEWS)
+    p.source(*TABLES)
+    p.deploy()
+    said = p.command("status", "--states").stdout
+    assert "mirror public.t on duckdb: id, a (2 of 5 columns)" in said
+    assert "mirror public.bag on duckdb: a, b (2 of 2 columns)" in said
+    assert "mirror" not in p.command("status").stdout
