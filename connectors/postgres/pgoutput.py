@@ -8,8 +8,10 @@ Source: PostgreSQL documentation, "Logical Replication Message Formats".
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -38,8 +40,24 @@ class RelationMessage:
 class Tuples:
     """Columns of n tuples as string views; `unchanged[i]` marks TOAST values that were not sent."""
 
-    columns: list[pa.Array]
+    columns: Sequence[pa.Array]
     unchanged: list[npt.NDArray[np.bool_] | None]
+
+
+class Sent(Sequence[pa.Array]):
+    """The columns of tuples as they were sent, each made when it is first asked for: a mirror may have few of them."""
+
+    def __init__(self) -> None:
+        self.makers: list[Callable[[], pa.Array]] = []
+        self.made: dict[int, pa.Array] = {}
+
+    def __len__(self) -> int:
+        return len(self.makers)
+
+    def __getitem__(self, i: int) -> pa.Array:  # type: ignore[override]  # one at a time
+        if i not in self.made:
+            self.made[i] = self.makers[i]()
+        return self.made[i]
 
 
 class Op(Enum):
@@ -209,12 +227,13 @@ class Decoder:
 def read_tuples(buf: npt.NDArray[np.uint8], whole: pa.Buffer, at: I64, columns: int) -> tuple[Tuples, I64]:
     """TupleData at positions `at` (each at its column count) to columns; gives the positions after them."""
     pos = at + 2
-    out = Tuples([], [])
+    sent = Sent()
+    out = Tuples(sent, [])
     for _ in range(columns):
         tag = buf[pos]
         text = tag == TEXT
         length = np.where(text, be(buf, np.minimum(pos + 1, len(buf) - 4), 4), 0)
-        out.columns.append(string_views(buf, whole, pos + 5, length, text))
+        sent.makers.append(partial(string_views, buf, whole, pos + 5, length, text))
         unchanged = tag == UNCHANGED
         out.unchanged.append(unchanged if unchanged.any() else None)
         pos = pos + 1 + np.where(text, 4 + length, 0)

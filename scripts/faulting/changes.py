@@ -57,7 +57,7 @@ class Changes:
             self._rare,
             self.many,
         )
-        self.random.choices(kinds, (20, 22, 6, 16, 6, 16, 10, 4, 0.6, 0.8))[0](c)
+        self.random.choices(kinds, (20, 22, 6, 16, 6, 16, 10, 4, 0.6, 0.2))[0](c)
 
     def _insert(self, c: psycopg.Connection) -> None:
         r = self.random
@@ -159,7 +159,7 @@ class Changes:
             self._do(c, "UPDATE part SET qty = (qty + 1) %% 10, item = CASE WHEN qty = 3 THEN id ELSE item END")
             self._do(
                 c,
-                "UPDATE item SET price = price + 0.07, kind = (kind + 1) %% 7 WHERE id %% 9 <> %s",
+                "UPDATE item SET price = price + 0.07, kind = (kind + 1) %% 7 WHERE id < 1000 AND id %% 9 <> %s",
                 (r.randint(0, 8),),
             )
             self._do(c, "DELETE FROM tag WHERE n = %s", (r.randint(0, 3),))
