@@ -157,6 +157,11 @@ class Engine(Protocol):
         """Fill an empty mirror from text columns c0…; gives the number of rows."""
         ...
 
+    def adopt(self, t: Table, file: Path) -> None:
+        """Fill an empty mirror from the mirror of the same table in a file of DuckDB that is closed, which may have
+        more columns."""
+        ...
+
     def states(self) -> set[str]: ...
 
     def create_state(self, s: Kept) -> None:

@@ -209,3 +209,15 @@ def locked(path: Path) -> Iterator[None]:
                 hint="Wait until it has ended; a pipeline that runs has to be stopped for this.",
             ) from e
         yield
+
+
+def busy(path: Path) -> bool:
+    """Whether a process has the warehouse for writing."""
+    try:
+        with (path / "lock").open() as f:
+            fcntl.flock(f, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False

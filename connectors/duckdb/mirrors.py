@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -89,6 +90,19 @@ class Mirrors:
             con.execute("DROP TABLE folded")
         con.close()
         return n
+
+    def adopt(self, t: Table, file: Path) -> None:
+        """Fill an empty mirror from that of another file, which is closed and may have more columns."""
+        self.indexes.drop(t.mirror)
+        cols = mirror.columns(t) + ("" if t.key else ", _weight")
+        path, name = str(file).replace("'", "''"), mirror.q(t.mirror)
+        con = self.con.cursor()
+        con.execute(f"ATTACH '{path}' AS arriving (READ_ONLY)")
+        try:
+            con.execute(f"INSERT INTO base.{name} ({cols}) SELECT {cols} FROM arriving.base.{name}")
+        finally:
+            con.execute("DETACH arriving")
+            con.close()
 
     def prepare(self, tables: Iterable[Table]) -> None:
         """Before a batch: those that an index finds rows of take their changes by an append."""

@@ -51,6 +51,12 @@ def memory(con: duckdb.DuckDBPyConnection) -> int:
     return int(_bytes(str(row[0]) if row else "1 GiB") / MEMORY_SHARE / DUCKDB_SHARE / 4)
 
 
+def share(con: duckdb.DuckDBPyConnection, part: float) -> None:
+    """Let it have this part of what a warehouse has, beside which it is open."""
+    row = con.execute("SELECT current_setting('memory_limit')").fetchone()
+    con.execute(f"SET memory_limit = '{int(_bytes(str(row[0]) if row else '1 GiB') * part) >> 20}MiB'")
+
+
 @contextmanager
 def bounded(con: duckdb.DuckDBPyConnection, most: int | None) -> Iterator[Callable[[], None]]:
     """With no more than so much memory for what can be put off to the disk, until the function that it gives is called;

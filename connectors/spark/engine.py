@@ -9,8 +9,10 @@ phase two is finished when the warehouse is opened next.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+from compiler.catalog import Table
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
 from connectors.postgres.origin import LastCommit
@@ -102,6 +104,9 @@ class SparkEngine:
 
     def fold(self, prepared: Prepared) -> None:
         raise NotImplementedError("Spark folds in a batch")
+
+    def adopt(self, t: Table, file: Path) -> None:
+        raise NotImplementedError("Spark copies by itself")
 
     def counted(self, plan: ViewPlan, at: Any) -> bool | None:
         return None

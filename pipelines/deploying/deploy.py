@@ -11,6 +11,7 @@ from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
 from pipelines.config import Config
+from pipelines.deploying.arriving import names, sweep
 from pipelines.deploying.first import check_leftovers, first, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import outgrown
@@ -53,6 +54,7 @@ def deploy(
         refuse(views)
     good = [v for v in views if v.error is None]
     with nullcontext() if held else deployments.locked(config.warehouse_path):
+        sweep(config)
         found = deployments.load(config.warehouse_path)
         if found is None:
             check_leftovers(config)
@@ -87,7 +89,7 @@ def compiled(config: Config) -> tuple[Catalog, list[Compiled]]:
 
 def _orphans(config: Config) -> list[str]:
     with connect(config.source.dsn) as conn:
-        found = orphans(conn, deployments.load(config.warehouse_path))
+        found = orphans(conn, deployments.load(config.warehouse_path), names(config.warehouse_path))
     return (
         [
             f"the source has slots or publications of another deployment; if nothing uses them any more: "

@@ -29,11 +29,13 @@ from pipelines.deploying.building import (
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.location import locate
 from pipelines.deploying.source_objects import drop_source_objects, marked, publish
+from pipelines.deployment import Deployment
 from pipelines.kinds import EXECUTORS, ONE_MACHINE
 from pipelines.project import Compiled, refuse
 from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
 
 BESIDE = "resync"  # the folder in the warehouse in which another one is filled (`resync`)
+ARRIVING = "arriving"  # the folder in it in which tables are copied for a pipeline that runs (`arriving`)
 DATA = (ONE_MACHINE.data, f"{ONE_MACHINE.data}.wal", EXECUTORS.data)
 
 
@@ -57,13 +59,26 @@ def first(
     d.catalog = catalog_tables(names, catalog)
     d.views, d.columns = records(views), columns(views, d.tables, catalog)
     d.location, d.dist = at.where, list(at.dist)
+    copied(config, d, views, progress, say, keep_going)
+
+
+def copied(
+    config: Config,
+    d: Deployment,
+    views: list[Compiled],
+    progress: Progress,
+    say: Callable[[str], None],
+    keep_going: bool,
+    opened: Callable[[Config, Deployment], Warehouse] = Warehouse,
+) -> None:
+    """Make of it what is live: its slot and publication, its tables as of one LSN, the states of its views."""
     deployments.save(config.warehouse_path, d)
     reach("deploy.saved")
     began = time.time()
     publish(config.source.dsn, d.publication, d.catalog)
     reach("deploy.published")
     try:
-        warehouse = Warehouse(config, d)
+        warehouse = opened(config, d)
         try:
             snapshot = ExportedSnapshot(config.source.dsn, d.slot, [t.quoted for t in d.catalog])
             try:
@@ -118,5 +133,5 @@ def remove_warehouse(config: Config) -> None:
     path = config.warehouse_path
     for name in (*DATA[:2], deployments.FILE, "run.json", UNFINISHED, FRESH_FILE):
         (path / name).unlink(missing_ok=True)
-    for folder in (EXECUTORS.data, BESIDE):
+    for folder in (EXECUTORS.data, BESIDE, ARRIVING):
         shutil.rmtree(path / folder, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,19 +25,17 @@ PUBLICATIONS = "SELECT pubname::text FROM pg_publication WHERE pubname ~ %s"
 OURS = "^tidemark_[0-9a-f]{10}$"
 
 
-def orphans(conn: psycopg.Connection, d: Deployment | None) -> list[str]:
+def orphans(conn: psycopg.Connection, d: Deployment | None, used: Collection[str] = ()) -> list[str]:
     """SQL that drops slots and publications of Tidemark's making that are not this deployment's; they may be
-    another's."""
-    slot, publication = (d.slot, d.publication) if d is not None else ("", "")
+    another's. Those `used` are not named."""
+    mine = {*used, *((d.slot, d.publication) if d is not None else ())}
     out = [
         f"SELECT pg_drop_replication_slot('{name}');{'  -- it is in use' if active else ''}"
         for name, active in conn.execute(SLOTS, (OURS,)).fetchall()
-        if name != slot
+        if name not in mine
     ]
     return out + [
-        f'DROP PUBLICATION "{name}";'
-        for (name,) in conn.execute(PUBLICATIONS, (OURS,)).fetchall()
-        if name != publication
+        f'DROP PUBLICATION "{name}";' for (name,) in conn.execute(PUBLICATIONS, (OURS,)).fetchall() if name not in mine
     ]
 
 

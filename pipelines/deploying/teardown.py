@@ -8,6 +8,7 @@ from compiler.errors import TidemarkError
 from connectors.postgres.connection import connect
 from pipelines import deployment
 from pipelines.config import Config
+from pipelines.deploying.arriving import sweep
 from pipelines.deploying.first import leftovers, remove_warehouse
 from pipelines.deploying.source_objects import drop_source_objects, orphans
 
@@ -30,5 +31,6 @@ def teardown(config: Config, warn: Callable[[str], None]) -> str:
             with connect(config.source.dsn) as conn:
                 for statement in orphans(conn, None):
                     warn(f"left in the source, perhaps by this warehouse; if nothing uses it: {statement}")
+        sweep(config)
         remove_warehouse(config)
     return "dropped slot, publication and warehouse" if found is not None else "removed the warehouse"

@@ -9,6 +9,7 @@ from pipelines import deployment as deployments
 from pipelines.asking.client import connect_running
 from pipelines.config import Config
 from pipelines.deploying import deploy as stopped
+from pipelines.deploying.arriving import arriving
 from pipelines.deploying.deploy import Deployed, Say, compiled
 from pipelines.deploying.initial_copy import Progress
 from pipelines.project import refuse
@@ -27,11 +28,12 @@ def deploy(config: Config, keep_going: bool, progress: Progress, say: Say, resyn
                 detail=f"One has the warehouse {config.warehouse_path}, and its files take the place of others.",
                 hint="Stop it, and run tidemark deploy --resync; a table that was altered needs no more than deploy.",
             )
-        views = compiled(config)[1]
+        catalog, views = compiled(config)
         if not keep_going:
             refuse(views)
         try:
-            answer = running.deploy(keep_going)
+            with arriving(config, catalog, views, progress, say):
+                answer = running.deploy(keep_going)
         except ConnectionError as e:
             raise TidemarkError(
                 "the pipeline ended while it deployed",

@@ -21,6 +21,7 @@ from pipelines.applying.catching_up import catch_up, limits
 from pipelines.applying.source_watch import SourceWatch
 from pipelines.applying.unaltered import check_source
 from pipelines.config import Config, load_config
+from pipelines.deploying.arriving import sweep
 from pipelines.deploying.deploy import deploy
 from pipelines.deploying.heal import heal, might_heal
 from pipelines.deploying.source_objects import drop_former
@@ -35,6 +36,7 @@ from pipelines.warehouse import Warehouse
 
 log = logging.getLogger("tidemark")
 LONGEST = 15.0  # seconds between attempts to connect again
+SWEEP = 10.0  # seconds between looks for what a deploy that was killed has left
 REMEMBER = 5.0  # seconds between notes of how fresh the engines are
 
 
@@ -49,6 +51,7 @@ def run(
             if not warehouse.used_engines():
                 return
             drop_former(config.source.dsn, config.warehouse_path, warehouse.deployment)
+            sweep(config)
             if once:
                 catch_up(config, warehouse)
                 return
@@ -86,6 +89,7 @@ class Run:
     show: Callable[[Observer], None]
     stop: threading.Event = field(default_factory=threading.Event)
     remembered: float = 0.0
+    swept: float = 0.0
     resting: bool = False  # no stream is open: a deploy is at work
     healing: Healing = field(default_factory=Healing)
     ended: TidemarkError | None = None  # why none could be opened after it
@@ -254,6 +258,9 @@ class Run:
                 self.server.pacing.turn()
             self.capture.follow(self.watch.check())
             self.warehouse.keep_notes()
+            if time.monotonic() - self.swept > SWEEP:
+                self.swept = time.monotonic()
+                sweep(self.config)
         except HEALS as e:
             self._reconnect(e)
         self._tell()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WORKS = {"duckdb": 20.0, "local": 20.0, "spark": 90.0}  # seconds in which a failpoint of `run` is to be passed
 
+COPIES = ("arriving.", "snapshot.", "deploy.")  # failpoints of what copies tables beside a pipeline
 RESTS = 12.0  # seconds in which one that rests has folded
 
 
@@ -156,14 +157,18 @@ def beside(s: Scene, t: Trial) -> None:
     """A deploy that the running pipeline does: a view over a new table comes, and a table that was altered is copied
     again. Nobody who reads the others meanwhile sees a half or an error."""
     with Watching(s.project, s.load, s.row), s.load.working():
-        process = s.project.run(t.setting)
+        copies = t.name.startswith(COPIES) and s.project.engine != "spark"  # the deploy does, beside the pipeline
+        process = s.project.run("" if copies else t.setting)
         process.ready()
         with psycopg.connect(s.project.dsn) as c:
             c.execute("ALTER TABLE item ALTER kind TYPE int USING kind + 0")
         s.project.add(LATER)
-        told = s.project.do("deploy")
+        told = s.project.do("deploy", failpoints=t.setting if copies else "")
         got = process.end()
-    struck(s, t, got if t.action == "kill" else Told(told.code, got.text + told.text, told.seconds))
+    if copies and got.code != 0:
+        s.row.fail(f"{t}: the pipeline beside it: {got.reason}")
+    killed = told if copies else got
+    struck(s, t, killed if t.action == "kill" else Told(told.code, got.text + told.text, told.seconds))
     s.load.write(0.2)
     s.must("deploy")
     one_slot(s, t)

@@ -26,8 +26,12 @@ COMMANDS = {  # by the name, or its first part: what may pass it
     "local.rebuilt": ("once", "run"),
     "ask": ("ask",),
     "snapshot": ("deploy", "redeploy", "verify", "resync", "beside"),
-    "deploy": ("deploy",),
+    "deploy": ("deploy", "beside"),
+    "deploy.live": ("deploy",),
+    "arriving": ("beside",),
     "redeploy": ("redeploy", "beside"),
+    "redeploy.met": ("beside",),
+    "redeploy.adopted": ("beside",),
     "resync": ("resync",),
 }
 REWRITES = ("duckdb.rewrite", "duckdb.rewritten", "duckdb.tail", "duckdb.tail_folded")

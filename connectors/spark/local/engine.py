@@ -177,6 +177,10 @@ class LocalEngine:
             self._writing.put(t, files)
         return rows
 
+    def adopt(self, t: Table, file: Path) -> None:
+        """Of a table that is kept by the driver."""
+        self.inner.adopt(t, file)
+
     def create_view(self, plan: ViewPlan) -> None:
         self.inner.create_view(plan)
         self.plans[plan.view] = plan

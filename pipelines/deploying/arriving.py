@@ -1,0 +1,205 @@
+"""Tables that are copied beside a pipeline that runs, whose batches do not wait for it.
+
+Whoever deploys copies them into a file of DuckDB, in the snapshot of a slot of its own, and keeps up with the source
+from there, as a pipeline without views would. The pipeline's publication has the tables before that slot is made, and
+a slot is made when every transaction that was open has ended. So of whatever commits later, the pipeline's stream has
+all that concerns them. The pipeline then goes to one LSN with them, and takes them over (`adding`).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+
+from compiler.catalog import Catalog
+from compiler.errors import TidemarkError
+from connectors.duckdb.engine import DuckDBEngine
+from connectors.duckdb.session import share
+from connectors.failpoints import reach
+from connectors.postgres.altered import marks
+from connectors.postgres.connection import connect
+from pipelines import deployment as deployments
+from pipelines.applying.catching_up import catch_up
+from pipelines.applying.unaltered import check_source
+from pipelines.config import Config
+from pipelines.deploying.first import ARRIVING, copied, remove_warehouse
+from pipelines.deploying.initial_copy import Progress
+from pipelines.deploying.location import Located, located
+from pipelines.deploying.needs import Needs, needs
+from pipelines.deploying.source_objects import drop_source_objects, publish
+from pipelines.deployment import Deployment
+from pipelines.kinds import KINDS, ONE_MACHINE
+from pipelines.project import Compiled
+from pipelines.refused import parts, qualified
+from pipelines.warehouse import Warehouse
+
+PUBLISHED = "published.json"  # what the pipeline's publication was like before anything was copied
+MEMORY = 0.25  # of what a warehouse may have: beside it there is one
+NEAR = 1.0  # seconds for which a pipeline may wait for the rest
+TRIES = 5  # to copy tables that are not truncated meanwhile
+ROUNDS = 100  # in which it may come so near
+NEVER = 1 << 62  # rows of a batch: no index is made for a few
+INDEXLESS = {"index_memory": "0", "index_rows": NEVER}
+
+
+def beside(config: Config) -> Config:
+    """A project that is the same, but for its warehouse: a folder in that of the other."""
+    folder = str((config.warehouse_path / ARRIVING).absolute())
+    return config.model_copy(
+        update={
+            "warehouse": config.warehouse.model_copy(update={"path": folder}),
+            "source": config.source.model_copy(update={"capture": "stream"}),
+            "duckdb": config.duckdb.model_copy(update=INDEXLESS),
+        }
+    )
+
+
+@contextmanager
+def arriving(
+    config: Config, catalog: Catalog, views: list[Compiled], progress: Progress, say: Callable[[str], None]
+) -> Iterator[None]:
+    """Has the tables ready that a deploy of these views copies, as far as they can be copied beside a pipeline; nothing
+    of it is left at the end."""
+    old = deployments.require(config.warehouse_path)
+    n, at = _needs(config, old, catalog, [replace(v) for v in views if v.error is None])
+    tables = _tables(n, at)
+    if not tables:
+        if n.tables:
+            say(f"batches wait while {', '.join(sorted(n.tables))} are copied for executors")
+        yield
+        return
+    side = beside(config)
+    with _alone(side):
+        _forget(side)
+        try:
+            _copy(config, side, old, catalog, tables, progress, say)
+            yield
+        finally:
+            _forget(side)
+
+
+@contextmanager
+def _alone(side: Config) -> Iterator[None]:
+    try:
+        with deployments.locked(side.warehouse_path):
+            yield
+    except deployments.WarehouseBusy as e:
+        raise deployments.WarehouseBusy(
+            "another deploy is at work beside this pipeline",
+            code="warehouse_in_use",
+            detail="It copies tables.",
+            hint="Wait until it has ended.",
+        ) from e
+
+
+def sweep(config: Config) -> None:
+    """Remove what a deploy that was killed has left, if the source is there; not of one that goes on."""
+    side = beside(config)
+    if not (side.warehouse_path / deployments.FILE).exists():
+        return
+    with (
+        suppress(deployments.WarehouseBusy, TidemarkError, psycopg.Error),
+        deployments.locked(side.warehouse_path),
+    ):
+        _forget(side)
+
+
+def names(path: Path) -> list[str]:
+    """The slot, and publication, of what is copied beside the pipeline of a warehouse."""
+    with suppress(TidemarkError):
+        d = deployments.load(path / ARRIVING)
+        return [d.slot] if d is not None else []
+    return []
+
+
+def _needs(config: Config, old: Deployment, catalog: Catalog, views: list[Compiled]) -> tuple[Needs, Located]:
+    """What the pipeline will find to be copied, and where to; it looks again."""
+    altered: dict[str, dict[str, str]] = {}
+    for e in check_source(config.source.dsn, old):
+        if e.table is not None:
+            altered.setdefault(qualified(e.table), {}).update(dict.fromkeys(parts(e), e.message))
+    refused = {
+        e: {t: {**old.refused.get(e, {}).get(t, {}), **altered.get(t, {})} for t in ts} for e, ts in old.tables.items()
+    }
+    with connect(config.source.dsn) as conn:
+        at = located(conn, views, catalog, config, old)
+    return needs(replace(old, refused=refused), [v for v in views if v.error is None], catalog), at
+
+
+def _tables(n: Needs, at: Located) -> dict[str, set[str]]:
+    """The tables and their columns, if they all are for engines that work in one process: others read no such file."""
+    out: dict[str, set[str]] = {}
+    for e, ts in n.new.items():
+        for t in ts:
+            if not KINDS[e].in_process(at.where) or t in at.dist:
+                return {}
+            out.setdefault(t, set()).update(n.narrow[e][t])
+    return out
+
+
+def open_beside(side: Config, d: Deployment) -> Warehouse:
+    """What was copied so far; it takes little of the machine's memory."""
+    warehouse = Warehouse(side, d)
+    try:
+        engine = warehouse.engine(ONE_MACHINE.name)
+        assert isinstance(engine, DuckDBEngine)
+        share(engine.con, MEMORY)
+    except BaseException:
+        warehouse.close()
+        raise
+    return warehouse
+
+
+def _copy(
+    config: Config,
+    side: Config,
+    old: Deployment,
+    catalog: Catalog,
+    tables: dict[str, set[str]],
+    progress: Progress,
+    say: Callable[[str], None],
+) -> None:
+    mine = [t for t in catalog.tables.values() if qualified(t) in tables]
+    others = [t for t in old.catalog if qualified(t) not in tables and (t.schema, t.name) in catalog.tables]
+    publish(config.source.dsn, old.publication, [*others, *mine], alter=True)
+    reach("arriving.published")
+    with connect(config.source.dsn) as conn:
+        own, of = marks(conn, old.publication)
+    note = {"publication": own, "tables": {t: of.get(t, "") for t in tables}}
+    (side.warehouse_path / PUBLISHED).write_text(json.dumps(note))
+    for tried in range(TRIES):
+        d = deployments.new_deployment()
+        d.tables, d.catalog = {ONE_MACHINE.name: sorted(tables)}, mine
+        d.columns = {ONE_MACHINE.name: {t: sorted(c) for t, c in tables.items()}}
+        try:
+            copied(side, d, [], progress, say, keep_going=True, opened=open_beside)
+            break
+        except TidemarkError as e:
+            if e.code != "table_changed" or tried == TRIES - 1:
+                raise
+            say(f"{e.message}: copying again")
+    warehouse = open_beside(side, d)
+    try:
+        for _ in range(ROUNDS):
+            begun = time.monotonic()
+            catch_up(side, warehouse)
+            if time.monotonic() - begun < NEAR:
+                break
+    finally:
+        warehouse.close()
+    reach("arriving.caught_up")
+
+
+def _forget(side: Config) -> None:
+    """Drop what there is of it, in the source and here."""
+    with suppress(TidemarkError):
+        if (d := deployments.load(side.warehouse_path)) is not None:
+            drop_source_objects(side.source.dsn, d)
+    remove_warehouse(side)
+    (side.warehouse_path / PUBLISHED).unlink(missing_ok=True)

@@ -1,0 +1,96 @@
+"""Which tables a deploy copies, where there is a deployment: new ones, and those that are kept otherwise than views
+read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+from compiler.catalog import Catalog
+from compiler.errors import TidemarkError
+from compiler.view import compile_view
+from pipelines.deploying.building import catalog_tables, columns, needed, shape
+from pipelines.deployment import Deployment
+from pipelines.project import Compiled
+from pipelines.refused import lacking, qualified, reads
+
+
+@dataclass(frozen=True)
+class Needs:
+    """All by engine. `wanted`: the tables that are mirrored from then on; `new`: those of them that are copied;
+    `narrow`: the columns that these have. `copied`: the tables that are copied though they were kept."""
+
+    wanted: dict[str, list[str]]
+    new: dict[str, list[str]]
+    narrow: dict[str, dict[str, list[str]]]
+    copied: frozenset[str]
+
+    @property
+    def tables(self) -> set[str]:
+        return {t for ts in self.new.values() for t in ts}
+
+
+def needs(
+    old: Deployment,
+    views: list[Compiled],
+    catalog: Catalog,
+    again: AbstractSet[str] = frozenset(),
+    left: Mapping[str, AbstractSet[str]] | None = None,
+) -> Needs:
+    """For these views, and those of `left`, which stay set aside with the tables that they read. The tables `again` are
+    copied in any case."""
+    wanted, left = needed(views), left or {}
+    for v in (v for v in old.views if v.name in left):
+        wanted[v.engine] = sorted({*wanted.get(v.engine, []), *(left[v.name] & {*old.tables.get(v.engine, [])})})
+    copied = again | _reshaped(old, views, catalog) | _lacking(old, views)
+    new = {e: [t for t in ts if t not in old.tables.get(e, []) or t in copied] for e, ts in wanted.items()}
+    new = {e: ts for e, ts in new.items() if ts}
+    narrow = columns(views, new, catalog)
+    if left:
+        _with_former(narrow, old, catalog)
+    return Needs(wanted, new, narrow, frozenset(copied))
+
+
+def _reshaped(old: Deployment, views: list[Compiled], catalog: Catalog) -> set[str]:
+    """The tables that have other columns than when they were copied, where a view reads others for it."""
+    copied = {(t.schema, t.name): t for t in old.catalog}
+    other = {
+        qualified(t)
+        for k, t in catalog.tables.items()
+        if k in copied and [c.name for c in t.columns] != [c.name for c in copied[k].columns]
+    }
+    before = replace(catalog, tables={**catalog.tables, **copied})
+    queries = {v.name: v.text.query for v in views if v.text is not None}
+    out: set[str] = set()
+    for v in views:
+        if v.plan is None or not v.plan.tables & other:
+            continue
+        try:
+            was = compile_view(v.name, queries[v.name], before, queries, strategy=v.plan.strategy)
+            same = shape(was) == shape(v.plan)
+        except TidemarkError:
+            same = False
+        if not same:
+            out |= v.plan.tables & other
+    return out
+
+
+def _lacking(old: Deployment, views: list[Compiled]) -> set[str]:
+    """The tables of which a view reads a column that its engine does not keep."""
+    out: set[str] = set()
+    for v in views:
+        if v.plan is not None:
+            out.update(lacking(old, v.engine, v.plan))
+            for table, columns in old.refused.get(v.engine, {}).items():
+                if any(reads(v.plan, table, c) for c in columns):
+                    out.add(table)
+    return out
+
+
+def _with_former(narrow: dict[str, dict[str, list[str]]], old: Deployment, catalog: Catalog) -> None:
+    """What mirrors have had, views may read that are left aside."""
+    for e, tables in narrow.items():
+        for t in catalog_tables({*tables} & {*old.tables.get(e, [])}, catalog):
+            before = {c.name for c in old.mirrored(e, qualified(t)).columns}
+            tables[qualified(t)] = [c.name for c in t.columns if c.name in before | {*tables[qualified(t)]}]
