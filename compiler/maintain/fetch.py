@@ -163,7 +163,7 @@ class _Fetching:
         of_both: tuple[Relation, ...] = (temp, negative(replace(scan, at="delta")))
         if (stands := self.waiting.get(scan.table)) is not None:  # in others they would not cancel
             of_both = tuple(Project(r, stands.exprs) for r in of_both)
-        earlier = Net(Union(of_both))
+        earlier = Net(Union(of_both), within=tuple(sorted(by)))  # Δ has other keys as well
         self.netted.add(earlier)
         return earlier
 

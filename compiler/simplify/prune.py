@@ -11,6 +11,7 @@ from compiler.ir.relation import (
     Join,
     Keys,
     LeftJoin,
+    Net,
     Project,
     Relation,
     Scan,
@@ -95,6 +96,8 @@ def _wanted(r: Relation, need: set[str]) -> list[set[str]]:
         return [columns(*(e for _, e in r.keys), *(s for _, a in _aggs(r, need) for s in a.scalars))]
     if isinstance(r, Keys):
         return [columns(*(e for _, e in r.exprs))]
+    if isinstance(r, Net) and r.within is not None:
+        return [need | {*r.within}]
     return [set(i.names) for i in r.inputs]
 
 

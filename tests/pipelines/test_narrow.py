@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import psycopg
 import pytest
 
 from connectors.failpoints import Action, FailpointReached, Failpoints
@@ -146,3 +147,22 @@ def test_status_tells_what_is_kept(database: str, tmp_path: Path) -> None:
     assert "mirror public.t on duckdb: id, a (2 of 5 columns)" in said
     assert "mirror public.bag on duckdb: a, b (2 of 2 columns)" in said
     assert "mirror" not in p.command("status").stdout
+
+
+def test_what_is_fetched_of_large_mirrors_is_what_they_have(database: str, tmp_path: Path) -> None:
+    """Rows as they were before a batch are what was fetched less the batch, in the columns that are read."""
+    views = {
+        "outer": "SELECT t.a, count(*) AS n, count(u.id) AS us FROM t LEFT JOIN u ON u.a = t.id GROUP BY t.a",
+        "lonely": "SELECT t.id FROM t WHERE NOT EXISTS (SELECT FROM u WHERE u.a = t.id)",
+    }
+    p = Project.create(tmp_path, database, views)
+    toml = tmp_path / "tidemark.toml"
+    toml.write_text(toml.read_text() + "\n[duckdb]\nindex_rows = 0\n")
+    p.source(*TABLES)
+    p.deploy()
+    for i in range(5):
+        with psycopg.connect(p.dsn) as c:
+            c.execute("UPDATE t SET a = a + 1, note = 'again' WHERE id %% 3 = %s", (i % 3,))
+            c.execute("UPDATE u SET a = a + 1, unread = 'again' WHERE id %% 2 = %s", (i % 2,))
+        p.assert_equal()
+        assert not [v.error for v in p.deployed.views if v.error]

@@ -152,9 +152,15 @@ class Keys(Relation):
 
 @dataclass(frozen=True, eq=False)
 class Net(Relation):
-    """Equal rows added up and those of weight 0 dropped; the same Z-set, in its shortest form."""
+    """Equal rows added up and those of weight 0 dropped; the same Z-set, in its shortest form.
+
+    All columns are read, as a row that comes and one that goes may be equal in some of them. `within`: rows that are
+    equal in these columns have no negative weight when they are added up, or nobody reads them; then other columns
+    that nobody reads may be left out.
+    """
 
     input: Relation
+    within: tuple[str, ...] | None = None
 
     @property
     def schema(self) -> tuple[Col, ...]:
