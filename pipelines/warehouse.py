@@ -10,6 +10,7 @@ from pathlib import Path
 
 from compiler.catalog import Table, mirror_name
 from compiler.errors import TidemarkError
+from compiler.ir.relation import Values
 from compiler.maintain.again import beside, touched
 from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
@@ -58,6 +59,7 @@ class Warehouse:
         self.folding = Folding()
         self.lock, self.opening = threading.Lock(), threading.RLock()
         self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
+        self.unfit: dict[str, str] = {}  # views that are set aside in memory only, and why
         self.recompile()
 
     def recompile(self) -> None:
@@ -70,13 +72,27 @@ class Warehouse:
         for v, d in zip(
             compile_project(views, self.deployment.to_catalog(), accepted=True), self.deployment.views, strict=True
         ):
-            if v.error is not None:
-                raise v.error
             v.engine = d.engine
             self.compiled[v.name] = v
-            if v.plan is not None and not d.error and (gone := lacking(self.deployment, d.engine, v.plan)):
+            if v.plan is None:  # over tables as they are kept by now
+                v.plan = ViewPlan(v.name, [], Values((), ()), [], frozenset())
+                self._unfit(d, f"{v.error.message}: {v.error.detail}" if v.error is not None else "")
+            elif gone := lacking(self.deployment, d.engine, v.plan):
                 table, names = min(gone.items())
-                d.error = f"its mirror of {table} has no column {names[0]}, which this version of Tidemark reads"
+                self._unfit(d, f"its mirror of {table} has no column {names[0]}, which it reads")
+
+    def _unfit(self, d: DeployedView, why: str) -> None:
+        if not d.error:
+            d.error = why
+            self.unfit[d.name] = why
+
+    def follow_unfit(self) -> None:
+        """Set aside for good what cannot be maintained as it is kept: for a process that has the warehouse."""
+        with self.lock:
+            if found := {v: why for v, why in self.unfit.items() if v in {x.name for x in self.deployment.views}}:
+                for view, why in found.items():
+                    self._set_aside([view], why)
+            self.unfit.clear()
 
     def engine(self, name: str) -> Engine:
         """The engine, opened when first asked for; raises TidemarkError where its data is another deployment's."""
@@ -287,16 +303,22 @@ class Warehouse:
             self.engine(e).settle(force=True)
 
     def check_states(self) -> None:
-        """Raises where what is kept is not what this version maintains."""
+        """Set views aside of which something is not kept: another version deployed them, or a deploy was killed. Raises
+        where nothing is."""
         for e in self.used_engines():
-            missing = {s.name for p in self.plans(e) for s in p.states} - self.engine(e).states()
-            if missing:
+            there = self.engine(e).states()
+            if not there and any(p.states for p in self.plans(e)):
                 raise TidemarkError(
                     "the warehouse does not have the states that its views need",
                     code="not_deployed",
-                    detail=f'"{min(missing)}" is missing: it was deployed by another version, or a deploy was killed.',
+                    detail=f"There are none on {e}.",
                     hint="Run: tidemark deploy",
                 )
+            for p in self.plans(e):
+                if missing := {s.name for s in p.states} - there:
+                    why = f'"{min(missing)}" is missing: it was deployed by another version, or a deploy was killed.'
+                    with self.lock:
+                        self._set_aside([p.view], why)
 
     def finish_deploy(self) -> None:
         """Of a deploy that was killed half way, views read states that nothing maintains: let them read their own

@@ -51,7 +51,7 @@ class DuckDBEngine:
         self.con = connect(path, read_only)
         self.standing, self.lock = self.con.cursor(), Lock()  # to tell the frontier on any thread
         self._open(new, read_only)
-        self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory(self.con))
+        self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory())
         self.statements = Statements(self.con, path, self.indexes)
         self.mirrors = Mirrors(self.statements, elsewhere(self.con))
         self.kept_states = States(self.statements, printer)

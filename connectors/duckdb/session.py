@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -45,16 +46,23 @@ def scratch() -> duckdb.DuckDBPyConnection:
     return con
 
 
-def memory(con: duckdb.DuckDBPyConnection) -> int:
+@functools.cache
+def own_limit() -> float:
+    """Bytes that DuckDB takes at most if it is not told otherwise. Not the setting of a file that is open: who opens it
+    once more has the same instance."""
+    with duckdb.connect() as con:
+        row = con.execute("SELECT current_setting('memory_limit')").fetchone()
+    return _bytes(str(row[0]) if row else "1 GiB")
+
+
+def memory() -> int:
     """A quarter of the machine's memory, or of what this process may use of it, in bytes, by DuckDB's limit."""
-    row = con.execute("SELECT current_setting('memory_limit')").fetchone()
-    return int(_bytes(str(row[0]) if row else "1 GiB") / MEMORY_SHARE / DUCKDB_SHARE / 4)
+    return int(own_limit() / DUCKDB_SHARE / 4)
 
 
-def share(con: duckdb.DuckDBPyConnection, part: float) -> None:
-    """Let it have this part of what a warehouse has, beside which it is open."""
-    row = con.execute("SELECT current_setting('memory_limit')").fetchone()
-    con.execute(f"SET memory_limit = '{int(_bytes(str(row[0]) if row else '1 GiB') * part) >> 20}MiB'")
+def share(con: duckdb.DuckDBPyConnection, part: float = 1.0) -> None:
+    """Let it have this part of what a warehouse may have."""
+    con.execute(f"SET memory_limit = '{int(own_limit() * MEMORY_SHARE * part) >> 20}MiB'")
 
 
 @contextmanager
@@ -114,7 +122,5 @@ def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
     for name, value in SETTINGS.items():
         con.execute(f"SET {name} = '{value}'")
     pace_checkpoints(con, path)
-    row = con.execute("SELECT current_setting('memory_limit')").fetchone()
-    amount, unit = str(row[0]).split() if row else ("1", "GiB")
-    con.execute(f"SET memory_limit = '{float(amount) * MEMORY_SHARE:.1f}{unit}'")
+    share(con)
     return con

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -175,14 +175,18 @@ class SharedSnapshot:
 HALF = 1 << 31  # of the ids of transactions, which go round
 
 
-def copy_table(dsn: str, snapshot: str, t: Table, progress: Callable[[int, int], None]) -> Iterator[pa.Table]:
-    """Arrow tables of text columns c0…, read in the exported snapshot; `progress(rows, bytes)` after each."""
+def copy_table(
+    dsn: str, snapshot: str, t: Table, progress: Callable[[int, int], None], unread: Collection[str] = ()
+) -> Iterator[pa.Table]:
+    """Arrow tables of text columns c0…, read in the exported snapshot; `progress(rows, bytes)` after each. The columns
+    `unread` are NULL, whether they are there or not."""
     with in_snapshot(dsn, snapshot) as conn:
-        yield from copy_query(conn, table_query(t), len(t.columns), progress)
+        yield from copy_query(conn, table_query(t, unread=unread), len(t.columns), progress)
 
 
-def table_query(t: Table, columns: Sequence[Column] | None = None) -> sql.Composed:
-    cols = sql.SQL(", ").join(sql.Identifier(c.name) for c in (t.columns if columns is None else columns))
+def table_query(t: Table, columns: Sequence[Column] | None = None, unread: Collection[str] = ()) -> sql.Composed:
+    names = [c.name for c in (t.columns if columns is None else columns)]
+    cols = sql.SQL(", ").join(sql.SQL("NULL") if n in unread else sql.Identifier(n) for n in names)
     return sql.SQL("SELECT {} FROM {}").format(cols, sql.Identifier(t.schema, t.name))
 
 

@@ -16,9 +16,10 @@ from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture, current_lsn
 from pipelines.applying.catching_up import limits
 from pipelines.config import Config
-from pipelines.deploying.arriving import PUBLISHED, beside, open_beside
+from pipelines.deploying.arriving import PUBLISHED, READY, beside, fits_in_process, open_beside
 from pipelines.deploying.building import catalog_tables
 from pipelines.deploying.initial_copy import Refusals
+from pipelines.deploying.location import Located
 from pipelines.deploying.needs import Needs
 from pipelines.deployment import Deployment
 from pipelines.kinds import ONE_MACHINE
@@ -34,6 +35,8 @@ def find(config: Config, d: Deployment, n: Needs, catalog: Catalog) -> tuple[Con
     """What was copied, if that is all that is needed, and the pipeline's stream has had all of it since."""
     side = beside(config)
     if not deployments.busy(side.warehouse_path):  # of a deploy that was killed
+        return None
+    if not (side.warehouse_path / READY).exists() or not fits_in_process(n, Located(d.location, tuple(d.dist))):
         return None
     with suppress(TidemarkError, OSError, ValueError, KeyError):
         of = deployments.load(side.warehouse_path)

@@ -28,17 +28,19 @@ from pipelines import deployment as deployments
 from pipelines.applying.catching_up import catch_up
 from pipelines.applying.unaltered import check_source
 from pipelines.config import Config
+from pipelines.deploying.building import plans
 from pipelines.deploying.first import ARRIVING, copied, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import Located, located
 from pipelines.deploying.needs import Needs, needs
-from pipelines.deploying.source_objects import drop_source_objects, publish
+from pipelines.deploying.source_objects import drop_source_objects, publish, publish_deployed
 from pipelines.deployment import Deployment
 from pipelines.kinds import KINDS, ONE_MACHINE
 from pipelines.project import Compiled
 from pipelines.refused import parts, qualified
 from pipelines.warehouse import Warehouse
 
+READY = "ready"  # a file that is there once all is copied, and nobody has it open
 PUBLISHED = "published.json"  # what the pipeline's publication was like before anything was copied
 MEMORY = 0.25  # of what a warehouse may have: beside it there is one
 NEAR = 1.0  # seconds for which a pipeline may wait for the rest
@@ -66,6 +68,19 @@ def arriving(
 ) -> Iterator[None]:
     """Has the tables ready that a deploy of these views copies, as far as they can be copied beside a pipeline; nothing
     of it is left at the end."""
+    side = beside(config)
+    with _alone(side):
+        yield from _arriving(config, side, catalog, views, progress, say)
+
+
+def _arriving(
+    config: Config,
+    side: Config,
+    catalog: Catalog,
+    views: list[Compiled],
+    progress: Progress,
+    say: Callable[[str], None],
+) -> Iterator[None]:
     old = deployments.require(config.warehouse_path)
     n, at = _needs(config, old, catalog, [replace(v) for v in views if v.error is None])
     tables = _tables(n, at)
@@ -74,14 +89,13 @@ def arriving(
             say(f"batches wait while {', '.join(sorted(n.tables))} are copied for executors")
         yield
         return
-    side = beside(config)
-    with _alone(side):
+    _forget(side)
+    try:
+        _copy(config, side, old, catalog, tables, progress, say)
+        yield
+    finally:
         _forget(side)
-        try:
-            _copy(config, side, old, catalog, tables, progress, say)
-            yield
-        finally:
-            _forget(side)
+        _unpublish(config)
 
 
 @contextmanager
@@ -108,6 +122,7 @@ def sweep(config: Config) -> None:
         deployments.locked(side.warehouse_path),
     ):
         _forget(side)
+        _unpublish(config)
 
 
 def names(path: Path) -> list[str]:
@@ -129,16 +144,25 @@ def _needs(config: Config, old: Deployment, catalog: Catalog, views: list[Compil
     }
     with connect(config.source.dsn) as conn:
         at = located(conn, views, catalog, config, old)
-    return needs(replace(old, refused=refused), [v for v in views if v.error is None], catalog), at
+    good = [v for v in views if v.error is None]
+    former = plans(Warehouse(config, old))
+    return needs(replace(old, refused=refused), good, catalog, former=former), at
+
+
+def fits_in_process(n: Needs, at: Located) -> bool:
+    """Whether all that is copied is for engines that work in one process: others read no file of DuckDB."""
+    return all(
+        KINDS[e].in_process(at.where) and not (KINDS[e].executors and t in at.dist)
+        for e, ts in n.new.items()
+        for t in ts
+    )
 
 
 def _tables(n: Needs, at: Located) -> dict[str, set[str]]:
-    """The tables and their columns, if they all are for engines that work in one process: others read no such file."""
+    """The tables and their columns; none where they do not fit."""
     out: dict[str, set[str]] = {}
-    for e, ts in n.new.items():
+    for e, ts in n.new.items() if fits_in_process(n, at) else ():
         for t in ts:
-            if not KINDS[e].in_process(at.where) or t in at.dist:
-                return {}
             out.setdefault(t, set()).update(n.narrow[e][t])
     return out
 
@@ -193,6 +217,7 @@ def _copy(
                 break
     finally:
         warehouse.close()
+    (side.warehouse_path / READY).touch()
     reach("arriving.caught_up")
 
 
@@ -202,4 +227,12 @@ def _forget(side: Config) -> None:
         if (d := deployments.load(side.warehouse_path)) is not None:
             drop_source_objects(side.source.dsn, d)
     remove_warehouse(side)
-    (side.warehouse_path / PUBLISHED).unlink(missing_ok=True)
+    for name in (PUBLISHED, READY):
+        (side.warehouse_path / name).unlink(missing_ok=True)
+
+
+def _unpublish(config: Config) -> None:
+    """Let the pipeline's publication have the tables that are deployed: others are not sent, nor held to its rules."""
+    with suppress(TidemarkError, psycopg.Error):
+        if (d := deployments.load(config.warehouse_path)) is not None and d.status == "live":
+            publish_deployed(config.source.dsn, d)

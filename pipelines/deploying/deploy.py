@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 
+import psycopg
+
 from compiler.catalog import Catalog
+from compiler.errors import TidemarkError
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
@@ -18,7 +21,7 @@ from pipelines.deploying.location import outgrown
 from pipelines.deploying.placement import place
 from pipelines.deploying.redeploy import redeploy
 from pipelines.deploying.resync import again
-from pipelines.deploying.source_objects import drop_former, drop_source_objects, orphans
+from pipelines.deploying.source_objects import drop_former, drop_source_objects, orphans, publish_deployed
 from pipelines.deploying.unsuited import check_capture, check_tables
 from pipelines.deployment import Deployment
 from pipelines.kinds import EXECUTORS, LOCAL
@@ -69,9 +72,20 @@ def deploy(
         else:
             deployments.require(config.warehouse_path)
             drop_former(config.source.dsn, config.warehouse_path, found)
-            redeploy(config, found, good, catalog, progress, say, keep_going)
+            try:
+                redeploy(config, found, good, catalog, progress, say, keep_going)
+            except BaseException:
+                _take_back(config)
+                raise
         warnings = _orphans(config) + _outgrown(config, good)
     return Deployed(views, warnings + _warnings(good, catalog))
+
+
+def _take_back(config: Config) -> None:
+    """After a deploy that failed: tables that are not deployed leave the publication."""
+    with suppress(TidemarkError, psycopg.Error):
+        if (d := deployments.load(config.warehouse_path)) is not None:
+            publish_deployed(config.source.dsn, d)
 
 
 def compiled(config: Config) -> tuple[Catalog, list[Compiled]]:

@@ -10,7 +10,7 @@ from connectors.literal_rows import ValueOutOfRange
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import copy_table
 from pipelines.config import Config
-from pipelines.refused import ALL, part, qualified, without
+from pipelines.refused import ALL, Refused, part, qualified, without
 from pipelines.warehouse import Warehouse
 
 Progress = Callable[[str, int, int, int], None]  # table, rows, bytes, rows expected
@@ -24,10 +24,12 @@ def copy_tables(
     tables: list[Table],
     snapshot: str,
     progress: Progress = lambda *_: None,
+    before: Refused | None = None,
 ) -> Refusals:
     """Fill the mirrors of `tables` on an engine; each COPY reports as it goes.
 
     A column with a value that no type of the engine holds is not kept: the table is copied without it. Gives those.
+    Nor are those kept that were refused `before`.
     """
     target = warehouse.engine(engine)
     expected = _estimates(config.source.dsn, tables)
@@ -41,7 +43,9 @@ def copy_tables(
             progress(qualified(t), seen[0], seen[1], expected.get(t, 0))
 
         target.create_mirror(t)
-        target.load(t, (without(rows, t, refused) for rows in copy_table(config.source.dsn, snapshot, t, moved)))
+        unread = (before or {}).get(qualified(t), {})
+        read = copy_table(config.source.dsn, snapshot, t, moved, unread)
+        target.load(t, (without(rows, t, refused) for rows in read))
         progress(qualified(t), seen[0], seen[1], seen[0])
 
     def one(t: Table) -> Refusals:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
+from compiler.maintain.plan import ViewPlan
 from compiler.view import compile_view
 from pipelines.deploying.building import catalog_tables, columns, needed, shape
 from pipelines.deployment import Deployment
 from pipelines.project import Compiled
-from pipelines.refused import lacking, qualified, reads
+from pipelines.refused import lacking, qualified, reads, to_keep
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,11 @@ def needs(
     catalog: Catalog,
     again: AbstractSet[str] = frozenset(),
     left: Mapping[str, AbstractSet[str]] | None = None,
+    former: Mapping[str, list[ViewPlan]] | None = None,
 ) -> Needs:
     """For these views, and those of `left`, which stay set aside with the tables that they read. The tables `again` are
-    copied in any case."""
+    copied in any case. What is copied has the columns for the plans `former`, too: where the deploy fails, they are
+    maintained on."""
     wanted, left = needed(views), left or {}
     for v in (v for v in old.views if v.name in left):
         wanted[v.engine] = sorted({*wanted.get(v.engine, []), *(left[v.name] & {*old.tables.get(v.engine, [])})})
@@ -47,9 +50,16 @@ def needs(
     new = {e: [t for t in ts if t not in old.tables.get(e, []) or t in copied] for e, ts in wanted.items()}
     new = {e: ts for e, ts in new.items() if ts}
     narrow = columns(views, new, catalog)
+    for e, tables in narrow.items():
+        for t in catalog_tables({*tables} & {*old.tables.get(e, [])}, catalog):
+            tables[qualified(t)] = to_keep(t, [*_plans(views, e), *(former or {}).get(e, [])])
     if left:
         _with_former(narrow, old, catalog)
     return Needs(wanted, new, narrow, frozenset(copied))
+
+
+def _plans(views: list[Compiled], engine: str) -> list[ViewPlan]:
+    return [v.plan for v in views if v.engine == engine and v.plan is not None]
 
 
 def _reshaped(old: Deployment, views: list[Compiled], catalog: Catalog) -> set[str]:

@@ -78,7 +78,8 @@ def redeploy(
     _follow(config, old, altered)
     if any(v.error for v in old.views):
         _catch_up(config, old)  # what was mended in the source is not in the mirrors yet
-    n = needs(old, views, catalog, again, left)
+    maintained = _maintained(config, old)
+    n = needs(old, views, catalog, again, left, maintained)
     wanted = n.wanted
     d = replace(
         old,
@@ -90,7 +91,6 @@ def redeploy(
         location=at.where,
         dist=list(at.dist),
     )
-    maintained = _maintained(config, old)
     if n.new:
         add_tables(config, d, n, catalog, progress, say, Lost(old, again, views, not keep_going))
         _refused_meanwhile(d, old, views, not keep_going)
@@ -110,6 +110,8 @@ def redeploy(
     names_now = {v.name for v in d.views}
     d.views += [v for v in old.views if v.name in left.keys() - names_now]
     warehouse = Warehouse(config, d)
+    for view, why in warehouse.unfit.items():
+        raise TidemarkError(f'view "{view}" cannot be maintained on what was copied', detail=why, code="unfit")
     unfinished = config.warehouse_path / UNFINISHED
     try:
         drop_others(

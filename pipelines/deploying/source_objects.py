@@ -76,6 +76,23 @@ def publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> No
             ) from e
 
 
+def publish_deployed(dsn: str, d: Deployment) -> None:
+    """Let the publication have the tables that are deployed and still there, and no others."""
+    with connect(dsn) as c:
+        there = c.execute(
+            "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE c.relkind IN ('r', 'p')"
+        ).fetchall()
+        sent = c.execute(
+            "SELECT n.nspname, c.relname FROM pg_publication p JOIN pg_publication_rel r ON r.prpubid = p.oid JOIN "
+            "pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE p.pubname = %s",
+            (d.publication,),
+        ).fetchall()
+    wanted = [t for t in d.catalog if (t.schema, t.name) in {*there}]
+    if {*sent} - {(t.schema, t.name) for t in wanted}:
+        publish(dsn, d.publication, [t for t in wanted if (t.schema, t.name) in {*sent}], alter=True)
+
+
 def drop_former(dsn: str, path: Path, d: Deployment) -> None:
     """Slots and publications that the deployment took the place of: a copy that was killed at its end leaves them."""
     if not d.former:

@@ -69,6 +69,7 @@ def opened(config: Config) -> Warehouse:
     warehouse = Warehouse(config, deployments.require(config.warehouse_path))
     try:
         if warehouse.used_engines():
+            warehouse.follow_unfit()
             warehouse.check_states()
             warehouse.finish_deploy()
             warehouse.follow(check_source(config.source.dsn, warehouse.deployment))

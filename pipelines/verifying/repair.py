@@ -33,7 +33,9 @@ def repair(config: Config, warehouse: Warehouse, capture: Capture, differ: list[
         try:
             for engine in {e for e, _ in copied}:
                 chosen = [d.mirrored(e, t) for e, t in sorted(copied) if e == engine]
-                copy_tables(config, warehouse, engine, chosen, snapshot.snapshot)
+                before = warehouse.refused(engine)
+                if found := copy_tables(config, warehouse, engine, chosen, snapshot.snapshot, before=before):
+                    warehouse.refuse(engine, *found.values())
             _fill_again(warehouse, views)
             warehouse.settle()
         except Exception as e:  # what is half copied is nobody's to read
