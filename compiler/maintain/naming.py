@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
-from compiler.ir.relation import Relation, Scan, walk
+from compiler.ir.relation import Project, Relation, Scan, transform, walk
+from compiler.ir.scalar import columns
+from compiler.simplify.prune import prune
 
 
 def state_name(words: Iterable[str], definition: Relation, role: str = "") -> str:
@@ -20,7 +23,17 @@ def tables_of(r: Relation) -> list[str]:
 
 
 def digest(r: Relation) -> str:
-    return short_hash(repr(r))
+    """Of what the relation reads: columns of a table that it does not read may come, go and change."""
+    return short_hash(repr(transform(prune(r), _as_read)))
+
+
+def _as_read(n: Relation) -> Relation:
+    """A scan with the columns that are taken of it, and its key."""
+    if not isinstance(n, Project) or not isinstance(n.input, Scan):
+        return n
+    read = columns(*(e for _, e in n.exprs)) | {*n.input.key}
+    scan = replace(n.input, cols=tuple(c for c in n.input.cols if c.name in read))
+    return scan if n.exprs == tuple((c.name, c) for c in scan.cols) else Project(scan, n.exprs)
 
 
 def short_hash(text: str) -> str:

@@ -97,10 +97,10 @@ def test_it_heals_by_itself(database: str, tmp_path: Path, monkeypatch: pytest.M
 def test_what_would_change_another_view_is_left_to_a_deploy(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    p = project(database, tmp_path, {**VIEWS, "every": "SELECT * FROM t"})
+    p = project(database, tmp_path, {**VIEWS, "both": "SELECT count(*) AS n FROM u NATURAL JOIN t"})
 
     def steps() -> None:
-        p.source("ALTER TABLE t ADD more int DEFAULT 4", "UPDATE t SET v = 1e-30 WHERE id = 7")
+        p.source("ALTER TABLE t ADD x int DEFAULT 4", "UPDATE t SET v = 1e-30 WHERE id = 7")
         until(lambda: "by_a" in aside(p), "a value that no type holds")
         p.source("UPDATE t SET v = 3 WHERE id = 7")
         done = p.command("query", "--wait", "SELECT count(*) FROM other")
