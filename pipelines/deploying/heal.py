@@ -17,7 +17,8 @@ from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deploying.building import shape
 from pipelines.deploying.initial_copy import Progress
-from pipelines.deploying.location import sizes_of
+from pipelines.deploying.location import bytes_of
+from pipelines.deploying.needs import needs
 from pipelines.deploying.redeploy import redeploy
 from pipelines.deploying.unsuited import check_capture, check_tables
 from pipelines.deployment import Deployment
@@ -52,7 +53,10 @@ def _able(config: Config, d: Deployment) -> tuple[Catalog, list[Compiled]]:
         check_capture(views, catalog, config.source.capture)
         aside = {v.name for v in d.views if v.error}
         again = [v for v in views if v.name in aside and v.error is None]
-        if not again or _others(views, before, aside) or sum(sizes_of(conn, again).values()) > LARGEST:
+        if not again or _others(views, before, aside):
+            return catalog, []
+        copied = needs(d, [v for v in views if v.error is None], catalog).tables
+        if sum(bytes_of(conn, copied).values()) > LARGEST:
             return catalog, []
     return catalog, [v for v in views if v.error is None]
 

@@ -78,8 +78,12 @@ def _table(catalog: Catalog, qualified: str) -> Table:
 
 def sizes_of(conn: psycopg.Connection, views: list[Compiled]) -> dict[str, int]:
     """Bytes of the tables in the source that views read, partitions included."""
-    names = sorted({t for v in views if v.plan is not None for t in v.plan.tables})
-    return {str(t): int(n) for t, n in conn.execute(BYTES, (names,)).fetchall()}
+    return bytes_of(conn, {t for v in views if v.plan is not None for t in v.plan.tables})
+
+
+def bytes_of(conn: psycopg.Connection, tables: AbstractSet[str]) -> dict[str, int]:
+    """Bytes of these tables in the source, partitions included."""
+    return {str(t): int(n) for t, n in conn.execute(BYTES, (sorted(tables),)).fetchall()}
 
 
 def located(
