@@ -94,8 +94,9 @@ def _arriving(
         _copy(config, side, old, catalog, tables, progress, say)
         yield
     finally:
-        _forget(side)
-        _unpublish(config)
+        with suppress(TidemarkError, psycopg.Error):  # a source that is away: it is swept later
+            _forget(side)
+            _unpublish(config)
 
 
 @contextmanager
@@ -222,10 +223,12 @@ def _copy(
 
 
 def _forget(side: Config) -> None:
-    """Drop what there is of it, in the source and here."""
-    with suppress(TidemarkError):
-        if (d := deployments.load(side.warehouse_path)) is not None:
-            drop_source_objects(side.source.dsn, d)
+    """Drop what there is of it, in the source and then here, where its slot is named."""
+    d = None
+    with suppress(TidemarkError):  # one that cannot be read: what it names is told as an orphan
+        d = deployments.load(side.warehouse_path)
+    if d is not None:
+        drop_source_objects(side.source.dsn, d)
     remove_warehouse(side)
     for name in (PUBLISHED, READY):
         (side.warehouse_path / name).unlink(missing_ok=True)

@@ -15,6 +15,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from compiler.errors import TidemarkError
+from connectors.postgres.connection import SourceUnreachable
 from pipelines.asking.client import connect_running
 from pipelines.deploying import deploy as deploying
 from pipelines.deploying.arriving import arriving, beside
@@ -251,3 +253,39 @@ def test_a_pipeline_that_is_killed_while_it_takes_tables_over(
     p.source("DELETE FROM later WHERE id = 7")
     p.deploy()
     p.assert_equal()
+
+
+def test_a_pipeline_that_is_stopped_meanwhile(database: str, tmp_path: Path) -> None:
+    p = project(database, tmp_path)
+    with running(p) as process:
+        p.write(NOTED)
+        catalog, views = deploying.compiled(p.config)
+        asked = connect_running(p.config.warehouse_path)
+        assert asked is not None
+        with asked, arriving(p.config, catalog, views, lambda *_: None, lambda _: None):
+            process.send_signal(signal.SIGTERM)
+            process.wait(20)
+            with pytest.raises((ConnectionError, TidemarkError)):
+                asked.deploy(False)
+    assert slots(p) == 1
+    p.source("DELETE FROM later WHERE id = 7")
+    p.deploy()
+    p.assert_equal()
+
+
+def test_a_source_that_is_away_at_the_end_is_swept_later(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p = project(database, tmp_path)
+    with running(p):
+        p.write(NOTED)
+        catalog, views = deploying.compiled(p.config)
+        with monkeypatch.context() as m, arriving(p.config, catalog, views, lambda *_: None, lambda _: None):
+            m.setattr("pipelines.deploying.source_objects.connect", _away)
+        assert slots(p) == 2
+        until(lambda: slots(p) == 1, "the pipeline removes the slot", 30)
+    p.assert_equal()
+
+
+def _away(*_: object, **__: object) -> None:
+    raise SourceUnreachable("the source is away", code="source_unreachable")
