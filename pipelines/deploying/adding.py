@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
@@ -27,6 +28,8 @@ from pipelines.deployment import Deployment
 from pipelines.project import Compiled
 from pipelines.refused import ALL, qualified
 from pipelines.warehouse import Warehouse
+
+log = logging.getLogger("tidemark")
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,6 @@ def add_tables(
     n: Needs,
     catalog: Catalog,
     progress: Progress,
-    say: Callable[[str], None],
     lost: Lost,
 ) -> None:
     """Bring in the tables that are needed, and keep in `d` that they are there."""
@@ -105,7 +107,7 @@ def add_tables(
             _bring(config, d, n, every, lambda: Arrived(*arrived), lost)
             return
         except Stale as e:
-            say(f"batches wait while tables are copied once more: {e}")
+            log.warning("batches wait while tables are copied once more: %s", e)
     _bring(config, d, n, every, lambda: Snapshot(config, [t for t in there if qualified(t) in again], progress), lost)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from contextlib import suppress
 from dataclasses import replace
 
@@ -26,6 +27,8 @@ from pipelines.kinds import ONE_MACHINE
 from pipelines.refused import qualified
 from pipelines.warehouse import Warehouse
 
+log = logging.getLogger("tidemark")
+
 
 class Stale(Exception):
     """What was copied is not, or no longer, what is needed; says why."""
@@ -46,6 +49,9 @@ def find(config: Config, d: Deployment, n: Needs, catalog: Catalog) -> tuple[Con
         sent = own == note["publication"] and all(now.get(t) == note["tables"].get(t) for t in n.tables)
         if of is not None and of.status == "live" and sent and _has(of, n, catalog):
             return side, of
+    log.warning(
+        "what was copied beside the pipeline is not what is needed by now: batches wait while tables are copied"
+    )
     return None
 
 

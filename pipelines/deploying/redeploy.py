@@ -92,7 +92,7 @@ def redeploy(
         dist=list(at.dist),
     )
     if n.new:
-        add_tables(config, d, n, catalog, progress, say, Lost(old, again, views, not keep_going))
+        add_tables(config, d, n, catalog, progress, Lost(old, again, views, not keep_going))
         _refused_meanwhile(d, old, views, not keep_going)
     gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}
     d.tables = wanted

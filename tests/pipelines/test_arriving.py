@@ -90,6 +90,17 @@ def writing(p: Project, first: int = 10_000) -> Iterator[None]:
         thread.join()
 
 
+def beginning(p: Project, failpoints: str = "") -> subprocess.Popen[bytes]:
+    """A deploy that is not waited for."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipelines.cli", "deploy"],
+        cwd=p.home,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"TIDEMARK_FAILPOINTS": failpoints},
+    )
+
+
 def told(p: Project, *command: str) -> str:
     done = p.command(*command)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -125,12 +136,7 @@ def test_a_transaction_that_was_open_before_is_waited_for_and_no_batch_is(
         never_copies()
         older.execute("INSERT INTO later VALUES (-1, 1, 'open', 1)")
         p.write(NOTED)
-        deploy = subprocess.Popen(
-            [sys.executable, "-m", "pipelines.cli", "deploy"],
-            cwd=p.home,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        deploy = beginning(p)
         until(lambda: slots(p) == 2, "the copy begins")
         p.source("UPDATE account SET amount = 7 WHERE id = 1")
         assert "49907" in told(p, "query", "--wait", "SELECT s FROM total")
@@ -197,20 +203,14 @@ def test_what_a_killed_deploy_leaves_is_removed_by_the_pipeline(database: str, t
     p = project(database, tmp_path)
     with running(p):
         p.write(NOTED)
-        deploy = subprocess.Popen(
-            [sys.executable, "-m", "pipelines.cli", "deploy"],
-            cwd=p.home,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {"TIDEMARK_FAILPOINTS": "arriving.caught_up=wait"},
-        )
+        deploy = beginning(p, "arriving.caught_up=wait")
         until(lambda: slots(p) == 2, "the copy begins")
         again = p.command("deploy")
         assert again.returncode == 3 and "another deploy" in again.stderr, again.stderr
         os.kill(deploy.pid, signal.SIGKILL)
         deploy.wait()
         until(lambda: slots(p) == 1, "the pipeline removes the slot", 30)
-        assert not (beside(p.config).warehouse_path / FILE).exists()
+        until(lambda: not (beside(p.config).warehouse_path / FILE).exists(), "and the files")
         told(p, "deploy")
     p.assert_equal()
 
