@@ -160,5 +160,8 @@ def _options(create: exp.Create) -> dict[str, str]:
             continue
         value = p.args.get("value") or (None if isinstance(p.this, exp.Identifier) else p.this)
         key = p.name if isinstance(p, exp.Property) and type(p) is exp.Property else p.key.removesuffix("property")
+        if isinstance(value, exp.Boolean):
+            out[str(key).lower()] = str(value.this).lower()
+            continue
         out[str(key).lower()] = value.name if isinstance(value, exp.Expr) else str(value)
     return out

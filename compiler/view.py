@@ -31,15 +31,16 @@ def compile_view(
     strategy: str = AUTO,
     key: tuple[str, ...] = (),
     lag: Lag | None = None,
+    mirrors: bool = True,
 ) -> ViewPlan:
-    """The states and the readable top of a view, by a strategy, and where that is partial, by a key, or paced, with
-    its lag; raises InvalidSql or UnsupportedSql."""
+    """The states and the readable top of a view, by a strategy, and where that is partial, by a key, whose rows are
+    read from `mirrors` or from the source, or paced, with its lag; raises InvalidSql or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = _bind(name, query, catalog, others)
     opaque.check(bound.rel)
     rel = normalize(bound.rel)
     tied = hanging(rel)
-    plan = choose(Wanted(name, passed(rel, settle_ties), tuple(bound.outputs), key, lag), strategy)
+    plan = choose(Wanted(name, passed(rel, settle_ties), tuple(bound.outputs), key, lag, mirrors), strategy)
     plan.warnings = [*differences(bound.rel), *([TIES.format(", ".join(tied))] if tied else [])]
     plan.hangs_on_ties = bool(tied)
     plan.notes += shared_values(rel)

@@ -17,6 +17,7 @@ from compiler.maintain.differentiate import Same
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program, Statement
+from connectors.key_rows import KeyRows
 from connectors.paced_states import PacedStates
 from connectors.postgres.connection import format_lsn
 from connectors.postgres.origin import LastCommit
@@ -109,6 +110,11 @@ class Engine(Protocol):
     @property
     def paced(self) -> PacedStates: ...
 
+    @property
+    def key_rows(self) -> KeyRows | None:
+        """For mirrors that have the rows of some keys alone; None where the engine has no such."""
+        ...
+
     def close(self) -> None: ...
 
     def frontier(self) -> int:
@@ -184,7 +190,7 @@ class Engine(Protocol):
 
     def look_up(self, asked: Asked, wanted: pa.Table, at: Any = None) -> pa.Table:
         """Keys, in the columns c0…: each once, none that is NULL in a part, as text, with `absent`, whether nothing is
-        kept of it yet."""
+        kept of it yet, and `lsn`, from where on its rows agree with those of others, NULL where they always do."""
         ...
 
     def asked_for(self, asked: Asked, at: Any = None) -> pa.Table:

@@ -26,7 +26,8 @@ class Staged:
 
     `unchanged` names the columns whose value is the mirror's, where `u<i>` is true; f0… is the key to take it from.
     Of an event on a key `_met` says whether a row had it before.
-    `inserts_only`: no key can be in the mirror yet. `truncated`: every row of the mirror goes first.
+    `inserts_only`: no key can be in the mirror yet. `truncated`: every row of the mirror goes first, as of the
+    transaction that commits at `truncated_at`.
     """
 
     table: Table
@@ -35,6 +36,7 @@ class Staged:
     truncated: bool
     inserts_only: bool
     unchanged: tuple[int, ...] = ()
+    truncated_at: int = 0
 
 
 def stage(
@@ -71,7 +73,8 @@ def stage(
         whole = _has_old_images(table, changes)
         if not whole:
             check_identity(table, [c.relation or r for c in changes])
-        out.append((_full if whole else _keyed)(table, arranged, cut is not None))
+        staged = (_full if whole else _keyed)(table, arranged, cut is not None)
+        out.append(staged if cut is None else replace(staged, truncated_at=cut[1]))
     return out
 
 

@@ -168,7 +168,8 @@ def query(project: Path, sql: str, wait: bool, internal: bool, every_key: bool, 
     from pipelines.asking.ask import ask, render
     from pipelines.config import load_config
 
-    click.echo(render(ask(load_config(project), sql, wait, internal, every_key), fmt))
+    rows = ask(load_config(project), sql, wait, internal, every_key, lambda s: click.echo(f"note: {s}", err=True))
+    click.echo(render(rows, fmt))
 
 
 @main.command()

@@ -36,6 +36,16 @@ class DeployedView:
     error: str = ""  # why it was set aside: not maintained until the next deploy
 
 
+@dataclass(frozen=True)
+class ByKey:
+    """Of a table the rows alone of the keys that a partial view has: the name of their table, and the columns that are
+    the key."""
+
+    view: str
+    asked: str
+    columns: tuple[str, ...]
+
+
 @dataclass
 class Deployment:
     """`status` is snapshot while the first copy runs, then live."""
@@ -56,6 +66,9 @@ class Deployment:
     columns: dict[str, dict[str, list[str]]] = field(
         default_factory=dict
     )  # engine → table → the columns that its mirror has; of a table that is not named, all
+    by_key: dict[str, dict[str, ByKey]] = field(
+        default_factory=dict
+    )  # engine → table of which the rows of some keys alone are kept → which
     location: str = DIST  # where what is on Spark is kept and maintained
     dist: list[str] = field(default_factory=list)  # where that is LOCAL: the tables whose mirrors are not
 
@@ -122,6 +135,10 @@ def _read(path: Path, data: dict[str, Any]) -> Deployment:
         data.get("former", []),
         data.get("refused", {}),
         data.get("columns", {}),
+        {
+            e: {t: ByKey(b["view"], b["asked"], tuple(b["columns"])) for t, b in of.items()}
+            for e, of in data.get("by_key", {}).items()
+        },
         data.get("location", DIST),
         data.get("dist", []),
     )

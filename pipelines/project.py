@@ -99,7 +99,7 @@ def read_views(path: Path) -> list[Compiled]:
 
 MEMORY = "256MB"  # of a partial view that does not say
 RESERVED = "refreshes"
-OPTIONS = ("engine", "final_work", "key", "memory", "refresh", "strategy", "target_lag")
+OPTIONS = ("engine", "final_work", "keep_mirrors", "key", "memory", "refresh", "strategy", "target_lag")
 
 
 def compile_project(
@@ -196,7 +196,8 @@ def _compile_one(
             hint=f"Strategies: {', '.join((AUTO, *STRATEGIES))}.",
         )
     v.engine = engine
-    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy, _key(v, strategy), _lag(v, strategy))
+    key, mirrors = _key(v, strategy), _mirrors(v)
+    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy, key, _lag(v, strategy), mirrors)
     v.strategy = v.plan.strategy
     v.notes += [*v.plan.notes, *v.plan.warnings]
 
@@ -205,7 +206,7 @@ def _key(v: Compiled, strategy: str) -> tuple[str, ...]:
     """The columns by which a partial view is asked for."""
     assert v.text is not None
     memory_of(v)
-    given = [o for o in ("key", "memory") if o in v.text.options]
+    given = [o for o in ("key", "memory", "keep_mirrors") if o in v.text.options]
     if strategy != partial.NAME and given:
         raise InvalidSql(
             f'view "{v.name}" says {given[0]}, and is not partial',
@@ -213,6 +214,19 @@ def _key(v: Compiled, strategy: str) -> tuple[str, ...]:
             code="unknown_option",
         )
     return tuple(k for k in map(str.strip, v.text.options.get("key", "").split(",")) if k)
+
+
+def _mirrors(v: Compiled) -> bool:
+    """Whether a partial view reads the rows of its keys from mirrors."""
+    assert v.text is not None
+    said = v.text.options.get("keep_mirrors", "true").lower()
+    if said not in ("true", "false"):
+        raise InvalidSql(
+            f"view \"{v.name}\": keep_mirrors = '{said}'",
+            hint="keep_mirrors = true: keys are filled from mirrors; false: from the source, of which no copy is kept.",
+            code="unknown_option",
+        )
+    return said == "true"
 
 
 def _lag(v: Compiled, strategy: str) -> Lag | None:

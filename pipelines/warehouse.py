@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from compiler.catalog import Table, mirror_name
@@ -22,6 +23,7 @@ from compiler.maintain.program import Prepared
 from compiler.parse import parse_view
 from connectors.changed import TableChanged
 from connectors.engine import Engine, EngineFailure, Programs
+from connectors.key_rows import Hold
 from connectors.literal_rows import ValueOutOfRange
 from connectors.paced_states import Taking
 from connectors.postgres.connection import format_lsn
@@ -91,8 +93,17 @@ class Warehouse:
         with self.lock:
             if found := {v: why for v, why in self.unfit.items() if v in {x.name for x in self.deployment.views}}:
                 for view, why in found.items():
+                    self._lose_keys(view, why)
                     self._set_aside([view], why)
             self.unfit.clear()
+
+    def _lose_keys(self, view: str, why: str) -> None:
+        """Nothing says any more which rows of the tables are kept that were for this view's keys alone."""
+        for e, of in self.deployment.by_key.items():
+            for t, by in of.items():
+                plan = self.compiled[view].plan
+                if by.view == view and (plan is None or plan.asked is None):
+                    self.deployment.refused.setdefault(e, {})[t] = {ALL: why}
 
     def engine(self, name: str) -> Engine:
         """The engine, opened when first asked for; raises TidemarkError where its data is another deployment's."""
@@ -125,6 +136,16 @@ class Warehouse:
         """The tables that the engine mirrors."""
         d = self.deployment
         return kept((d.mirrored(engine, t) for t in d.tables.get(engine, [])), self.refused(engine))
+
+    def holds(self, engine: str) -> dict[str, Hold]:
+        """The tables that it mirrors for some keys alone, by qualified name."""
+        out = {}
+        for t in self.tables(engine):
+            if (by := self.deployment.by_key.get(engine, {}).get(qualified(t))) is not None:
+                asked = self.view(by.view)[1].asked
+                if asked is not None and asked.name == by.asked:
+                    out[qualified(t)] = Hold(replace(t, identity="default"), asked, by.columns)
+        return out
 
     def refused(self, engine: str) -> Refused:
         """Of each table, the columns that the engine does not keep."""

@@ -11,17 +11,26 @@ from dataclasses import dataclass
 from compiler.catalog import Column, Table
 from compiler.ir.relation import Keys, Project, Relation, Scan, Semi
 from compiler.ir.scalar import Col, conj, same
+from compiler.ir.types import INT8, TEXT
 from compiler.maintain.naming import short_hash, slug
 
 SCHEMA = "pg_asked"  # Postgres lets nobody make a schema of such a name
+SEEN = (
+    Column("_seen_lsn", INT8),  # where the source's WAL ended, not before the snapshot
+    Column("_seen_low", INT8),  # the snapshot, as Postgres prints it: xmin, xmax and, apart by commas, the xip_list
+    Column("_seen_high", INT8),
+    Column("_seen_running", TEXT),
+)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The table of keys of a view: `columns` are those of the view that make the key."""
+    """The table of keys of a view: `columns` are those of the view that make the key. Where their rows are read from
+    the source, each key has the snapshot that it was `seen` in."""
 
     view: str
     columns: tuple[Col, ...]
+    seen: bool = False
 
     @property
     def name(self) -> str:
@@ -30,14 +39,15 @@ class Asked:
 
     @property
     def _bare(self) -> str:
-        types = ", ".join(f"{c.name} {c.type}" for c in self.columns)
+        types = ", ".join(f"{c.name} {c.type}" for c in self.columns) + (", seen" if self.seen else "")
         return f"{slug([self.view, 'by', *(c.name for c in self.columns)])}_{short_hash(f'{self.view}: {types}')}"
 
     @property
     def table(self) -> Table:
         """It as engines know mirrors."""
         key = tuple(c.name for c in self.columns)
-        return Table(SCHEMA, self._bare, tuple(Column(c.name, c.type, True) for c in self.columns), key, "default", key)
+        columns = tuple(Column(c.name, c.type, True) for c in self.columns)
+        return Table(SCHEMA, self._bare, columns + (SEEN if self.seen else ()), key, "default", key)
 
     def read(self, at: str = "after", prefix: str = "_asked") -> Relation:
         """The keys, in columns _asked_0, …"""

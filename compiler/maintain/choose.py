@@ -40,6 +40,7 @@ def choose(w: Wanted, strategy: str = AUTO) -> ViewPlan:
         got.notes,
         strategy=name,
         asked=got.asked,
+        by_key=got.by_key,
         whole=w.query if got.asked is not None else None,
         lag=w.lag,
     )

@@ -27,6 +27,9 @@ class ViewPlan:
     )
     strategy: str = "first_order"
     asked: Asked | None = None  # of a partial view, the keys that it is kept for
+    by_key: dict[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # where it is to have no mirrors: tables that it reads for its keys alone → the columns that are the key
     whole: Relation | None = None  # of a partial view, its query over the tables
     lag: Lag | None = None  # of a paced view, how far it may lag
 

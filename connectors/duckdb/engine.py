@@ -13,6 +13,7 @@ from connectors.duckdb import frontier, macros, mirror, reached, states
 from connectors.duckdb.batches import Batches
 from connectors.duckdb.elsewhere import Elsewhere, Nowhere
 from connectors.duckdb.indexes import Indexes
+from connectors.duckdb.key_rows import KeyRows
 from connectors.duckdb.mirrors import Mirrors
 from connectors.duckdb.paced import Paced
 from connectors.duckdb.reading import Reading
@@ -58,6 +59,7 @@ class DuckDBEngine:
         self.batches = Batches(name, self.statements, self.mirrors, printer, index_rows, landed)
         self.paced = Paced(self.statements, self.mirrors, printer, self.batches)
         self.reading = Reading(self.con, printer)
+        self.key_rows = KeyRows(self.con)
         self.timings = self.batches.timings
 
         self.create_mirror, self.drop_mirror, self.load = self.mirrors.create, self.mirrors.drop, self.mirrors.load

@@ -39,7 +39,8 @@ def create(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
 
 def looked_up(con: duckdb.DuckDBPyConnection, asked: Asked, wanted: pa.Table) -> pa.Table:
     """Keys in the columns c0… as text: each once, without those that are NULL in a part, or of no value of the key's
-    type; and in `absent`, whether the table does not have them."""
+    type; in `absent`, whether the table does not have them; and in `lsn`, from where on the rows of each agree with
+    those of others, NULL where they always do."""
     there = " AND ".join(f"k.c{i} = b.{q(c.name)}" for i, c in enumerate(asked.columns))
     typed = ", ".join(f"TRY_CAST(c{i} AS {type_name(c.type)}) AS c{i}" for i, c in enumerate(asked.columns))
     found = ", ".join(f"{text(f'k.c{i}', c.type)} AS c{i}" for i, c in enumerate(asked.columns))
@@ -47,7 +48,8 @@ def looked_up(con: duckdb.DuckDBPyConnection, asked: Asked, wanted: pa.Table) ->
     con.register("wanted_keys", wanted)
     try:
         return con.execute(
-            f"SELECT {found}, b.{q(asked.columns[0].name)} IS NULL AS absent FROM (SELECT DISTINCT {typed} FROM "
+            f"SELECT {found}, b.{q(asked.columns[0].name)} IS NULL AS absent, "
+            f"{'b._seen_lsn' if asked.seen else 'NULL::BIGINT'} AS lsn FROM (SELECT DISTINCT {typed} FROM "
             f"wanted_keys) k LEFT JOIN base.{q(asked.table.mirror)} b ON {there} WHERE {some} ORDER BY ALL"
         ).to_arrow_table()
     finally:
@@ -63,7 +65,8 @@ def text(column: str, t: Type) -> str:
 
 def held(con: duckdb.DuckDBPyConnection, asked: Asked) -> pa.Table:
     """The keys that are there."""
-    return con.execute(f"SELECT {mirror.columns(asked.table)} FROM base.{q(asked.table.mirror)}").to_arrow_table()
+    columns = ", ".join(q(c.name) for c in asked.columns)
+    return con.execute(f"SELECT {columns} FROM base.{q(asked.table.mirror)}").to_arrow_table()
 
 
 def weight(con: duckdb.DuckDBPyConnection, plan: ViewPlan) -> tuple[int, int]:

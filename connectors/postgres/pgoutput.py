@@ -90,6 +90,7 @@ class Decoded:
     transactions: int = 0
     rows: int = 0
     announced: set[int] = field(default_factory=set)  # oids of the tables whose form was told: it may be another one
+    xids: dict[int, int] = field(default_factory=dict)  # commit LSN of each transaction → its id, of 32 bits
 
 
 def be(buf: npt.NDArray[np.uint8], at: I64, width: int) -> I64:
@@ -147,6 +148,7 @@ class Decoder:
         begins = np.flatnonzero(tags == ord("B"))
         out.transactions = len(begins)
         commit = be(buf, starts[begins] + 1, 8)
+        out.xids = dict(zip(commit.tolist(), be(buf, starts[begins] + 17, 4).tolist(), strict=True))
         which = np.searchsorted(begins, np.arange(len(frames)), side="right") - 1
         lsns = commit[np.maximum(which, 0)] if len(begins) else np.full(len(frames), lsn, dtype=np.int64)
         cuts = [0]  # where a relation changes its columns: rows before and after are read differently

@@ -21,6 +21,7 @@ class Batch(Protocol):
 
     announced: set[int]  # oids of the tables whose form is told in it
     count: int  # about how many rows a large one has, 0 of others
+    xids: Mapping[int, int]  # commit LSN of each transaction → its id, of 32 bits
 
     def staged(
         self, tables: Tables, after: int, refused: Refused, parts: bool
@@ -39,6 +40,7 @@ class Small:
     def __init__(self, decoder: ChangeDecoder, frames: list[bytes]) -> None:
         self.decoder, self.decoded = decoder, decoder.decode(frames)
         self.announced = self.decoded.announced
+        self.xids: Mapping[int, int] = self.decoded.xids
 
     def staged(
         self, tables: Tables, after: int, refused: Refused, parts: bool
@@ -55,6 +57,7 @@ class Large:
         assert t.large is not None
         self.decoder, self.spool, self.lsn, self.limits = decoder, t.large, t.lsn, limits
         self.announced, self.count = t.large.announced, t.large.count
+        self.xids: Mapping[int, int] = {t.lsn: t.xid}
         self.relations = dict(decoder.relations)
 
     def staged(

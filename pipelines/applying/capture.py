@@ -27,6 +27,7 @@ from pipelines import folding
 from pipelines.applying.batch import Batch, Large, Small
 from pipelines.applying.changes import open_changes
 from pipelines.applying.freshness import Freshness
+from pipelines.applying.key_rows import followed, sweep
 from pipelines.applying.ledger import Ledger
 from pipelines.applying.unaltered import check_deployed, explained
 from pipelines.applying.worker import Work, Worker
@@ -78,6 +79,7 @@ class Capture:
         self.unfolded, self.applied_at = True, time.monotonic()  # whether tails may have grown since they were folded
         self.landed: Callable[[BatchDone], None] = lambda b: None
         self.workers: dict[str, Worker] = {}
+        sweep(warehouse)
         self.slower = [e for e in self.engines if warehouse.engine(e).lags] if len(self.engines) > 1 else []
         self.open()
         self.workers = {e: Worker(functools.partial(self._apply_later, e)) for e in self.slower}
@@ -247,7 +249,11 @@ class Capture:
                 rows = 0
                 break
             try:
-                staged, more = changes.staged(named, frontier, self.warehouse.refused(engine), target.parts)
+                holds = self.warehouse.holds(engine)
+                named |= {(h.table.schema, h.table.name): h.table for h in holds.values()}
+                parts = target.parts and not holds
+                staged, more = changes.staged(named, frontier, self.warehouse.refused(engine), parts)
+                staged = followed(self.warehouse, engine, staged, holds, changes.xids)
                 rows = target.apply(
                     staged,
                     end,

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -13,31 +14,50 @@ import pyarrow as pa
 from compiler.errors import TidemarkError
 from compiler.formats.intervals import interval_text
 from connectors.duckdb.session import scratch
+from connectors.postgres.connection import format_lsn
 from pipelines import deployment as deployments
 from pipelines.applying.capture import current_lsn
 from pipelines.applying.catching_up import catch_up
+from pipelines.applying.upquery import fill
 from pipelines.asking.client import connect_running
 from pipelines.asking.eviction import Eviction
 from pipelines.asking.query import Asker, KeysMissing
 from pipelines.asking.reading import LocalReader
-from pipelines.asking.upquery import fill
 from pipelines.config import Config
 from pipelines.warehouse import Warehouse
 
+WAITS = 100  # for keys that were read from the source to agree: each answer may ask for others
 
-def ask(config: Config, sql: str, wait: bool, internal: bool = False, every_key: bool = False) -> pa.Table:
-    """The answer; with `wait`, after everything committed before the call is in the views."""
+
+def ask(
+    config: Config,
+    sql: str,
+    wait: bool,
+    internal: bool = False,
+    every_key: bool = False,
+    told: Callable[[str], None] = lambda _: None,
+) -> pa.Table:
+    """The answer; with `wait`, after everything committed before the call is in the views, and keys that were read from
+    the source agree. Without it `told` says from which LSN on they will."""
     d = deployments.require(config.warehouse_path)
     running = connect_running(config.warehouse_path)
     if running is not None:
         with running:
             if wait:
                 running.wait(current_lsn(config.source.dsn))
-            return running.query(sql, internal, every_key, finished=wait)
+            for _ in range(WAITS):
+                rows = running.query(sql, internal, every_key, finished=wait)
+                if not running.agree or not wait:
+                    break
+                running.wait(running.agree)
+            _tell(running.agree, told)
+            return rows
     if not wait:
         warehouse = Warehouse(config, d, read_only=True)
         try:
-            return LocalReader(warehouse).query(sql, internal, every_key)
+            found = LocalReader(warehouse).answer(sql, internal, every_key)
+            _tell(found.agree, told)
+            return found.rows
         except KeysMissing:  # which takes writing
             pass
         finally:
@@ -50,11 +70,24 @@ def ask(config: Config, sql: str, wait: bool, internal: bool = False, every_key:
             else:
                 warehouse.finish_deploy()
             asker = Asker(lambda view, keys: fill(warehouse, view, keys))
-            got = LocalReader(warehouse, asker).query(sql, internal, every_key)
+            for _ in range(WAITS):
+                got = LocalReader(warehouse, asker).answer(sql, internal, every_key)
+                if not got.agree or not wait:
+                    break
+                catch_up(config, warehouse)
+            _tell(got.agree, told)
             Eviction(warehouse, asker.uses).turn()
-            return got
+            return got.rows
         finally:
             warehouse.close()
+
+
+def _tell(agree: int, told: Callable[[str], None]) -> None:
+    if agree:
+        told(
+            f"each key is as it was in the source when it was read; they agree from {format_lsn(agree)} on, which the "
+            "stream has not reached (--wait waits for it)"
+        )
 
 
 def render(t: pa.Table, fmt: str) -> str:

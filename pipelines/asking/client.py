@@ -52,11 +52,12 @@ def _exactly(sock: socket.socket, n: int) -> bytes:
 
 
 class RemoteReader:
-    """Reads through a running pipeline. `filled`: keys of partial views that the last query had to wait for."""
+    """Reads through a running pipeline. Of the last query, `filled`: keys of partial views that it had to wait for;
+    `agree`: from which LSN on all its keys do, where that is not yet."""
 
     def __init__(self, sock: socket.socket, token: str) -> None:
         self.sock, self.token = sock, token
-        self.filled = 0
+        self.filled = self.agree = 0
 
     def __enter__(self) -> RemoteReader:
         return self
@@ -83,7 +84,7 @@ class RemoteReader:
     def query(self, sql: str, internal: bool = False, every_key: bool = False, finished: bool = False) -> pa.Table:
         """`finished`: views that may lag are brought to the frontier first."""
         head, body = self.ask("query", sql=sql, internal=internal, every_key=every_key, finished=finished)
-        self.filled = int(head.get("filled", 0))
+        self.filled, self.agree = int(head.get("filled", 0)), int(head.get("agree", 0))
         return pa.ipc.open_stream(body).read_all()
 
     def rows(self) -> dict[str, int | None]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from connectors.engine import EngineFailure
 from connectors.failpoints import reach
-from pipelines.asking.upquery import dismiss
+from pipelines.applying.upquery import dismiss
 from pipelines.asking.uses import Uses
 from pipelines.observe.snapshot import PartialShot
 from pipelines.project import memory_of

@@ -6,7 +6,7 @@ answers it, so that none can be missing there unnoticed; what is missing is fill
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +17,13 @@ from compiler.errors import InvalidSql, TidemarkError
 from compiler.ir.scalar import Col
 from compiler.maintain.asked import Asked
 from compiler.maintain.plan import ViewPlan
+from connectors.duckdb import frontier
 from connectors.duckdb.keys import looked_up
+from pipelines.applying.upquery import absent, bare
 from pipelines.asking import refreshes
 from pipelines.asking.keys import Wanted, refused, wanted
 from pipelines.asking.pinned import Pinned, pinned
 from pipelines.asking.read_only import REFRESHES, checked, recursive, the_query, unsteady
-from pipelines.asking.upquery import absent
 from pipelines.asking.uses import Uses, keys_in
 from pipelines.deployment import DeployedView
 from pipelines.kinds import ONE_MACHINE
@@ -54,10 +55,12 @@ class Asker:
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows, and how many keys of partial views were filled for them."""
+    """Rows, how many keys of partial views were filled for them, and from which LSN on all keys agree: 0 where they
+    do; before it each is as it was in the source when it was read."""
 
     rows: pa.Table
     filled: int
+    agree: int = 0
 
 
 def answer(
@@ -73,6 +76,8 @@ def answer(
         if v.error:
             raise warehouse.set_aside_error(v)
     keyed = {v.name: p for v in used if (p := warehouse.view(v.name)[1]).asked is not None}
+    if every_key:
+        check_whole(warehouse, keyed)
     some = _wanted(sql, keyed, warehouse, views) if keyed and not every_key else []
     late = REFRESHES in read
     if late:
@@ -88,7 +93,9 @@ def answer(
                 if not gone:
                     got = _execute(at.con, sql).to_arrow_table()
                     _count(asker, keys, waited)
-                    return Answer(got, sum(k.num_rows for _, k in waited))
+                    agree = max((x for _, k in keys for x in k["lsn"].to_pylist() if x), default=0)
+                    agree = agree if agree and agree > frontier.lsn(at.con) else 0
+                    return Answer(got, sum(k.num_rows for _, k in waited), agree)
             for view, k in gone:
                 waited.append((view, k))
                 asker.missing(view, k)
@@ -101,6 +108,19 @@ def answer(
         detail=f"Keys were missing {TRIES} times in a row.",
         hint="Try again; is the view's memory less than what one query reads?",
     )
+
+
+def check_whole(warehouse: Warehouse, views: Iterable[str]) -> None:
+    """Raises InvalidSql for a view of which no copy of the tables is kept, so that it cannot be computed here."""
+    for name in views:
+        v, _ = warehouse.view(name)
+        if tables := sorted(t for t, h in warehouse.holds(v.engine).items() if h.asked.view == name):
+            raise InvalidSql(
+                f'view "{name}" cannot be computed for every key here',
+                detail=f"It says keep_mirrors = false: of {', '.join(tables)} the rows of some keys alone are kept.",
+                hint="Ask for keys, or ask Postgres itself.",
+                code="partial_needs_key",
+            )
 
 
 def _wanted(sql: str, keyed: dict[str, ViewPlan], warehouse: Warehouse, views: dict[str, DeployedView]) -> list[Wanted]:
@@ -170,7 +190,7 @@ def _count(asker: Asker, keys: list[tuple[Wanted, pa.Table]], waited: list[tuple
     for view, k in waited:
         new.setdefault(view, set()).update(keys_in(k))
     for w, k in keys:
-        asker.uses.asked(w.view, keys_in(k.drop_columns("absent")), len(new.pop(w.view, ())))
+        asker.uses.asked(w.view, keys_in(bare(k)), len(new.pop(w.view, ())))
 
 
 def _execute(con: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyConnection:

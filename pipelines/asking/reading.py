@@ -12,7 +12,7 @@ import pyarrow as pa
 from compiler.errors import InvalidSql
 from compiler.ir.relation import Aggregate, walk
 from compiler.maintain.kept import lagging
-from pipelines.asking.query import Answer, Asker, answer
+from pipelines.asking.query import Answer, Asker, answer, check_whole
 from pipelines.asking.states import StateStatus, states_of
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
@@ -78,6 +78,8 @@ class LocalReader:
                 hint="tidemark export --all computes it for every key.",
                 code="partial_needs_key",
             )
+        if plan.asked is not None:
+            check_whole(self.warehouse, [view])
         self.warehouse.engine(v.engine).export(plan, path, fmt)
         published(path)
 

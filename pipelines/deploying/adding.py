@@ -21,6 +21,7 @@ from pipelines.applying.catching_up import limits
 from pipelines.config import Config
 from pipelines.deploying.arrived import Arrived, Stale, find
 from pipelines.deploying.building import catalog_tables, check_copied, plans, without_refused
+from pipelines.deploying.by_key import empty
 from pipelines.deploying.initial_copy import Progress, Refusals, copy_tables, record
 from pipelines.deploying.needs import Needs
 from pipelines.deploying.source_objects import marked, publish
@@ -87,6 +88,24 @@ class Snapshot:
         self.exported.close()
 
 
+class Nothing:
+    """No rows: nothing has to be at the LSN of any."""
+
+    lsn, system, timeline = 0, "", 0
+
+    def meet(self, capture: Capture) -> None:
+        pass
+
+    def fill(self, warehouse: Warehouse, engine: str, tables: list[Table]) -> Refusals:
+        return {}
+
+    def check(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
 def add_tables(
     config: Config,
     d: Deployment,
@@ -97,7 +116,7 @@ def add_tables(
 ) -> None:
     """Bring in the tables that are needed, and keep in `d` that they are there."""
     arrived = find(config, d, n, catalog) if not lost.tables else None
-    again = n.tables
+    again = n.made
     every = [t for t in d.catalog if qualified(t) not in again] + catalog_tables(again, catalog)
     there = [t for t in every if (t.schema, t.name) in catalog.tables]  # one that nobody reads any more may be gone
     publish(config.source.dsn, d.publication, there, alter=True)
@@ -108,7 +127,8 @@ def add_tables(
             return
         except Stale as e:
             log.warning("batches wait while tables are copied once more: %s", e)
-    _bring(config, d, n, every, lambda: Snapshot(config, [t for t in there if qualified(t) in again], progress), lost)
+    copied = [t for t in there if qualified(t) in n.tables]
+    _bring(config, d, n, every, lambda: Snapshot(config, copied, progress) if copied else Nothing(), lost)
 
 
 def _bring(config: Config, d: Deployment, n: Needs, every: list[Table], opened: Callable[[], Rows], lost: Lost) -> None:
@@ -131,7 +151,8 @@ def _bring(config: Config, d: Deployment, n: Needs, every: list[Table], opened: 
             d.catalog = every
             for e, of in n.narrow.items():
                 d.columns.setdefault(e, {}).update(of)
-            kept = n.tables & {t for ts in lost.old.tables.values() for t in ts}
+            d.by_key = n.by_key
+            kept = n.made & {t for ts in lost.old.tables.values() for t in ts}
             if kept:  # until they are copied whole
                 halves = replace(d, status=deployments.RESYNC) if lost.tables else _without(d, kept, plans(warehouse))
                 deployments.save(config.warehouse_path, halves)
@@ -145,6 +166,9 @@ def _bring(config: Config, d: Deployment, n: Needs, every: list[Table], opened: 
                 if not capture.engines:  # nothing has followed the stream until here
                     engine.forget_commit()
                 d.tables[e] = sorted({*d.tables.get(e, []), *ts})
+            for e, ts in n.empty.items():
+                _empty(warehouse, e, ts, lost.views)
+                d.tables[e] = sorted({*d.tables.get(e, []), *ts})
             rows.check()
             for e in warehouse.used_engines():
                 for name in {s.name for p in warehouse.plans(e) if p.tables & lost.tables for s in p.states}:
@@ -157,6 +181,16 @@ def _bring(config: Config, d: Deployment, n: Needs, every: list[Table], opened: 
         rows.close()
     deployments.save(config.warehouse_path, d)
     d.status = status
+
+
+def _empty(warehouse: Warehouse, engine: str, tables: list[str], views: list[Compiled]) -> None:
+    """Mirrors for some keys' rows, without any; what is kept of these keys goes with them."""
+    plans = [v.plan for v in views if v.engine == engine and v.plan is not None]
+    there = warehouse.engine(engine).states()
+    for name in {s.name for p in plans if p.tables & {*tables} for s in p.states} & there:
+        warehouse.engine(engine).drop_state(name)
+    empty(warehouse, engine, tables)
+    record(warehouse, engine, {}, [warehouse.deployment.mirrored(engine, t) for t in tables])
 
 
 def _without(d: Deployment, tables: AbstractSet[str], maintained: Mapping[str, list[ViewPlan]]) -> Deployment:

@@ -26,6 +26,7 @@ from pipelines.deploying.building import (
     records,
     without_refused,
 )
+from pipelines.deploying.by_key import empty, tables_by_key
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.location import locate
 from pipelines.deploying.source_objects import drop_source_objects, marked, publish
@@ -58,6 +59,7 @@ def first(
     names = {t for ts in d.tables.values() for t in ts}
     d.catalog = catalog_tables(names, catalog)
     d.views, d.columns = records(views), columns(views, d.tables, catalog)
+    d.by_key = tables_by_key(views, catalog)
     d.location, d.dist = at.where, list(at.dist)
     copied(config, d, views, progress, say, keep_going)
 
@@ -87,10 +89,12 @@ def copied(
                     d.origin = marked(conn, d)
                 deployments.save(config.warehouse_path, d)
                 for e, ts in d.tables.items():
-                    tables = [d.mirrored(e, t) for t in ts]
+                    tables = [d.mirrored(e, t) for t in ts if t not in d.by_key.get(e, {})]
                     refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
                     without_refused(warehouse, e, refusals, views, strict=not keep_going)
                     record(warehouse, e, refusals, tables)
+                for e, of in d.by_key.items():
+                    empty(warehouse, e, of)
                 check_copied(snapshot)
                 reach("deploy.copied")
             finally:

@@ -12,6 +12,7 @@ from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan
 from compiler.view import compile_view
 from pipelines.deploying.building import catalog_tables, columns, needed, shape
+from pipelines.deploying.by_key import Tables, other, tables_by_key
 from pipelines.deployment import Deployment
 from pipelines.project import Compiled
 from pipelines.refused import lacking, qualified, reads, to_keep
@@ -19,17 +20,25 @@ from pipelines.refused import lacking, qualified, reads, to_keep
 
 @dataclass(frozen=True)
 class Needs:
-    """All by engine. `wanted`: the tables that are mirrored from then on; `new`: those of them that are copied;
-    `narrow`: the columns that these have. `copied`: the tables that are copied though they were kept."""
+    """All by engine. `wanted`: the tables that are mirrored from then on, `by_key` those of them that are for some keys
+    alone; `new`: those that are copied, `empty`: those of which no key is there at first; `narrow`: the columns that
+    these have. `copied`: the tables that are made anew though they were kept."""
 
     wanted: dict[str, list[str]]
     new: dict[str, list[str]]
     narrow: dict[str, dict[str, list[str]]]
     copied: frozenset[str]
+    by_key: Tables
+    empty: dict[str, list[str]]
 
     @property
     def tables(self) -> set[str]:
+        """Those that are copied."""
         return {t for ts in self.new.values() for t in ts}
+
+    @property
+    def made(self) -> set[str]:
+        return self.tables | {t for ts in self.empty.values() for t in ts}
 
 
 def needs(
@@ -47,15 +56,29 @@ def needs(
     for v in (v for v in old.views if v.name in left):
         wanted[v.engine] = sorted({*wanted.get(v.engine, []), *(left[v.name] & {*old.tables.get(v.engine, [])})})
     copied = again | _reshaped(old, views, catalog) | _lacking(old, views)
-    new = {e: [t for t in ts if t not in old.tables.get(e, []) or t in copied] for e, ts in wanted.items()}
+    by_key = tables_by_key(views, catalog, old, left)
+    empty = _empty(old, by_key, copied)
+    whole = {t for e, of in old.by_key.items() for t in of if t not in by_key.get(e, {})}
+    copied |= whole | {t for ts in empty.values() for t in ts}
+    new = {
+        e: [t for t in ts if t not in by_key.get(e, {}) and (t not in old.tables.get(e, []) or t in copied)]
+        for e, ts in wanted.items()
+    }
     new = {e: ts for e, ts in new.items() if ts}
-    narrow = columns(views, new, catalog)
+    made = {e: [*new.get(e, []), *empty.get(e, [])] for e in {**new, **empty}}
+    narrow = columns(views, made, catalog)
     for e, tables in narrow.items():
         for t in catalog_tables({*tables} & {*old.tables.get(e, [])}, catalog):
             tables[qualified(t)] = to_keep(t, [*_plans(views, e), *(former or {}).get(e, [])])
     if left:
         _with_former(narrow, old, catalog)
-    return Needs(wanted, new, narrow, frozenset(copied))
+    return Needs(wanted, new, narrow, frozenset(copied), by_key, empty)
+
+
+def _empty(old: Deployment, by_key: Tables, copied: AbstractSet[str]) -> dict[str, list[str]]:
+    """The mirrors of some keys' rows that are made anew: with those of a table all of the same keys."""
+    known = replace(old, tables={e: [t for t in ts if t not in copied] for e, ts in old.tables.items()})
+    return {e: sorted(of) for e, of in other(known, by_key).items()}
 
 
 def _plans(views: list[Compiled], engine: str) -> list[ViewPlan]:

@@ -45,6 +45,10 @@ def _sizes(conn: psycopg.Connection, views: list[Compiled]) -> dict[str, int]:
 def _by_size(v: Compiled, sizes: dict[str, int], config: Config) -> None:
     assert v.plan is not None
     limit = config.spark.threshold_rows
+    if v.plan.by_key:
+        v.engine = ONE_MACHINE.name
+        v.notes.append(f"engine auto: {v.engine}, which alone keeps the rows of some keys")
+        return
     rows, table = max(((sizes[t], t) for t in v.plan.tables), default=(0, "none"))
     big = rows > limit
     v.engine = (EXECUTORS if big and _can_run(v, EXECUTORS.name) else ONE_MACHINE).name
@@ -76,6 +80,14 @@ def _check(v: Compiled) -> None:
             detail="States that take changes at a pace of their own are kept on DuckDB alone.",
             hint="Leave out target_lag, and it is maintained in each batch; or put it on DuckDB.",
             code="paces_dist",
+        )
+        return
+    if v.plan is not None and v.plan.by_key and KINDS[v.engine].executors:
+        v.error = UnsupportedSql(
+            f'view "{v.name}" says keep_mirrors = false, and is on {KINDS[v.engine].title}',
+            detail="The rows of some keys alone are kept on DuckDB.",
+            hint="Leave keep_mirrors out, or put it on DuckDB.",
+            code="by_key_dist",
         )
         return
     try:

@@ -88,14 +88,15 @@ def redeploy(
         catalog=list(old.catalog),
         refused=deepcopy(old.refused),
         columns=deepcopy(old.columns),
+        by_key=dict(old.by_key),
         location=at.where,
         dist=list(at.dist),
     )
-    if n.new:
+    if n.made:
         add_tables(config, d, n, catalog, progress, Lost(old, again, views, not keep_going))
         _refused_meanwhile(d, old, views, not keep_going)
     gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}
-    d.tables = wanted
+    d.tables, d.by_key = wanted, n.by_key
     names = {t for ts in d.tables.values() for t in ts}
     d.catalog = [t for t in d.catalog if f"{t.schema}.{t.name}" in names]
     d.origin = replace(d.origin, tables=tuple((t, m) for t, m in d.origin.tables if t in names))

@@ -24,6 +24,13 @@ def check_capture(views: list[Compiled], catalog: Catalog, capture: str) -> None
     for v in views:
         tables = [by_name[n] for n in sorted(v.plan.tables)] if v.plan is not None else []
         v.error = v.error or next(filter(None, map(inexact, tables)), None)
+        if v.error is None and v.plan is not None and v.plan.by_key:
+            v.error = TidemarkError(
+                f'view "{v.name}" says keep_mirrors = false, and changes come by Debezium',
+                detail="What was read of the source is told from what comes by the ids of transactions.",
+                hint="Leave keep_mirrors out, or capture by pgoutput.",
+                code="by_key_debezium",
+            )
 
 
 def check_tables(views: list[Compiled], catalog: Catalog) -> None:

@@ -20,12 +20,12 @@ import pyarrow as pa
 from compiler.errors import TidemarkError
 from connectors.postgres.connection import SourceUnreachable
 from pipelines.applying.capture import Capture
+from pipelines.applying.upquery import fill
 from pipelines.asking.client import FILE, TooLarge, receive, send
 from pipelines.asking.eviction import Eviction
 from pipelines.asking.query import Asker
 from pipelines.asking.read_only import checked
 from pipelines.asking.reading import LocalReader
-from pipelines.asking.upquery import fill
 from pipelines.asking.uses import Uses
 from pipelines.config import Config
 from pipelines.observe.observer import Observer
@@ -106,7 +106,7 @@ class Server:
 
         def rested() -> int:
             self.capture.rest(self.warehouse.view(view)[0].engine)
-            return fill(self.warehouse, view, keys)
+            return fill(self.warehouse, view, keys, self.capture.recent)
 
         self.capture.stream.wake()
         return self.jobs.ask(rested)
@@ -238,7 +238,7 @@ class Server:
     def _read(self, reader: LocalReader, op: str, args: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         if op == "query":
             got = reader.answer(args["sql"], bool(args.get("internal")), bool(args.get("every_key")))
-            return {"filled": got.filled}, _ipc(got.rows)
+            return {"filled": got.filled, "agree": got.agree}, _ipc(got.rows)
         if op == "export":
             reader.export(args["view"], Path(args["path"]), args["format"], bool(args.get("every_key")))
             return {}, b""

@@ -6,6 +6,7 @@ from connectors.postgres.snapshot import SharedSnapshot
 from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture
 from pipelines.config import Config
+from pipelines.deploying.by_key import empty
 from pipelines.deploying.filling import fill
 from pipelines.deploying.initial_copy import copy_tables
 from pipelines.refused import qualified
@@ -32,7 +33,10 @@ def repair(config: Config, warehouse: Warehouse, capture: Capture, differ: list[
         deployments.save(warehouse.path, d)
         try:
             for engine in {e for e, _ in copied}:
-                chosen = [d.mirrored(e, t) for e, t in sorted(copied) if e == engine]
+                by_key = d.by_key.get(engine, {})
+                again = {by_key[t].asked for e, t in copied if e == engine and t in by_key}
+                empty(warehouse, engine, [t for t, by in by_key.items() if by.asked in again])
+                chosen = [d.mirrored(e, t) for e, t in sorted(copied) if e == engine and t not in by_key]
                 before = warehouse.refused(engine)
                 if found := copy_tables(config, warehouse, engine, chosen, snapshot.snapshot, before=before):
                     warehouse.refuse(engine, *found.values())

@@ -202,7 +202,12 @@ def _mirror(config: Config, warehouse: Warehouse, engine: str, t: Table, snapsho
     except EngineFailure as e:
         out.error, out.unreadable = f"{e.message}: {e.detail}", True
         return out
-    return compared(out, [c.type for c in columns], chunks, ours.select([c.name for c in columns]))
+    only = None
+    if (hold := warehouse.holds(engine).get(name)) is not None:
+        names = [c.name for c in columns]
+        only = Keys([names.index(c) for c in hold.columns], warehouse.engine(engine).asked_for(hold.asked, at))
+        out.keys = only.rows.num_rows
+    return compared(out, [c.type for c in columns], chunks, ours.select([c.name for c in columns]), only)
 
 
 def _inlined(warehouse: Warehouse, v: DeployedView) -> str:

@@ -90,6 +90,25 @@ def test_keys_arrive_when_they_are_asked_for_and_follow_the_source(engine: str, 
     assert rows(p, "SELECT sum(comments)::INT FROM feed WHERE who = 7") == [(0,)]
 
 
+def test_columns_that_a_join_does_not_read_need_not_be_kept(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {}, "duckdb")
+    (p.home / "views" / "votes.sql").write_text(
+        "CREATE MATERIALIZED VIEW votes WITH (strategy = 'partial', key = 'id') AS SELECT a.id, count(v.id) AS n "
+        "FROM article a LEFT JOIN vote v ON v.article = a.id GROUP BY a.id"
+    )
+    p.source(
+        "CREATE TABLE article (id int PRIMARY KEY, body text)",
+        "CREATE TABLE vote (id int PRIMARY KEY, article int, why text)",
+        "INSERT INTO article VALUES (1, 'a'), (2, 'b')",
+        "INSERT INTO vote VALUES (1, 1, 'x'), (2, 1, 'y')",
+    )
+    p.deploy()
+    assert rows(p, "SELECT * FROM votes WHERE id IN (1, 2)") == [(1, 2), (2, 0)]
+    p.source("DELETE FROM vote WHERE id = 2", "UPDATE vote SET why = 'z'")
+    p.catch_up()
+    p.assert_equal()
+
+
 QUERIES = [  # which are answered from the keys that they ask for
     "SELECT * FROM feed WHERE who = 7",
     "SELECT * FROM Feed f WHERE 7 = F.who AND comments > 1",

@@ -37,6 +37,7 @@ from compiler.maintain.little import findable
 from compiler.maintain.naming import digest
 from compiler.maintain.offer import Offer, Wanted
 from compiler.maintain.strategy import first_order
+from compiler.simplify.prune import prune
 
 NAME = "partial"
 HINT = "Choose another key, or leave strategy and key out: then all of the view is kept."
@@ -47,7 +48,65 @@ def offer(w: Wanted) -> Offer:
     asked, columns = key_of(w)
     if not any(isinstance(n, Scan) for n in walk(w.query)):
         raise untraced(asked, "the view reads no table")
-    return held(first_order.offer(w), asked, columns)
+    got = held(first_order.offer(w), asked, columns)
+    if not w.mirrors:
+        got.by_key = by_key(got, asked)
+        if not got.by_key:
+            raise untraced(asked, "no table has it as columns of its own, so that each would be mirrored whole")
+        got.notes += _told(got, w.query)
+    got.states = [_pruned(s) for s in got.states]
+    return got
+
+
+def _pruned(s: Kept) -> Kept:
+    """A restriction reads all columns of what it restricts, and a mirror has those alone that are read."""
+    definition = prune(s.definition)
+    if isinstance(s, Accumulated | Recomputed):
+        assert isinstance(definition, Aggregate)
+        return replace(s, definition=definition)
+    return replace(s, definition=definition) if isinstance(s, Bag) else s
+
+
+def by_key(o: Offer, asked: Asked) -> dict[str, tuple[str, ...]]:
+    """The tables that are read for the keys alone, everywhere, with the columns that are the key there, in its order:
+    of others than these keys' rows nothing needs to be kept."""
+    found: dict[str, set[tuple[str, ...] | None]] = {}
+    keys = asked.read()
+
+    def look(r: Relation) -> None:
+        if isinstance(r, Scan):
+            found.setdefault(r.table, set()).add(None)
+        for n in walk(r):
+            for i, scan in enumerate(n.inputs):
+                if isinstance(scan, Scan) and scan.table != asked.name:
+                    restricted = isinstance(n, Semi) and i == 0 and not n.anti and n.right == keys
+                    columns = _columns(n, scan, asked) if isinstance(n, Semi) and restricted else None
+                    found.setdefault(scan.table, set()).add(columns)
+
+    for s in o.states:
+        look(s.definition)
+    look(o.top)
+    return {t: c for t, some in found.items() if len(some) == 1 and (c := next(iter(some))) is not None}
+
+
+def _columns(n: Semi, scan: Scan, asked: Asked) -> tuple[str, ...] | None:
+    """The columns of a table that a restriction compares with the whole key, as they are; None where it does not, or
+    where the table has no primary key."""
+    keys = asked.read()
+    pairs = {k.name: e for e, k in equalities(n.on, scan, keys) if isinstance(k, Col)}
+    exprs = [pairs.get(name) for name in keys.names]
+    alike = bool(scan.key) and all(
+        isinstance(e, Col) and e.type == k.type for e, k in zip(exprs, asked.columns, strict=True)
+    )
+    return tuple(e.name for e in exprs if isinstance(e, Col)) if alike else None
+
+
+def _told(o: Offer, q: Relation) -> list[str]:
+    tables = {n.table for n in walk(q) if isinstance(n, Scan)}
+    some = ", ".join(sorted(o.by_key))
+    whole = ", ".join(sorted(tables - o.by_key.keys()))
+    notes = [f"kept for the keys alone, and read from the source for one that arrives: {some}"]
+    return notes + ([f"mirrored whole, as their rows do not tell the key: {whole}"] if whole else [])
 
 
 def key_of(w: Wanted) -> tuple[Asked, tuple[Col, ...]]:
@@ -67,7 +126,7 @@ def key_of(w: Wanted) -> tuple[Asked, tuple[Col, ...]]:
                 hint=f'Perhaps you meant "{near[0]}".' if near else f"Its columns: {', '.join(outputs)}.",
                 code="partial_key",
             )
-    asked = Asked(w.view, tuple(Col(n, outputs[n].type) for n in w.key))
+    asked = Asked(w.view, tuple(Col(n, outputs[n].type) for n in w.key), seen=not w.mirrors)
     check_key(w.view, asked)
     return asked, tuple(outputs[n] for n in w.key)
 
