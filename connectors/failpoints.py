@@ -61,6 +61,7 @@ NAMES = frozenset(
         "local.cleared",
         "local.rebuilt",
         "ask.missing",
+        "ask.read",
         "ask.filled",
         "ask.evicting",
         "ask.dismissed",

@@ -82,6 +82,8 @@ class Warehouse:
             elif gone := lacking(self.deployment, d.engine, v.plan):
                 table, names = min(gone.items())
                 self._unfit(d, f"its mirror of {table} has no column {names[0]}, which it reads")
+            held = self.deployment.by_key.get(d.engine, {})
+            v.plan.by_key = {t: c for t, c in v.plan.by_key.items() if t in held}
 
     def _unfit(self, d: DeployedView, why: str) -> None:
         if not d.error:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import duckdb
 import pyarrow as pa
 
+from compiler.catalog import mirror_name
 from compiler.ir.relation import Project
 from compiler.ir.types import Type
 from compiler.maintain.asked import SCHEMA, Asked
@@ -73,9 +74,9 @@ def weight(con: duckdb.DuckDBPyConnection, plan: ViewPlan) -> tuple[int, int]:
     """How many keys there are, and about how many bytes their rows have."""
     assert plan.asked is not None
     keys = rows_of(con, f"base.{q(plan.asked.table.mirror)}")
-    return keys, KEY * keys + sum(
-        rows_of(con, f"state.{q(s.name)}") * row_bytes(con, f"state.{q(s.name)}") for s, _ in _held(plan)
-    )
+    tables = [f"state.{q(s.name)}" for s, _ in _held(plan)]
+    tables += [f"base.{q(mirror_name(t))}" for t in plan.by_key]
+    return keys, KEY * keys + sum(rows_of(con, t) * row_bytes(con, t) for t in tables)
 
 
 def _held(plan: ViewPlan) -> Iterator[tuple[Accumulated | Recomputed | Bag, Held]]:
@@ -86,7 +87,7 @@ def _held(plan: ViewPlan) -> Iterator[tuple[Accumulated | Recomputed | Bag, Held
 
 def weights(con: duckdb.DuckDBPyConnection, printer: Printer, plan: ViewPlan) -> pa.Table:
     """Of each key, as text in c0…, about how many bytes are kept for it, itself included: rows, times what a row of
-    its state has, uncompressed."""
+    its state, or of a mirror that is for these keys alone, has, uncompressed."""
     assert plan.asked is not None
     names = [f"c{i}" for i in range(len(plan.asked.columns))]
     own = ", ".join(f"{q(c.name)} AS {n}" for n, c in zip(names, plan.asked.columns, strict=True))
@@ -97,6 +98,10 @@ def weights(con: duckdb.DuckDBPyConnection, printer: Printer, plan: ViewPlan) ->
         rows = Project(s.read(), tuple(zip(names, (by[k] for k in plan.asked.read().names), strict=True)))
         keys = printer.query(rows, weight=False)
         parts.append(f"SELECT {', '.join(names)}, {row} AS bytes FROM ({keys})")
+    for t, columns in plan.by_key.items():
+        table = f"base.{q(mirror_name(t))}"
+        named = ", ".join(f"{q(c)} AS {n}" for n, c in zip(names, columns, strict=True))
+        parts.append(f"SELECT {named}, {row_bytes(con, table)} AS bytes FROM {table}")
     shown = ", ".join(f"{text(n, c.type)} AS {n}" for n, c in zip(names, plan.asked.columns, strict=True))
     return con.execute(
         f"SELECT {shown}, sum(bytes)::BIGINT AS bytes FROM ({' UNION ALL '.join(parts)}) GROUP BY ALL"

@@ -29,9 +29,25 @@ class Read:
     running: str
 
 
-def read(dsn: str, holds: list[Hold], keys: pa.Table, applied: Collection[int], refused: Refused) -> Read:
+@dataclass
+class Former:
+    """Transactions that may have been applied by an earlier process, which told nobody. They were open before this
+    one's first snapshot; where commits wait for a synchronous standby they may still be, for all that is known."""
+
+    high: int = 0  # xmax of the first snapshot
+
+    def over(self, s: SharedSnapshot) -> bool:
+        """Whether all of them are seen."""
+        self.high = self.high or s.high
+        row = s.conn.execute("SELECT current_setting('synchronous_standby_names')").fetchone()
+        return s.low >= self.high or row is None or not row[0]
+
+
+def read(
+    dsn: str, holds: list[Hold], keys: pa.Table, applied: Collection[int], former: Former, refused: Refused
+) -> Read:
     """The rows with these keys, as text in c0…, of each table. `applied`: the ids of transactions of which changes to
-    other keys may have been passed over. Raises TidemarkError where no snapshot sees them.
+    other keys may have been passed over; `former` may be among them. Raises TidemarkError where no snapshot sees them.
 
     What was passed over has to be in the rows that are read. A commit is in the stream a moment before others see it;
     where it waits for a synchronous standby, for longer.
@@ -39,7 +55,7 @@ def read(dsn: str, holds: list[Hold], keys: pa.Table, applied: Collection[int], 
     snapshot = SharedSnapshot(dsn, [h.table.quoted for h in holds])
     try:
         for _ in range(TRIES):
-            if all(map(snapshot.sees, applied)):
+            if all(map(snapshot.sees, applied)) and former.over(snapshot):
                 rows = [_rows(dsn, snapshot.snapshot, h, keys, refused) for h in holds]
                 if not snapshot.rewritten():
                     running = ",".join(map(str, sorted(snapshot.running)))
@@ -56,7 +72,7 @@ def read(dsn: str, holds: list[Hold], keys: pa.Table, applied: Collection[int], 
         code="not_aligned",
         detail="A transaction is in the stream that the source's snapshots do not see yet, or a table is rewritten "
         "again and again.",
-        hint="It may wait for a synchronous standby. Try again.",
+        hint="It may wait for a synchronous standby, or, right after a start, for one that is open. Try again.",
     )
 
 

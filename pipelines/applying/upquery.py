@@ -15,10 +15,11 @@ from connectors.engine import Engine, EngineFailure
 from connectors.failpoints import reach
 from connectors.key_rows import Hold
 from connectors.staging import MET, PRESENT, SEQ, Staged
-from pipelines.applying.from_source import Read, read
+from pipelines.applying.from_source import Former, Read, read
 from pipelines.warehouse import Warehouse
 
 AT_ONCE = 100_000  # keys of a batch
+FORMER: dict[str, Former] = {}  # of this process, by deployment
 
 
 def fill(warehouse: Warehouse, view: str, keys: pa.Table, applied: Collection[int] = ()) -> int:
@@ -48,13 +49,17 @@ def _holds(warehouse: Warehouse, engine: str, view: str) -> list[Hold]:
     return [h for h in warehouse.holds(engine).values() if h.asked.view == view]
 
 
+def _former(warehouse: Warehouse) -> Former:
+    return FORMER.setdefault(warehouse.deployment.mark, Former())
+
+
 def _from_source(
     warehouse: Warehouse, engine: Engine, plan: ViewPlan, holds: list[Hold], keys: pa.Table, applied: Collection[int]
 ) -> None:
     assert plan.asked is not None and engine.key_rows is not None
     last = engine.last_commit()
     every = {*applied, *([last.xid] if last is not None and last.xid else [])}
-    got = read(warehouse.config.source.dsn, holds, keys, every, warehouse.refused(engine.name))
+    got = read(warehouse.config.source.dsn, holds, keys, every, _former(warehouse), warehouse.refused(engine.name))
     reach("ask.read")
     rows = [engine.key_rows.arriving(h, keys, r, got.lsn) for h, r in zip(holds, got.rows, strict=True)]
     some = [s for s in rows if s.rows.num_rows]

@@ -54,10 +54,11 @@ class Changes:
             self._part,
             self._tag,
             self._later,
+            self._book,
             self._rare,
             self.many,
         )
-        self.random.choices(kinds, (20, 22, 6, 16, 6, 16, 10, 4, 0.6, 0.2))[0](c)
+        self.random.choices(kinds, (20, 22, 6, 16, 6, 16, 10, 4, 20, 0.6, 0.2))[0](c)
 
     def _insert(self, c: psycopg.Connection) -> None:
         r = self.random
@@ -108,6 +109,21 @@ class Changes:
         r = self.random
         note = r.choice([None, "short", f"{r.getrandbits(64):016x}" * 180])
         self._do(c, "UPDATE item SET note = %s WHERE id = %s", (note, r.randint(1, 400)))
+
+    def _book(self, c: psycopg.Connection) -> None:
+        """Rows that go from one to another, also with values that are not sent."""
+        r = self.random
+        book, shelf = r.randint(1, 420), r.randint(1, 210)
+        what = r.random()
+        if what < 0.5:
+            self._do(c, "UPDATE book SET shelf = %s WHERE id = %s", (shelf, book))
+        elif what < 0.7:
+            content = f"{r.getrandbits(64):016x}" * r.choice([1, 200])
+            self._do(c, "INSERT INTO book VALUES (%s, %s, 1, %s) ON CONFLICT DO NOTHING", (book, shelf, content))
+        elif what < 0.9:
+            self._do(c, "DELETE FROM book WHERE id = %s", (book,))
+        else:
+            self._do(c, "UPDATE shelf SET title = title || '.' WHERE id = %s AND length(title) < 30", (shelf,))
 
     def _part(self, c: psycopg.Connection) -> None:
         r = self.random

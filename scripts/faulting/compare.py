@@ -103,6 +103,15 @@ def rows(c: psycopg.Connection, table: str, names: list[str]) -> Rows:
     return bag(c.execute(f'SELECT {items} FROM "{table}"'.encode()).fetchall())
 
 
+def of_keys(c: psycopg.Connection, con: duckdb.DuckDBPyConnection, table: str, names: list[str], by: Any) -> Rows:
+    """What the source has of a table, for the keys that the warehouse has of a view."""
+    (column,) = by["columns"]
+    asked = by["asked"].replace(".", "__")
+    some = [r[0] for r in con.execute(f'SELECT * FROM base."{asked}"').fetchall()]
+    items = ", ".join(f'"{n}"' for n in names)
+    return bag(c.execute(f'SELECT {items} FROM "{table}" WHERE "{column}" = ANY(%s)'.encode(), (some,)).fetchall())
+
+
 def kept(c: psycopg.Connection, con: duckdb.DuckDBPyConnection, view: str) -> Rows:
     """What the source has of a partial view, for the keys that the warehouse has."""
     tables = con.execute(
@@ -140,7 +149,9 @@ def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | N
             }
             items = ", ".join(f'"{n}"' for n in names) + (", _weight" if "_weight" in has else ", 1")
             got = con.execute(f'SELECT {items} FROM base."{table}"').fetchall()
-            out.add(f"mirror {table}", rows(c, table, names), weighted(got))
+            by = told.get("by_key", {}).get("duckdb", {}).get(f"public.{table}")
+            wanted = rows(c, table, names) if by is None else of_keys(c, con, table, names, by)
+            out.add(f"mirror {table}", wanted, weighted(got))
         for table in mirrored.get("spark", []):
             names = columns(c, table, narrow["spark"])
             got = delta.rows(warehouse / "delta" / "mirror", table, names)

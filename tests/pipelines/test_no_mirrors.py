@@ -3,19 +3,27 @@ of its own, and follow the stream from there."""
 
 from __future__ import annotations
 
+import os
 import random
 import threading
+import time
 from pathlib import Path
 
+import duckdb
 import psycopg
 import pytest
 
-from pipelines.applying.capture import Capture
+from compiler.errors import TidemarkError
+from pipelines.applying import upquery
+from pipelines.applying.capture import Capture, current_lsn
 from pipelines.applying.catching_up import limits
 from pipelines.asking.ask import ask
+from pipelines.asking.client import connect_running
+from pipelines.showing.embedded import EmbeddedPostgres
+from pipelines.verifying.verify import verify
 from pipelines.warehouse import Warehouse
 from tests.pipelines.interleaved import Interleaving
-from tests.pipelines.running import running
+from tests.pipelines.running import running, until
 from tests.project import Project
 
 VOTES = """CREATE MATERIALIZED VIEW votes WITH (strategy = 'partial', key = 'id', keep_mirrors = false{more}) AS
@@ -224,3 +232,187 @@ def test_upqueries_and_commits_in_random_order(sequences: int, database: str, tm
     finally:
         capture.close()
         warehouse.close()
+
+
+def keyed(p: Project) -> set[str]:
+    """The tables of which the rows of some keys alone are kept."""
+    return set(p.deployed.by_key.get("duckdb", {}))
+
+
+def test_a_table_that_another_view_reads_is_mirrored_whole(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    some = "SELECT * FROM votes WHERE id IN (3, 4)"
+    rows(p, some)
+    assert keyed(p) == {"public.article", "public.vote"}
+    p.source("UPDATE vote SET article = 3 WHERE id < 9")
+    p.write({"weights": "SELECT weight, count(*) AS n FROM vote GROUP BY weight"})
+    p.deploy()
+    assert keyed(p) == {"public.article"} and kept(p) == {"article": 2, "vote": 600}
+    assert rows(p, some) == sorted(source(p, 3) + source(p, 4), key=str)
+    p.source("UPDATE vote SET article = 4 WHERE id BETWEEN 5 AND 20", "DELETE FROM vote WHERE id = 6")
+    p.catch_up()
+    p.assert_equal()
+    (p.home / "views" / "weights.sql").unlink()
+    p.deploy()
+    assert keyed(p) == {"public.article", "public.vote"} and kept(p) == {"article": 0, "vote": 0}
+    assert rows(p, some) == sorted(source(p, 3) + source(p, 4), key=str)
+    p.source("UPDATE vote SET article = 3 WHERE id BETWEEN 5 AND 20")
+    p.catch_up()
+    p.assert_equal()
+
+
+def test_a_view_that_changes_reads_its_keys_again(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    some = "SELECT * FROM votes WHERE id IN (3, 4)"
+    before = rows(p, some)
+    p.source("UPDATE vote SET weight = weight + 1 WHERE article = 3")
+    (p.home / "views" / "votes.sql").write_text(
+        VOTES.format(more="").replace("max(v.weight)", "max(v.weight) AS most, min(v.why)")
+    )
+    p.deploy()
+    assert [r[:4] for r in rows(p, some)] != [r[:4] for r in before]
+    p.source("UPDATE vote SET why = 'a' WHERE article = 4")
+    p.catch_up()
+    p.assert_equal()
+    assert [r[5] for r in rows(p, some)] == ["because", "a"]
+    (p.home / "views" / "votes.sql").write_text(VOTES.format(more=""))
+    p.deploy()  # it reads less: what is there will do
+    p.source("UPDATE vote SET article = 4 WHERE article = 3")
+    p.catch_up()
+    p.assert_equal()
+
+
+def test_what_is_altered_in_the_source_sets_it_aside_until_it_is_deployed(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    some = "SELECT * FROM votes WHERE id IN (3, 4)"
+    rows(p, some)
+    p.source("ALTER TABLE vote DROP COLUMN why", "ALTER TABLE vote ADD more int", "UPDATE vote SET weight = 2")
+    p.catch_up()
+    p.assert_equal()
+    p.source("ALTER TABLE vote ALTER weight TYPE bigint", "UPDATE vote SET article = 3 WHERE article = 5")
+    p.catch_up()
+    assert "votes" in {v.name for v in p.deployed.views if v.error}
+    p.deploy()
+    assert rows(p, some) == sorted(source(p, 3) + source(p, 4), key=str)
+    p.source("UPDATE vote SET article = 4 WHERE article = 6")
+    p.catch_up()
+    p.assert_equal()
+
+
+def test_a_repair_reads_keys_again(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    some = "SELECT * FROM votes WHERE id IN (3, 4)"
+    rows(p, some)
+    with duckdb.connect(str(p.config.warehouse_path / "tidemark.duckdb")) as con:
+        con.execute("DELETE FROM base.vote WHERE id = (SELECT min(id) FROM base.vote)")
+    assert "public.vote" in {v.view for v in p.verify() if not v.equal}
+    assert all(v.equal for v in verify(p.config, [], repair=True))
+    assert rows(p, some) == sorted(source(p, 3) + source(p, 4), key=str)
+    p.source("UPDATE vote SET article = 3 WHERE id < 90")
+    p.catch_up()
+    p.assert_equal()
+
+
+def test_it_cannot_be_read_without_a_key(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    with pytest.raises(TidemarkError, match="every key here"):
+        ask(p.config, "SELECT * FROM votes", wait=False, every_key=True)
+    with pytest.raises(TidemarkError, match="has to ask for keys"):
+        ask(p.config, "SELECT * FROM votes", wait=False)
+
+
+@pytest.mark.parametrize(
+    "view, why",
+    [
+        ("WITH (keep_mirrors = false) AS SELECT id FROM vote", "is not partial"),
+        ("WITH (strategy = 'partial', key = 'id', keep_mirrors = 'no') AS SELECT id FROM vote", "keep_mirrors = 'no'"),
+        (
+            "WITH (strategy = 'partial', key = 'k', keep_mirrors = false) AS SELECT id + 1 AS k, why FROM vote",
+            "cannot be partial by",
+        ),
+        (
+            "WITH (engine = 'spark', strategy = 'partial', key = 'id', keep_mirrors = false) AS SELECT id FROM vote",
+            "is on Spark",
+        ),
+    ],
+)
+def test_what_cannot_be_without_mirrors(view: str, why: str, database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    (p.home / "views" / "bad.sql").write_text(f"CREATE MATERIALIZED VIEW bad {view}")
+    with pytest.raises(TidemarkError, match=why):
+        p.deploy()
+
+
+def test_each_kind_of_key(database: str, tmp_path: Path) -> None:
+    """Of several columns and types, by a replica identity of all columns, with NULLs and quotes."""
+    p = Project.create(tmp_path, database, {}, "duckdb")
+    (p.home / "views" / "sums.sql").write_text(
+        "CREATE MATERIALIZED VIEW sums WITH (strategy = 'partial', key = 'a, b, c', keep_mirrors = false) AS "
+        "SELECT a, b, c, count(*) AS n, array_agg(id ORDER BY id) AS ids FROM fact GROUP BY a, b, c"
+    )
+    p.source(
+        "CREATE TYPE mood AS ENUM ('sad', 'so ''so''')",
+        "CREATE TABLE fact (id uuid PRIMARY KEY, a text, b numeric(8,2), c mood, d date)",
+        "ALTER TABLE fact REPLICA IDENTITY FULL",
+        "INSERT INTO fact SELECT md5(i::text)::uuid, (ARRAY['x', 'it''s \"q\"', 'é\\', NULL])[i % 4 + 1], i % 3 + 0.5, "
+        "(ARRAY['sad', 'so ''so''']::mood[])[i % 2 + 1] FROM generate_series(1, 200) i",
+    )
+    p.deploy()
+    some = (
+        "SELECT * FROM sums WHERE a IN ('it''s \"q\"', 'é\\', 'x') AND b IN (0.5, 1.50) AND c IN ('sad', 'so ''so''')"
+    )
+    with psycopg.connect(p.dsn) as c:
+        n = c.execute("SELECT count(*) FROM fact WHERE a IS NOT NULL AND b < 2 AND c IS NOT NULL").fetchone()
+    assert n is not None and sum(int(str(r[3])) for r in rows(p, some)) == n[0]
+    p.source(
+        "UPDATE fact SET c = 'sad', a = 'x' WHERE b = 2.5",
+        "UPDATE fact SET b = 0.5 WHERE b = 2.5 AND a = 'x'",
+        "UPDATE fact SET id = md5(id::text)::uuid WHERE a = 'x'",
+    )
+    p.catch_up()
+    p.assert_equal()
+    with psycopg.connect(p.dsn) as c:
+        n = c.execute("SELECT count(*) FROM fact WHERE a IS NOT NULL AND b < 2 AND c IS NOT NULL").fetchone()
+    assert n is not None and sum(int(str(r[3])) for r in rows(p, some)) == n[0]
+
+
+@pytest.mark.skipif("TIDEMARK_TEST_DSN" in os.environ, reason="sets what all of a server's commits wait for")
+@pytest.mark.parametrize("later", [False, True])
+def test_a_commit_that_waits_for_a_standby_is_not_missed(later: bool, tmp_path: Path) -> None:
+    """It is in the stream, was passed over, and nobody sees it yet. `later`: another process did that, and another
+    commit came after it."""
+    with EmbeddedPostgres() as pg:
+        p = project(tmp_path, pg.dsn)
+        some = "SELECT * FROM votes WHERE id = 3"
+        with psycopg.connect(pg.dsn, autocommit=True) as own:
+            own.execute("SET synchronous_commit = 'local'")
+            own.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+            own.execute("SELECT pg_reload_conf()")
+            time.sleep(0.5)
+            held = threading.Thread(target=p.source, args=("UPDATE vote SET article = 3 WHERE article = 9",))
+            held.start()
+            time.sleep(0.5)
+            own.execute("UPDATE vote SET weight = 1 WHERE id = 8")
+            with running(p):
+                until(lambda: frontier(p) >= current_lsn(p.dsn), "the stream is read")
+                if not later:
+                    with pytest.raises(TidemarkError, match="could not be read"):
+                        ask(p.config, some, wait=False)
+            upquery.FORMER.clear()
+            with pytest.raises(TidemarkError, match="could not be read"):
+                ask(p.config, some, wait=False)
+            assert kept(p)["vote"] == 0
+            own.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            own.execute("SELECT pg_reload_conf()")
+            held.join()
+        assert rows(p, some) == source(p, 3) and kept(p)["vote"] == 20
+        p.source("UPDATE vote SET weight = 5 WHERE article = 3")
+        p.catch_up()
+        p.assert_equal()
+
+
+def frontier(p: Project) -> int:
+    reader = connect_running(p.config.warehouse_path)
+    assert reader is not None
+    with reader:
+        return min(reader.frontiers().values())
