@@ -47,12 +47,13 @@ class ViewStatus:
 
 @dataclass(frozen=True)
 class MirrorStatus:
-    """Which columns of a table are kept, and of how many."""
+    """Which columns of a table are kept, and of how many; and the view whose keys' rows alone are, '' where all are."""
 
     table: str
     engine: str
     columns: tuple[str, ...]
     of: int
+    by: str = ""
 
 
 @dataclass
@@ -121,7 +122,8 @@ def _mirrors(d: Deployment) -> list[MirrorStatus]:
     for engine, tables in d.tables.items():
         for t in tables:
             names = tuple(c.name for c in d.mirrored(engine, t).columns)
-            out.append(MirrorStatus(t, engine, names, len(d.table(t).columns)))
+            by = d.by_key.get(engine, {}).get(t)
+            out.append(MirrorStatus(t, engine, names, len(d.table(t).columns), by.view if by is not None else ""))
     return out
 
 
@@ -161,7 +163,8 @@ def plain(s: Status) -> str:
             lines.append(f"{'':{width}}  {v.error}")
     lines += states_lines(s.states or [])
     for m in s.mirrors or []:
-        lines.append(f"mirror {m.table} on {m.engine}: {', '.join(m.columns)} ({len(m.columns)} of {m.of} columns)")
+        of = f"{len(m.columns)} of {m.of} columns{f', the rows of keys of {m.by} alone' if m.by else ''}"
+        lines.append(f"mirror {m.table} on {m.engine}: {', '.join(m.columns)} ({of})")
     for engine, tables in s.refused.items():
         for table, columns in tables.items():
             for column, why in columns.items():
