@@ -90,6 +90,22 @@ class Printer(Protocol):
         ...
 
 
+class Ranges(Protocol):
+    """Mirrors that are filled range by range, of which it is kept which are there: each arrives whole, once."""
+
+    def done(self, t: Table) -> set[int]:
+        """The numbers of the ranges that are there."""
+        ...
+
+    def load(self, t: Table, number: int, batches: Iterable[pa.Table]) -> int:
+        """Add a range, of text columns c0…; gives the number of rows. Durable on return, nothing on failure."""
+        ...
+
+    def forget(self) -> None:
+        """All mirrors are whole: nothing is kept of ranges any more."""
+        ...
+
+
 class Pin(Protocol):
     """One frontier to read at."""
 
@@ -109,6 +125,11 @@ class Engine(Protocol):
 
     @property
     def paced(self) -> PacedStates: ...
+
+    @property
+    def ranges(self) -> Ranges | None:
+        """None where a copy that is cut short begins anew."""
+        ...
 
     @property
     def key_rows(self) -> KeyRows | None:

@@ -46,6 +46,16 @@ class ByKey:
     columns: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Copying:
+    """What a copy that is cut short goes on with: `lsn`, where its slot begins; of each table its files (by its quoted
+    name), and in how many ranges it is copied."""
+
+    lsn: int
+    files: dict[str, list[int]]
+    ranges: dict[str, int]
+
+
 @dataclass
 class Deployment:
     """`status` is snapshot while the first copy runs, then live."""
@@ -69,6 +79,7 @@ class Deployment:
     by_key: dict[str, dict[str, ByKey]] = field(
         default_factory=dict
     )  # engine → table of which the rows of some keys alone are kept → which
+    copying: Copying | None = None  # of a first copy that has not ended: how it goes on
     location: str = DIST  # where what is on Spark is kept and maintained
     dist: list[str] = field(default_factory=list)  # where that is LOCAL: the tables whose mirrors are not
 
@@ -139,6 +150,7 @@ def _read(path: Path, data: dict[str, Any]) -> Deployment:
             e: {t: ByKey(b["view"], b["asked"], tuple(b["columns"])) for t, b in of.items()}
             for e, of in data.get("by_key", {}).items()
         },
+        Copying(**data["copying"]) if data.get("copying") else None,
         data.get("location", DIST),
         data.get("dist", []),
     )

@@ -59,6 +59,7 @@ class Warehouse:
         self.taken: dict[tuple[str, str, frozenset[str], frozenset[str]], Taking] = {}  # for paced views
         self.noted = deployment.catalog  # as it was stored
         self.folding = Folding()
+        self.settling = False  # whether rows may be later than the frontier: what the stream brings replaces them
         self.lock, self.opening = threading.Lock(), threading.RLock()
         self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
         self.unfit: dict[str, str] = {}  # views that are set aside in memory only, and why

@@ -16,6 +16,7 @@ from connectors.duckdb.indexes import Indexes
 from connectors.duckdb.key_rows import KeyRows
 from connectors.duckdb.mirrors import Mirrors
 from connectors.duckdb.paced import Paced
+from connectors.duckdb.ranges import Ranges
 from connectors.duckdb.reading import Reading
 from connectors.duckdb.session import connect, memory
 from connectors.duckdb.statements import Statements
@@ -55,6 +56,7 @@ class DuckDBEngine:
         self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory())
         self.statements = Statements(self.con, path, self.indexes)
         self.mirrors = Mirrors(self.statements, elsewhere(self.con))
+        self.ranges = Ranges(self.con, self.mirrors)
         self.kept_states = States(self.statements, printer)
         self.batches = Batches(name, self.statements, self.mirrors, printer, index_rows, landed)
         self.paced = Paced(self.statements, self.mirrors, printer, self.batches)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table
 from connectors.duckdb import landing, mirror
+from connectors.duckdb.copied import forget
 from connectors.duckdb.elsewhere import Elsewhere
 from connectors.duckdb.indexes import Astray
 from connectors.duckdb.statements import Statements
@@ -53,6 +55,7 @@ class Mirrors:
     def create(self, t: Table) -> None:
         self.indexes.drop(t.mirror)
         self.tailed.drop(t.mirror)
+        forget(self.con, t.mirror)
         for s in mirror.drop(t.mirror) + mirror.create(t):
             self.con.execute(s)
 
@@ -64,10 +67,25 @@ class Mirrors:
 
     def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
         """Fill an empty mirror from text columns c0…; gives the number of rows."""
-        n = 0
         self.indexes.drop(t.mirror)
         con = self.con.cursor()
-        weight = "" if t.key else ", 1"
+        n = self.insert(con, t, batches)
+        if not t.key and n:
+            name, cols = mirror.q(t.mirror), mirror.columns(t)
+            con.execute(
+                f"CREATE OR REPLACE TEMP TABLE folded AS SELECT {cols}, sum(_weight)::BIGINT AS _weight "
+                f"FROM base.{name} GROUP BY {mirror.grouping(t)}"
+            )
+            con.execute(f"DELETE FROM base.{name}")
+            con.execute(f"INSERT INTO base.{name} SELECT * FROM folded")
+            con.execute("DROP TABLE folded")
+        con.close()
+        return n
+
+    @staticmethod
+    def insert(con: duckdb.DuckDBPyConnection, t: Table, batches: Iterable[pa.Table]) -> int:
+        """Add rows, of text columns c0…, to a mirror, where no index knows it; gives their number."""
+        n, weight = 0, "" if t.key else ", 1"
         for staged in batches:
             con.register("staged", parsed(staged, t))
             cast_errors(
@@ -79,16 +97,6 @@ class Mirrors:
             )
             con.unregister("staged")
             n += staged.num_rows
-        if not t.key and n:
-            name, cols = mirror.q(t.mirror), mirror.columns(t)
-            con.execute(
-                f"CREATE OR REPLACE TEMP TABLE folded AS SELECT {cols}, sum(_weight)::BIGINT AS _weight "
-                f"FROM base.{name} GROUP BY {mirror.grouping(t)}"
-            )
-            con.execute(f"DELETE FROM base.{name}")
-            con.execute(f"INSERT INTO base.{name} SELECT * FROM folded")
-            con.execute("DROP TABLE folded")
-        con.close()
         return n
 
     def adopt(self, t: Table, file: Path) -> None:

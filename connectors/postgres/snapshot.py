@@ -18,6 +18,7 @@ from compiler.errors import TidemarkError
 from connectors.failpoints import reach
 from connectors.postgres.connection import ANSWER, connect, parse_lsn
 from connectors.postgres.origin import identify
+from connectors.postgres.ranges import Range
 from connectors.postgres.replication import command, open_replication
 
 log = logging.getLogger("tidemark")
@@ -29,14 +30,15 @@ class Files:
 
     def __init__(self, dsn: str, tables: Iterable[str]) -> None:
         self.dsn, self.tables = dsn, list(tables)
-        self.found = self._now()
+        self.found = self.now()
 
     def other(self) -> set[str]:
         """The tables that have other files by now."""
-        now = self._now()
+        now = self.now()
         return {t for t in self.tables if now.get(t) != self.found.get(t)}
 
-    def _now(self) -> dict[str, list[int]]:
+    def now(self) -> dict[str, list[int]]:
+        """By quoted name."""
         with connect(self.dsn) as c:
             return dict(
                 c.execute(
@@ -176,12 +178,18 @@ HALF = 1 << 31  # of the ids of transactions, which go round
 
 
 def copy_table(
-    dsn: str, snapshot: str, t: Table, progress: Callable[[int, int], None], unread: Collection[str] = ()
+    dsn: str,
+    snapshot: str,
+    t: Table,
+    progress: Callable[[int, int], None],
+    unread: Collection[str] = (),
+    part: Range | None = None,
 ) -> Iterator[pa.Table]:
     """Arrow tables of text columns c0…, read in the exported snapshot; `progress(rows, bytes)` after each. The columns
-    `unread` are NULL, whether they are there or not."""
+    `unread` are NULL, whether they are there or not. Of a `part` those rows alone."""
+    query = table_query(t, unread=unread) + (part.condition() if part is not None else sql.SQL(""))
     with in_snapshot(dsn, snapshot) as conn:
-        yield from copy_query(conn, table_query(t, unread=unread), len(t.columns), progress)
+        yield from copy_query(conn, query, len(t.columns), progress)
 
 
 def table_query(t: Table, columns: Sequence[Column] | None = None, unread: Collection[str] = ()) -> sql.Composed:

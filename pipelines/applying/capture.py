@@ -23,6 +23,7 @@ from connectors.postgres.pgoutput import RelationMessage
 from connectors.postgres.snapshot import SharedSnapshot
 from connectors.postgres.stream import HEALS
 from connectors.postgres.transactions import Admit, Limits, Received
+from connectors.staging import Staged
 from pipelines import folding
 from pipelines.applying.batch import Batch, Large, Small
 from pipelines.applying.changes import open_changes
@@ -250,9 +251,13 @@ class Capture:
                 break
             try:
                 holds = self.warehouse.holds(engine)
+                if self.warehouse.settling:
+                    named = {k: replace(t, identity="default") for k, t in named.items()}
                 named |= {(h.table.schema, h.table.name): h.table for h in holds.values()}
                 parts = target.parts and not holds
                 staged, more = changes.staged(named, frontier, self.warehouse.refused(engine), parts)
+                if self.warehouse.settling:
+                    staged, more = _replacing(staged), map(_replacing, more)
                 staged = followed(self.warehouse, engine, staged, holds, changes.xids)
                 rows = target.apply(
                     staged,
@@ -379,3 +384,8 @@ class Capture:
                 break
         for w in self.workers.values():
             w.drain()
+
+
+def _replacing(staged: list[Staged]) -> list[Staged]:
+    """Changes to rows that may be there already, and later."""
+    return [replace(s, inserts_only=False) for s in staged]

@@ -20,6 +20,7 @@ from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import outgrown
 from pipelines.deploying.placement import place
 from pipelines.deploying.redeploy import redeploy
+from pipelines.deploying.resuming import Restart, resume
 from pipelines.deploying.resync import again
 from pipelines.deploying.source_objects import drop_former, drop_source_objects, orphans, publish_deployed
 from pipelines.deploying.unsuited import check_capture, check_tables
@@ -61,6 +62,12 @@ def deploy(
         found = deployments.load(config.warehouse_path)
         if found is None:
             check_leftovers(config)
+        if found is not None and found.status == "snapshot" and not resync:
+            try:
+                resume(config, found, good, catalog, progress, say, keep_going)
+                return Deployed(views, _orphans(config) + _warnings(good, catalog))
+            except Restart as e:
+                say(f"copying all tables anew: {e}")
         if found is not None and found.status == "snapshot":
             _forget(config, found)
             found = None

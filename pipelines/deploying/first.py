@@ -29,6 +29,7 @@ from pipelines.deploying.building import (
 from pipelines.deploying.by_key import empty, tables_by_key
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.location import locate
+from pipelines.deploying.resuming import begun
 from pipelines.deploying.source_objects import drop_source_objects, marked, publish
 from pipelines.deployment import Deployment
 from pipelines.kinds import EXECUTORS, ONE_MACHINE
@@ -87,10 +88,12 @@ def copied(
                 d.origin = replace(d.origin, system=snapshot.system, timeline=snapshot.timeline)
                 with connect(config.source.dsn) as conn:
                     d.origin = marked(conn, d)
+                    d.copying = begun(conn, d, snapshot)
                 deployments.save(config.warehouse_path, d)
                 for e, ts in d.tables.items():
                     tables = [d.mirrored(e, t) for t in ts if t not in d.by_key.get(e, {})]
-                    refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress)
+                    parts = d.copying.ranges
+                    refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress, parts=parts)
                     without_refused(warehouse, e, refusals, views, strict=not keep_going)
                     record(warehouse, e, refusals, tables)
                 for e, of in d.by_key.items():
@@ -100,7 +103,10 @@ def copied(
             finally:
                 snapshot.close()
             for e in d.tables:
-                warehouse.engine(e).set_frontier(snapshot.lsn)
+                engine = warehouse.engine(e)
+                engine.set_frontier(snapshot.lsn)
+                if engine.ranges is not None:
+                    engine.ranges.forget()
             warehouse.remember_fresh(dict.fromkeys(d.tables, began))
             build(warehouse, say, views if keep_going else [])
             drop_others(warehouse, plans(warehouse))
@@ -112,7 +118,7 @@ def copied(
         drop_source_objects(config.source.dsn, d)
         remove_warehouse(config)
         raise
-    d.status = "live"
+    d.status, d.copying = "live", None
     deployments.save(config.warehouse_path, d)
     reach("deploy.live")
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock
+
+import pyarrow as pa
 
 from compiler.catalog import Table
+from connectors.engine import Engine, Ranges
+from connectors.failpoints import reach
 from connectors.literal_rows import ValueOutOfRange
 from connectors.postgres.connection import connect
+from connectors.postgres.ranges import Range, ranges
 from connectors.postgres.snapshot import copy_table
 from pipelines.config import Config
 from pipelines.refused import ALL, Refused, part, qualified, without
 from pipelines.warehouse import Warehouse
 
+AT_ONCE = 4  # tables, or ranges of them, that are read
 Progress = Callable[[str, int, int, int], None]  # table, rows, bytes, rows expected
 Refusals = dict[tuple[str, str], ValueOutOfRange]  # (table, column), with the first value that does not fit
 
@@ -25,44 +33,110 @@ def copy_tables(
     snapshot: str,
     progress: Progress = lambda *_: None,
     before: Refused | None = None,
+    parts: Mapping[str, int] | None = None,
 ) -> Refusals:
     """Fill the mirrors of `tables` on an engine; each COPY reports as it goes.
 
     A column with a value that no type of the engine holds is not kept: the table is copied without it. Gives those.
-    Nor are those kept that were refused `before`.
+    Nor are those kept that were refused `before`. Tables of so many `parts` are read range by range, without those
+    that are there.
     """
-    target = warehouse.engine(engine)
     expected = _estimates(config.source.dsn, tables)
+    with ThreadPoolExecutor(AT_ONCE) as readers, ThreadPoolExecutor(AT_ONCE) as pool:
+        copies = [
+            _Copy(
+                config.source.dsn,
+                warehouse.engine(engine),
+                t,
+                snapshot,
+                (before or {}).get(qualified(t), {}),
+                _Told(qualified(t), expected.get(t, 0), progress),
+                readers,
+            )
+            for t in tables
+        ]
+        jobs = [pool.submit(c.copied, (parts or {}).get(qualified(c.table), 0)) for c in copies]
+    return {k: e for job in jobs for k, e in job.result().items()}
 
-    def once(t: Table, refused: dict[str, dict[str, str]]) -> None:
-        seen = [0, 0]
 
-        def moved(rows: int, size: int) -> None:
-            seen[0] += rows
-            seen[1] += size
-            progress(qualified(t), seen[0], seen[1], expected.get(t, 0))
+class _Told:
+    """What is told of a table while it is copied, by several threads."""
 
-        target.create_mirror(t)
-        unread = (before or {}).get(qualified(t), {})
-        read = copy_table(config.source.dsn, snapshot, t, moved, unread)
-        target.load(t, (without(rows, t, refused) for rows in read))
-        progress(qualified(t), seen[0], seen[1], seen[0])
+    def __init__(self, name: str, expected: int, progress: Progress) -> None:
+        self.name, self.expected, self.progress = name, expected, progress
+        self.lock = Lock()
+        self.rows = self.size = 0
 
-    def one(t: Table) -> Refusals:
+    def more(self, rows: int, size: int) -> None:
+        with self.lock:
+            self.rows, self.size = self.rows + rows, self.size + size
+            self.progress(self.name, self.rows, self.size, self.expected)
+
+    def again(self) -> None:
+        with self.lock:
+            self.rows = self.size = 0
+
+    def done(self) -> None:
+        with self.lock:
+            self.progress(self.name, self.rows, self.size, self.rows)
+
+
+@dataclass
+class _Copy:
+    """Of one table into one engine."""
+
+    dsn: str
+    target: Engine
+    table: Table
+    snapshot: str
+    unread: Mapping[str, str]
+    told: _Told
+    readers: ThreadPoolExecutor
+
+    def copied(self, parts: int) -> Refusals:
+        """All of it; gives the columns that are refused."""
         found: Refusals = {}
+        if parts and self.target.ranges is not None:
+            try:
+                self._by_ranges(self.target.ranges, parts)
+                self.told.done()
+                return found
+            except ValueOutOfRange as e:
+                self._refuse(found, e)
         while ALL not in {c for _, c in found}:
             try:
-                once(t, {qualified(t): {c: e.detail for (_, c), e in found.items()}})
+                self.target.create_mirror(self.table)
+                self._load(lambda rows: self.target.load(self.table, rows), found)
+                self.told.done()
                 break
             except ValueOutOfRange as e:
-                found[(qualified(t), part(e))] = e
-                if part(e) == ALL:
-                    target.create_mirror(t)
+                self._refuse(found, e)
         return found
 
-    with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(one, t) for t in tables]
-    return {k: e for job in jobs for k, e in job.result().items()}
+    def _refuse(self, found: Refusals, e: ValueOutOfRange) -> None:
+        self.told.again()
+        found[(qualified(self.table), part(e))] = e
+        if part(e) == ALL:
+            self.target.create_mirror(self.table)
+
+    def _by_ranges(self, target: Ranges, n: int) -> None:
+        """Those that are not there yet; a mirror without any is made anew."""
+        there = target.done(self.table)
+        if not there:
+            self.target.create_mirror(self.table)
+        jobs = [self.readers.submit(self._range, target, r) for r in ranges(n) if r.number not in there]
+        errors = [e for j in jobs if (e := j.exception()) is not None]
+        if errors:
+            raise next((e for e in errors if isinstance(e, ValueOutOfRange)), errors[0])
+
+    def _range(self, target: Ranges, r: Range) -> None:
+        self._load(lambda rows: target.load(self.table, r.number, rows), {}, r)
+        reach("snapshot.range")
+
+    def _load(self, load: Callable[[Iterator[pa.Table]], int], found: Refusals, r: Range | None = None) -> None:
+        refused = {qualified(self.table): {c: e.detail for (_, c), e in found.items()}}
+        read = copy_table(self.dsn, self.snapshot, self.table, self.told.more, self.unread, r)
+        load(without(rows, self.table, refused) for rows in read)
 
 
 def record(warehouse: Warehouse, engine: str, refusals: Refusals, copied: list[Table]) -> None:

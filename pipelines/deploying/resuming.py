@@ -1,0 +1,159 @@
+"""A first copy that was cut short goes on: ranges of tables that are there are not read again.
+
+What is read later is read in another snapshot. That does no harm where rows have keys: the slot has kept everything
+since the first snapshot, and once all of that is applied over the rows, each as of when it was read, they are what they
+are in the source by then. Only after that states are filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import psycopg
+
+from compiler.catalog import Catalog
+from compiler.errors import TidemarkError
+from connectors.failpoints import reach
+from connectors.postgres.connection import ANSWER, connect
+from connectors.postgres.origin import check_server, check_slot
+from connectors.postgres.ranges import counted
+from connectors.postgres.replication import open_replication
+from connectors.postgres.snapshot import ExportedSnapshot, SharedSnapshot
+from pipelines import deployment as deployments
+from pipelines.applying.catching_up import catch_up
+from pipelines.applying.unaltered import check_deployed
+from pipelines.config import Config
+from pipelines.deploying.building import build, catalog_tables, columns, drop_others, needed, plans, records
+from pipelines.deploying.by_key import empty, tables_by_key
+from pipelines.deploying.initial_copy import Progress, copy_tables
+from pipelines.deployment import Copying, Deployment
+from pipelines.kinds import ONE_MACHINE
+from pipelines.project import Compiled
+from pipelines.refused import qualified
+from pipelines.warehouse import Warehouse
+
+LARGE = 1 << 62  # rows, of which no mirror has so many
+
+
+class Restart(Exception):
+    """It has to begin anew; says why."""
+
+
+def begun(conn: psycopg.Connection, d: Deployment, snapshot: ExportedSnapshot) -> Copying:
+    """What a copy in this snapshot goes on with."""
+    tables = [t for t in d.catalog if t.key and not t.deferrable]
+    return Copying(snapshot.lsn, snapshot.files.found, {qualified(t): counted(conn, t) for t in tables})
+
+
+def resume(
+    config: Config,
+    d: Deployment,
+    views: list[Compiled],
+    catalog: Catalog,
+    progress: Progress,
+    say: Callable[[str], None],
+    keep_going: bool,
+) -> None:
+    """Bring the copy to its end, and fill what the views need. Raises Restart where what is there is of no use; then
+    nothing was changed but data that goes with it."""
+    _check(config, d, views, catalog)
+    assert d.copying is not None
+    d.views = records(views)
+    _copy(config, d, progress, say)
+    warehouse = Warehouse(config, d)
+    try:
+        for e, of in d.by_key.items():
+            empty(warehouse, e, of)
+        build(warehouse, say, views if keep_going else [])
+        drop_others(warehouse, plans(warehouse))
+        warehouse.settle()
+        reach("deploy.filled")
+    finally:
+        warehouse.close()
+    d.status, d.copying = "live", None
+    deployments.save(config.warehouse_path, d)
+    reach("deploy.live")
+
+
+def _check(config: Config, d: Deployment, views: list[Compiled], catalog: Catalog) -> None:
+    """Raises Restart."""
+    c = d.copying
+    if c is None or set(d.tables) != {ONE_MACHINE.name} or not (config.warehouse_path / ONE_MACHINE.data).exists():
+        raise Restart("nothing is there that could be gone on with")
+    tables = needed(views)
+    by_key = tables_by_key(views, catalog)
+    same = tables == d.tables and by_key == d.by_key and columns(views, tables, catalog) == d.columns
+    if not same or catalog_tables({t for ts in tables.values() for t in ts}, catalog) != d.catalog:
+        raise Restart("the views read other tables or columns by now")
+    if lacking := [t for t in _whole(d) if t not in c.ranges]:
+        raise Restart(f"{lacking[0]} has no key, or one that two rows may have for a while")
+    try:
+        check = open_replication(config.source.dsn)
+        try:
+            check_server(check, d.origin, c.lsn, ANSWER)
+        finally:
+            check.finish()
+        with connect(config.source.dsn) as conn:
+            check_slot(conn, d.slot, None)
+            if altered := check_deployed(conn, d):
+                raise altered[0]
+    except TidemarkError as e:
+        if e.exit_code == 3:
+            raise
+        raise Restart(e.message) from e
+
+
+def _whole(d: Deployment) -> list[str]:
+    """The tables that are copied."""
+    return [t for e, ts in d.tables.items() for t in ts if t not in d.by_key.get(e, {})]
+
+
+def _copy(config: Config, d: Deployment, progress: Progress, say: Callable[[str], None]) -> None:
+    """What is left of it; then mirrors take what has happened since it began, by their keys, until now."""
+    assert d.copying is not None
+    whole = _whole(d)
+    only = replace(d, views=[], by_key={}, tables={ONE_MACHINE.name: whole}, refused={})
+    small = config.model_copy(update={"duckdb": config.duckdb.model_copy(update={"index_rows": LARGE})})
+    warehouse = Warehouse(small, only)
+    warehouse.settling = True
+    try:
+        engine = warehouse.engine(ONE_MACHINE.name)
+        for name in engine.states():
+            engine.drop_state(name)
+        tables = [d.mirrored(ONE_MACHINE.name, t) for t in whole]
+        snapshot = SharedSnapshot(config.source.dsn, [t.quoted for t in d.catalog])
+        try:
+            _unmoved(d.copying, snapshot.files.found)
+            if not engine.frontier():
+                assert engine.ranges is not None
+                left = sum(d.copying.ranges[qualified(t)] - len(engine.ranges.done(t)) for t in tables)
+                say(f"going on with a copy that was cut short: {left} of {_ranges(d)} ranges are left")
+                if copy_tables(
+                    config, warehouse, engine.name, tables, snapshot.snapshot, progress, parts=d.copying.ranges
+                ):
+                    raise Restart("a value does not fit")
+                _unmoved(d.copying, snapshot.files.now())
+                reach("deploy.copied")
+                engine.set_frontier(d.copying.lsn)
+                engine.ranges.forget()
+        finally:
+            snapshot.close()
+        catch_up(small, warehouse)
+        _unmoved(d.copying, snapshot.files.now())
+        if only.refused or engine.frontier() < snapshot.lsn:
+            raise Restart("a table was altered meanwhile, or has a value that does not fit")
+        warehouse.settle()
+        reach("deploy.met")
+    finally:
+        warehouse.close()
+
+
+def _ranges(d: Deployment) -> int:
+    assert d.copying is not None
+    return sum(n for t, n in d.copying.ranges.items() if t in _whole(d))
+
+
+def _unmoved(c: Copying, now: dict[str, list[int]]) -> None:
+    if now != c.files:
+        raise Restart("a table was truncated or rewritten meanwhile")
