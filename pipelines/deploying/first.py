@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+import psycopg
+
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from connectors.failpoints import reach
-from connectors.postgres.connection import connect
+from connectors.postgres.connection import SourceUnreachable, connect
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines import deployment as deployments
 from pipelines.config import Config
@@ -114,9 +116,10 @@ def copied(
             reach("deploy.filled")
         finally:
             warehouse.close()
-    except BaseException:
-        drop_source_objects(config.source.dsn, d)
-        remove_warehouse(config)
+    except BaseException as e:
+        if d.copying is None or not isinstance(e, psycopg.OperationalError | SourceUnreachable):  # else it goes on
+            drop_source_objects(config.source.dsn, d)
+            remove_warehouse(config)
         raise
     d.status, d.copying = "live", None
     deployments.save(config.warehouse_path, d)

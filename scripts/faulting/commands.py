@@ -136,6 +136,19 @@ def deploy(s: Scene, t: Trial) -> None:
     s.recover(str(t))
 
 
+def resumed(s: Scene, t: Trial) -> None:
+    """A first one that goes on where another was killed, which the next must finish."""
+    s.project.do("teardown", "--yes")
+    shutil.rmtree(s.project.warehouse, ignore_errors=True)
+    s.project.do("deploy", failpoints="snapshot.range=kill:2")
+    s.load.write(0.2)
+    struck(s, t, s.project.do("deploy", failpoints=t.setting))
+    s.load.write(0.2)
+    s.must("deploy")
+    one_slot(s, t)
+    s.recover(str(t))
+
+
 def redeploy(s: Scene, t: Trial) -> None:
     """A view over a new table comes; what was there is as it was, whether the next command is run or deploy."""
     before = dict(s.project.views)
@@ -198,6 +211,7 @@ BY_NAME: dict[str, Callable[[Scene, Trial], None]] = {
     "verify": verify,
     "ask": ask,
     "deploy": deploy,
+    "resumed": resumed,
     "redeploy": redeploy,
     "beside": beside,
     "resync": resync,

@@ -7,13 +7,17 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import psycopg
+import pyarrow as pa
 import pytest
 
 from connectors.postgres import ranges
+from pipelines.deploying import initial_copy
 from tests.project import Project
 
 SMALL = "from connectors.postgres import ranges; ranges.PAGES = 4; from pipelines.cli import main; main()"
@@ -144,8 +148,8 @@ def test_it_goes_on_while_rows_change(database: str, tmp_path: Path) -> None:
         "ALTER TABLE big ALTER v TYPE bigint",
         "DROP TABLE other; CREATE TABLE other (id int PRIMARY KEY, name text)",
         "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = current_database()",
-        "UPDATE text_rows SET body = body || 'x'; ALTER TABLE text_rows DROP CONSTRAINT text_rows_pkey; ALTER TABLE text_rows REPLICA "
-        "IDENTITY FULL",
+        "UPDATE text_rows SET body = body || 'x'; ALTER TABLE text_rows DROP CONSTRAINT text_rows_pkey; ALTER TABLE "
+        "text_rows REPLICA IDENTITY FULL",
     ],
 )
 def test_it_begins_anew_where_what_is_there_is_of_no_use(change: str, database: str, tmp_path: Path) -> None:
@@ -190,3 +194,27 @@ def test_a_value_that_does_not_fit_in_a_range(database: str, tmp_path: Path, mon
     assert [v.name for v in done.views if v.error] == ["a"]
     p.catch_up()
     assert all(v.equal for v in p.verify())
+
+
+def test_it_goes_on_when_the_source_is_back(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    p = project(tmp_path, database)
+    monkeypatch.setattr(ranges, "PAGES", 4)
+    read, left = initial_copy.copy_table, [4]
+
+    def cut(*args: Any) -> Iterator[pa.Table]:
+        left[0] -= 1
+        if left[0] < 0:
+            raise psycopg.OperationalError("the connection was lost")
+        return read(*args)
+
+    monkeypatch.setattr(initial_copy, "copy_table", cut)
+    with pytest.raises(psycopg.OperationalError):
+        p.deploy()
+    assert slots(p) == 1
+    p.source(*CHANGES)
+    left[0] = 1000
+    p.deploy()
+    assert 900 < left[0] < 1000 - 5
+    p.catch_up()
+    p.assert_equal()
+    assert slots(p) == 1
