@@ -173,6 +173,24 @@ def query(project: Path, sql: str, wait: bool, internal: bool, every_key: bool, 
 
 
 @main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.pass_obj
+def advise(project: Path, as_json: bool) -> None:
+    """What another strategy would save, of what the running pipeline has measured; it changes nothing."""
+    from pipelines.asking.advising import Advice, measured
+    from pipelines.config import load_config
+
+    found = measured(load_config(project))
+    if as_json:
+        click.echo(json.dumps({"advice": found}, indent=1))
+        return
+    for a in found:
+        click.echo(Advice(**a).line())
+    if not found:
+        click.echo("nothing: no other strategy is known to save much of what was measured")
+
+
+@main.command()
 @click.option("--seconds", default=60, show_default=True, help="How long the workload writes.")
 @click.option("--spark/--no-spark", default=True, help="Keep two of the six views on Spark.")
 @click.option("--keep", is_flag=True, help="Keep the project folder.")

@@ -14,6 +14,7 @@ EXAMPLES = {
     "status": "tidemark status --watch",
     "query": "tidemark query 'SELECT city, n FROM city_totals ORDER BY n DESC' --wait --format csv",
     "export": "tidemark export city_totals --to out --format parquet",
+    "advise": "tidemark advise --json",
     "verify": "tidemark verify city_totals --repair",
     "teardown": "tidemark teardown --yes",
     "demo": "tidemark demo --seconds 30 --no-spark",

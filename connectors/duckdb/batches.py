@@ -78,6 +78,7 @@ class Batches:
         self.ways, self.fetching, self.unchanged = Ways(), True, Unchanged(self.con)
         self.bound: int | None = LARGE  # of memory, for large transactions
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
+        self.spent: dict[str, float] = {}  # of the last batch, what touched it
 
     def large(self) -> frozenset[str]:
         """The mirrors that the batch at hand reads by keys where rules have some: reading others whole costs less than
@@ -107,6 +108,7 @@ class Batches:
         transaction. Raises FrontierMoved where the frontier is not `start`.
         """
         self._look()
+        self.spent = {}
         changed = _names(staged)
         kind = (changed, len(str(sum(s.rows.num_rows for s in staged))))
         if rows:
@@ -254,6 +256,8 @@ class Batches:
                 share = (time.perf_counter() - since) / len(some)
                 spent[statement.state] = spent.get(statement.state, 0.0) + share
         self.timings.update(spent)
+        for state, seconds in spent.items():
+            self.spent[state] = self.spent.get(state, 0.0) + seconds
 
     def _fetch(self, some: Sequence[Statement], needed: Needed) -> None:
         """What is elsewhere, of all at once."""

@@ -118,6 +118,10 @@ class RemoteReader:
     def verify(self, views: list[str], repair: bool) -> list[dict[str, Any]]:
         return list(self.ask("verify", views=views, repair=repair)[0]["results"])
 
+    def advise(self) -> list[dict[str, str]]:
+        """What other strategies would save (`advising.Advice`)."""
+        return list(self.ask("advise")[0]["advice"])
+
     def deploy(self, keep_going: bool) -> dict[str, Any]:
         """Bring the pipeline in line with views/: what became of each view, and warnings."""
         return dict(self.ask("deploy", keep_going=keep_going)[0]["deployed"])

@@ -11,6 +11,7 @@ from pipelines.observe.memory import resident_bytes
 from pipelines.observe.reason import stored
 from pipelines.observe.state import RunState, ViewInfo
 from pipelines.observe.summary import EVERY, Summary
+from pipelines.observe.work import Works
 from pipelines.warehouse import Warehouse
 
 MEASURE = 5.0  # seconds between two looks at this process's memory
@@ -30,6 +31,18 @@ def refresh_seconds(warehouse: Warehouse) -> dict[str, float]:
     return out
 
 
+def spent_seconds(warehouse: Warehouse) -> dict[str, float]:
+    """View → seconds that its states took in the last batch, of those that it touched, where the engine has timed
+    it."""
+    out = {}
+    for v in warehouse.deployment.views:
+        spent = getattr(getattr(warehouse.engines.get(v.engine), "batches", None), "spent", {})
+        names = {s.name for s in warehouse.view(v.name)[1].states} if spent and not v.error else set()
+        if names & spent.keys():
+            out[v.name] = sum(spent[n] for n in names & spent.keys())
+    return out
+
+
 class Observer:
     """A `RunState` and, where there is one, a `Log`. What is worth no line is told to `state` itself."""
 
@@ -41,6 +54,7 @@ class Observer:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.state = state or RunState()
+        self.works = Works()
         self._log, self._clock, self._measured = log, clock, float("-inf")
         self._summary = Summary(log, every, clock) if log else None
 

@@ -27,7 +27,7 @@ from pipelines.deploying.heal import heal, might_heal
 from pipelines.deploying.source_objects import drop_former
 from pipelines.observe.health import HealthLimits
 from pipelines.observe.http import start as listen
-from pipelines.observe.observer import Observer, refresh_seconds, views_of
+from pipelines.observe.observer import Observer, refresh_seconds, spent_seconds, views_of
 from pipelines.observe.reason import reason, stored
 from pipelines.running.deploying import outcome_of
 from pipelines.running.healing import Healing
@@ -306,6 +306,7 @@ class Run:
         state = self.observer.state
         state.batch(done.changes, done.rows, done.seconds, self.capture.frontiers, done.transactions, done.bytes)
         state.refreshed(refresh_seconds(self.warehouse))
+        self.observer.works.batch(done.rows, spent_seconds(self.warehouse))
 
     def _tell(self) -> None:
         state, fresh = self.observer.state, self.capture.freshness

@@ -15,17 +15,21 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
 from compiler.errors import TidemarkError
+from compiler.ir.scalar import Col
 from connectors.postgres.connection import SourceUnreachable
 from pipelines.applying.capture import Capture
 from pipelines.applying.upquery import fill
+from pipelines.asking.advising import advise, to_json
 from pipelines.asking.client import FILE, TooLarge, receive, send
 from pipelines.asking.eviction import Eviction
 from pipelines.asking.query import Asker
 from pipelines.asking.read_only import checked
 from pipelines.asking.reading import LocalReader
+from pipelines.asking.reads import Reads
 from pipelines.asking.uses import Uses
 from pipelines.config import Config
 from pipelines.observe.observer import Observer
@@ -57,7 +61,7 @@ class Server:
         deploy: Callable[[bool], dict[str, Any]],
     ) -> None:
         self.config, self.observer, self.deploy = config, observer, deploy
-        self.uses, self.alone = Uses(), threading.Lock()
+        self.uses, self.reads, self.alone = Uses(), Reads(), threading.Lock()
         self.current = Current(LocalReader(warehouse, Asker(self._fill, self.uses)))
         self._take(warehouse, capture)
         self.token = secrets.token_hex(16)
@@ -145,16 +149,27 @@ class Server:
             with conn:
                 while True:
                     head, _ = receive(conn, small=not greeted)
+                    op = head.get("op")
                     answer, body = self._safely(head)
                     if not greeted and "error" not in answer:
                         greeted = True
                         conn.settimeout(None)
                     send(conn, answer, body)
+                    if op == "query" and "error" not in answer:
+                        self._note(head)
         except (OSError, ValueError, TooLarge):  # gone, too slow, or none of ours
             return
         finally:
             self.guests.pop(threading.current_thread(), None)
             self.places.release()
+
+    def _note(self, args: dict[str, Any]) -> None:
+        """What an answered query says of how views are asked, once who asked has the answer."""
+        with suppress(TidemarkError, duckdb.Error), self.current.use() as reader:
+            views = {v.name: reader.warehouse.view(v.name)[1] for v in reader.warehouse.deployment.views}
+            named = checked(args["sql"], set(views), bool(args.get("internal")))
+            columns = {n: [Col(c, x.type) for c, x in p.outputs] for n, p in views.items()}
+            self.reads.note(args["sql"], [n for n in views if n.lower() in named], columns)
 
     def _safely(self, head: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         try:
@@ -198,6 +213,9 @@ class Server:
         if op in READS:
             with self.current.use() as reader:
                 return self._read(reader, op, args)
+        if op == "advise":
+            with self.current.use() as reader:
+                return {"advice": to_json(advise(reader.warehouse, self.observer.works, self.reads))}, b""
         if op == "hello":
             return {}, b""
         if op == "state":
