@@ -39,6 +39,8 @@ class KeyRows:
         self.con = con
 
     def follow(self, s: Staged, hold: Hold, xids: Mapping[int, int]) -> tuple[Staged | None, pa.Table]:
+        """An event is passed over where the mirror has a later row, and where what it brings was read already; it takes
+        a row away where the mirror has one that is to have another key."""
         found = self._looked_up(s, hold, xids)
         there, newer, wanted, known, present, apart = (
             found[n].to_numpy(zero_copy_only=False).astype(bool)
@@ -147,6 +149,7 @@ class KeyRows:
         return _gone(t, gone, np.arange(-gone.num_rows, 0), s.unchanged)
 
     def arriving(self, hold: Hold, keys: pa.Table, rows: pa.Table, lsn: int) -> Staged:
+        """First events by which the rows go that are there with these keys, then those of the rows that were read."""
         t, k = hold.table, _identity(hold.table)
         gone = self._rows(hold, keys)
         places = {c.name: i for i, c in enumerate(t.columns)}
