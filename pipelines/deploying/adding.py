@@ -14,6 +14,7 @@ from compiler.catalog import Catalog, Table
 from compiler.maintain.plan import ViewPlan
 from connectors.failpoints import reach
 from connectors.postgres.connection import connect
+from connectors.postgres.ranges import counted
 from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture, current_lsn
@@ -79,7 +80,16 @@ class Snapshot:
         capture.catch_up(max(self.lsn, current_lsn(self.config.source.dsn)), before=self.lsn)
 
     def fill(self, warehouse: Warehouse, engine: str, tables: list[Table]) -> Refusals:
-        return copy_tables(self.config, warehouse, engine, tables, self.exported.snapshot, self.progress)
+        parts: dict[str, int] = {}
+        ranges = warehouse.engine(engine).ranges
+        if ranges is not None:  # several at once; none is kept of a copy that was killed
+            ranges.forget()
+            with connect(self.config.source.dsn) as conn:
+                parts = {qualified(t): counted(conn, t) for t in tables if t.key and not t.deferrable}
+        found = copy_tables(self.config, warehouse, engine, tables, self.exported.snapshot, self.progress, parts=parts)
+        if ranges is not None:
+            ranges.forget()
+        return found
 
     def check(self) -> None:
         check_copied(self.exported)
