@@ -140,7 +140,8 @@ def _partial(dsn: str, work: Path, articles: int, operations: int, memory: str, 
         "to_90": None if reached is None else reached - ready,
     }
     say(
-        f"memory {row['memory']}: {row['keys']:,} keys, {_mb(row['kept'])} MB, {100 * row['hit_rate']:.1f} % hits; hit p50 "
+        f"memory {row['memory']}: {row['keys']:,} keys, {_mb(row['kept'])} MB, {100 * row['hit_rate']:.1f} % hits; "
+        f"hit p50 "
         f"{row['hit_p50']:.1f} ms, p95 {row['hit_p95']:.1f}; "
         f"miss p50 {row['miss_p50']:.1f}, p95 {row['miss_p95']:.1f}"
     )
@@ -203,8 +204,8 @@ def page(r: dict[str, Any]) -> list[str]:
         f"{r['articles']:,} articles with their votes, on DuckDB, read one by one through a running pipeline while "
         f"votes arrive: {100 * READS:g} % reads, which article by Zipf's law with exponent {r['exponent']}, "
         f"{r['operations']:,} operations, one reader. Milliseconds. MB of rows before compression; of the view that "
-        "has every key, of its file. Hits in the second half. Without mirrors a miss is read from Postgres, which has an "
-        "index for it. One of "
+        "has every key, of its file. Hits in the second half. Without mirrors a miss is read from Postgres, which has "
+        "an index for it. One of "
         f"{CHECKED} answers was compared with Postgres' own.",
         "",
         f"| {' | '.join(head)} |",

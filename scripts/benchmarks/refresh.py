@@ -77,9 +77,9 @@ class OnDuckDB(InFile):
 
     engine: DuckDBEngine
 
-    def __init__(self, folder: Path, tables: Mapping[str, Table]) -> None:
+    def __init__(self, folder: Path, tables: Mapping[str, Table], queries: Mapping[str, str] = VIEWS) -> None:
         super().__init__(Printer(DUCKDB))
-        self.tables = tables
+        self.tables, self.queries = tables, queries
         self.engine = DuckDBEngine(folder / "bench.duckdb", self.printer)
         self.spent: dict[str, float] = {}
         self.run, self.engine.statements.run = self.engine.statements.run, self._timed  # type: ignore[method-assign]
@@ -119,7 +119,7 @@ class OnDuckDB(InFile):
 
     def recompute(self, view: str) -> None:
         self.plain()
-        self.side.execute(f"CREATE OR REPLACE TEMP TABLE again_{view} AS {VIEWS[view]}")
+        self.side.execute(f"CREATE OR REPLACE TEMP TABLE again_{view} AS {self.queries[view]}")
 
     def plain(self) -> None:
         """Let the connection at the side read tables, as whoever has no mirrors would: tails are folded before."""
