@@ -201,6 +201,10 @@ class Engine(Protocol):
         """A state's rows, and the bytes of its blocks or files."""
         ...
 
+    def mirror_bytes(self, name: str) -> int | None:
+        """The bytes of a mirror's blocks in the file; None where it is not in one."""
+        ...
+
     def rows(self, state: str) -> int | None:
         """A state's rows, where that is known without reading them."""
         ...

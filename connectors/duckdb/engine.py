@@ -66,6 +66,7 @@ class DuckDBEngine:
 
         self.create_mirror, self.drop_mirror, self.load = self.mirrors.create, self.mirrors.drop, self.mirrors.load
         self.compact, self.large, self.adopt = self.mirrors.compact, self.batches.large, self.mirrors.adopt
+        self.mirror_bytes = self.mirrors.bytes
         self.states, self.drop_state = self.kept_states.names, self.kept_states.drop
         self.size, self.rows, self.set_aside = self.kept_states.size, self.kept_states.rows, self.kept_states.set_aside
         self.create_view, self.drop_view = self.kept_states.create_view, self.kept_states.drop_view

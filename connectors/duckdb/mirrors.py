@@ -168,6 +168,20 @@ class Mirrors:
                 done.append(t.mirror)
         return done
 
+    def bytes(self, name: str) -> int | None:
+        """Of its blocks in the file, and of its tail's; None of one that is elsewhere."""
+        if name in self.elsewhere.mirrors:
+            return None
+        con = self.con.cursor()
+        total = 0
+        for table in self.tailed.tables(name):
+            row = con.execute(
+                "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info(?) WHERE persistent", [table]
+            ).fetchone()
+            total += int(row[0]) if row else 0
+        con.close()
+        return total
+
     def fold(self) -> None:
         """Fold all tails: what is read whole is then read as fast as without them."""
         for name in sorted(self.tailed.mirrors):

@@ -52,6 +52,10 @@ class Tailed:
     def name(self, name: str) -> str:
         return _named(name, "rows") if name in self.mirrors else name
 
+    def tables(self, name: str) -> list[str]:
+        """All tables of the mirror."""
+        return [self.table(name), *([_tail(name)] if name in self.mirrors else [])]
+
     def rows(self, name: str) -> int:
         """How many wait in the tail."""
         row = self.con.execute(f"SELECT count(*) FROM {_tail(name)}").fetchone()

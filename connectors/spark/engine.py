@@ -54,6 +54,7 @@ class SparkEngine:
         self.states, self.create_state = self.store.states, self.kept_states.create
         self.drop_state, self.set_aside = self.kept_states.drop, self.kept_states.set_aside
         self.size = self.kept_states.size
+        self.mirror_bytes = lambda name: None
         self.apply, self.frontier, self.compact = self.batches.apply, self.batches.frontier, self.upkeep.compact
         self.create_view, self.drop_view = self.reading.create_view, self.reading.drop_view
         self.pinned, self.read, self.count = self.reading.pinned, self.reading.read, self.reading.count

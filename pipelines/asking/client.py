@@ -103,6 +103,9 @@ class RemoteReader:
     def states(self) -> list[StateStatus]:
         return [StateStatus(**{**s, "views": tuple(s["views"])}) for s in self.ask("states")[0]["states"]]
 
+    def mirrors(self) -> dict[str, dict[str, int | None]]:
+        return dict(self.ask("states")[0].get("mirrors", {}))
+
     def paces(self, view: str) -> dict[str, Any]:
         return dict(self.ask("paces", view=view)[0]["paces"])
 

@@ -13,7 +13,7 @@ from compiler.errors import InvalidSql
 from compiler.ir.relation import Aggregate, walk
 from compiler.maintain.kept import lagging
 from pipelines.asking.query import Answer, Asker, answer, check_whole
-from pipelines.asking.states import StateStatus, states_of
+from pipelines.asking.states import StateStatus, mirrors_of, states_of
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.pacing.finishing import Behind, behind
@@ -49,6 +49,10 @@ class Reader(Protocol):
 
     def states(self) -> list[StateStatus]:
         """How far each state is."""
+        ...
+
+    def mirrors(self) -> dict[str, dict[str, int | None]]:
+        """The bytes of each mirror, by engine and table; None where that is not known without reading it."""
         ...
 
     def paces(self, view: str) -> dict[str, Any]:
@@ -112,6 +116,9 @@ class LocalReader:
 
     def states(self) -> list[StateStatus]:
         return states_of(self.warehouse)
+
+    def mirrors(self) -> dict[str, dict[str, int | None]]:
+        return mirrors_of(self.warehouse)
 
     def paces(self, view: str) -> dict[str, Any]:
         v, plan = self.warehouse.view(view)

@@ -13,7 +13,8 @@ from pipelines.warehouse import Warehouse
 
 @dataclass(frozen=True)
 class StateStatus:
-    """`kept`: what it is. `rows`: None where nobody knows without reading them. `waiting`: rows of changes that it has
+    """`kept`: what it is. `rows` and `bytes`, of its blocks in the file: None where nobody knows without reading them.
+    `waiting`: rows of changes that it has
     not taken yet. `frontier`: the LSN that it was taken to last; None of one that is read with
     what waits in its tail."""
 
@@ -24,6 +25,15 @@ class StateStatus:
     rows: int | None
     waiting: int | None
     frontier: str | None
+    bytes: int | None = None
+
+
+def mirrors_of(warehouse: Warehouse) -> dict[str, dict[str, int | None]]:
+    """The bytes of each mirror, by engine and table."""
+    return {
+        e: {f"{t.schema}.{t.name}": warehouse.engine(e).mirror_bytes(t.mirror) for t in warehouse.tables(e)}
+        for e in warehouse.used_engines()
+    }
 
 
 def states_of(warehouse: Warehouse) -> list[StateStatus]:
@@ -50,9 +60,15 @@ def _status(on: Engine, engine: str, s: Own, views: tuple[str, ...]) -> StateSta
     elif isinstance(s, Lagging) and s.tail is not None:
         waiting = on.rows(s.tail.name)
         lsn = None if waiting != 0 else lsn
-    return StateStatus(
-        s.name, engine, describe(s), views, on.rows(s.name), waiting, None if lsn is None else format_lsn(lsn)
-    )
+    rows = on.rows(s.name)
+    size = on.size(s.name)[1] if rows is not None else None  # else both take a read
+    at = None if lsn is None else format_lsn(lsn)
+    return StateStatus(s.name, engine, describe(s), views, rows, waiting, at, size)
+
+
+def shown(size: int) -> str:
+    """Bytes, for people."""
+    return f"{size / 1e6:,.1f} MB"
 
 
 def plain(states: list[StateStatus]) -> list[str]:
@@ -60,6 +76,7 @@ def plain(states: list[StateStatus]) -> list[str]:
     out = []
     for s in states:
         rows = "rows not known" if s.rows is None else f"{s.rows:,} rows"
+        rows += "" if s.bytes is None else f", {shown(s.bytes)}"
         at = "read with its tail" if s.frontier is None else f"frontier {s.frontier}"
         wait = "" if s.waiting == 0 else f", {'some' if s.waiting is None else f'{s.waiting:,}'} rows of changes wait"
         out.append(f"state {s.state}: {s.kept}, for {', '.join(s.views)}")

@@ -7,6 +7,7 @@ Of a running pipeline its own word is taken, which it has from the server. What 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -17,7 +18,7 @@ from connectors.postgres.origin import SourceReplaced, check_slot
 from pipelines import deployment as deployments
 from pipelines.asking.client import connect_running
 from pipelines.asking.reading import reader
-from pipelines.asking.states import StateStatus
+from pipelines.asking.states import StateStatus, shown
 from pipelines.asking.states import plain as states_lines
 from pipelines.config import Config
 from pipelines.deployment import Deployment
@@ -47,13 +48,15 @@ class ViewStatus:
 
 @dataclass(frozen=True)
 class MirrorStatus:
-    """Which columns of a table are kept, and of how many; and the view whose keys' rows alone are, '' where all are."""
+    """Which columns of a table are kept, and of how many; the view whose keys' rows alone are, '' where all are; and
+    the bytes of their blocks, where that is known."""
 
     table: str
     engine: str
     columns: tuple[str, ...]
     of: int
     by: str = ""
+    bytes: int | None = None
 
 
 @dataclass
@@ -89,9 +92,9 @@ def status(config: Config, states: bool = False) -> Status:
     with reader(config, d) as r:
         rows, frontiers, fresh = r.rows(), r.frontiers(), r.fresh_at()
         lagging = r.behind() if any(v.strategy == paces.NAME for v in d.views) else {}
-        each = r.states() if states else None
+        each, sizes = (r.states(), r.mirrors()) if states else (None, {})
     s = Status([], d.slot, refused=d.refused, states=each, running=running is not None, pipeline=pipeline)
-    s.mirrors = _mirrors(d) if states else None
+    s.mirrors = _mirrors(d, sizes) if states else None
     now, source = time.time(), _ask(config, d, s, frontiers)
     for v in d.views:
         f, at = frontiers.get(v.engine, 0), fresh.get(v.engine, 0.0)
@@ -117,13 +120,15 @@ def status(config: Config, states: bool = False) -> Status:
     return s
 
 
-def _mirrors(d: Deployment) -> list[MirrorStatus]:
+def _mirrors(d: Deployment, sizes: Mapping[str, Mapping[str, int | None]]) -> list[MirrorStatus]:
     out = []
     for engine, tables in d.tables.items():
         for t in tables:
             names = tuple(c.name for c in d.mirrored(engine, t).columns)
             by = d.by_key.get(engine, {}).get(t)
-            out.append(MirrorStatus(t, engine, names, len(d.table(t).columns), by.view if by is not None else ""))
+            size = sizes.get(engine, {}).get(t)
+            of = len(d.table(t).columns)
+            out.append(MirrorStatus(t, engine, names, of, by.view if by is not None else "", size))
     return out
 
 
@@ -163,8 +168,9 @@ def plain(s: Status) -> str:
             lines.append(f"{'':{width}}  {v.error}")
     lines += states_lines(s.states or [])
     for m in s.mirrors or []:
+        size = "" if m.bytes is None else f", {shown(m.bytes)}"
         of = f"{len(m.columns)} of {m.of} columns{f', the rows of keys of {m.by} alone' if m.by else ''}"
-        lines.append(f"mirror {m.table} on {m.engine}: {', '.join(m.columns)} ({of})")
+        lines.append(f"mirror {m.table} on {m.engine}: {', '.join(m.columns)} ({of}{size})")
     for engine, tables in s.refused.items():
         for table, columns in tables.items():
             for column, why in columns.items():

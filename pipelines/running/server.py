@@ -263,7 +263,7 @@ class Server:
         if op == "paces":
             return {"paces": reader.paces(args["view"])}, b""
         if op == "states":
-            return {"states": [asdict(s) for s in reader.states()]}, b""
+            return {"states": [asdict(s) for s in reader.states()], "mirrors": reader.mirrors()}, b""
         if op == "behind":
             return {"behind": {v: asdict(b) for v, b in reader.behind().items()}}, b""
         return ({"sizes": reader.sizes(args["view"])} if op == "sizes" else {"rows": reader.rows()}), b""

@@ -98,6 +98,7 @@ class LocalEngine:
         self.pinned, self.read, self.count = inner.pinned, inner.read, inner.count
         self.read_mirror, self.export = inner.read_mirror, inner.export
         self.key_rows = self.ranges = None
+        self.mirror_bytes = inner.mirror_bytes
         self.keys, self.look_up, self.asked_for = inner.keys, inner.look_up, inner.asked_for
         self.weight, self.weights = inner.weight, inner.weights
         self.whole, self.read_whole = inner.whole, inner.read_whole
