@@ -48,6 +48,10 @@ class KeyRows(Protocol):
         """What takes the rows with these keys away."""
         ...
 
+    def ahead(self, asked: Asked, lsn: int) -> pa.Table:
+        """Keys, as text in c0…, that were read later than `lsn`, or lost a row to such."""
+        ...
+
     def strangers(self, hold: Hold) -> Staged:
         """What takes the rows away with keys that are not there."""
         ...

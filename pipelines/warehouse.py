@@ -13,6 +13,7 @@ from compiler.catalog import Table, mirror_name
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Values
 from compiler.maintain.again import beside, touched
+from compiler.maintain.asked import Asked
 from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush
@@ -29,7 +30,7 @@ from connectors.paced_states import Taking
 from connectors.postgres.connection import format_lsn
 from pipelines import deployment as deployments
 from pipelines.config import Config
-from pipelines.deployment import DeployedView, Deployment
+from pipelines.deployment import ByKey, DeployedView, Deployment
 from pipelines.engines import opened, printer
 from pipelines.folding import Folding
 from pipelines.kinds import KINDS
@@ -138,17 +139,25 @@ class Warehouse:
     def tables(self, engine: str) -> list[Table]:
         """The tables that the engine mirrors."""
         d = self.deployment
-        return kept((d.mirrored(engine, t) for t in d.tables.get(engine, [])), self.refused(engine))
+        by_key = d.by_key.get(engine, {})
+        some = [t for t in d.tables.get(engine, []) if t not in by_key or self._asked(by_key[t]) is not None]
+        return kept((d.mirrored(engine, t) for t in some), self.refused(engine))
 
     def holds(self, engine: str) -> dict[str, Hold]:
         """The tables that it mirrors for some keys alone, by qualified name."""
         out = {}
         for t in self.tables(engine):
             if (by := self.deployment.by_key.get(engine, {}).get(qualified(t))) is not None:
-                asked = self.view(by.view)[1].asked
-                if asked is not None and asked.name == by.asked:
-                    out[qualified(t)] = Hold(replace(t, identity="default"), asked, by.columns)
+                asked = self._asked(by)
+                assert asked is not None
+                out[qualified(t)] = Hold(replace(t, identity="default"), asked, by.columns)
         return out
+
+    def _asked(self, by: ByKey) -> Asked | None:
+        """The keys that a table is kept for; None where no view has them: then nothing of it can be."""
+        v = self.compiled.get(by.view)
+        asked = v.plan.asked if v is not None and v.plan is not None else None
+        return asked if asked is not None and asked.name == by.asked else None
 
     def refused(self, engine: str) -> Refused:
         """Of each table, the columns that the engine does not keep."""

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compiler.catalog import Column, Table
+from compiler.maintain.asked import Asked
 from compiler.spelling.duckdb import type_name
 from connectors.duckdb.keys import text
 from connectors.duckdb.mirror import q
@@ -23,13 +24,13 @@ from connectors.staging import LSN, MET, PRESENT, SEQ, Staged
 ROUND = 2 * HALF  # ids of transactions
 
 
-def seen(asked: str, xid: str) -> str:
-    """SQL: whether the snapshot of a key, in the table of this name, sees a transaction that has committed, by its id
-    of 32 bits."""
+def seen(asked: str, xid: str, lsn: str) -> str:
+    """SQL: whether the snapshot of a key, in the table of this name, sees a transaction, by its id of 32 bits and the
+    LSN of its commit: ids go round, and what a snapshot sees has committed before the WAL's end of that time."""
     high = f"{asked}._seen_high"
     full = f"({high} + ((({xid} - {high} + {HALF}) % {ROUND} + {ROUND}) % {ROUND}) - {HALF})"
     running = f"list_contains(string_split({asked}._seen_running, ','), CAST({full} AS VARCHAR))"
-    return f"coalesce({full} < {high} AND NOT {running}, false)"
+    return f"coalesce({lsn} < {asked}._seen_lsn AND {full} < {high} AND NOT {running}, false)"
 
 
 class KeyRows:
@@ -59,7 +60,7 @@ class KeyRows:
         seqs = found["seq"].to_numpy()[some]
         parts = [_of(s, seqs, taken[some], there[some])]
         if s.truncated:
-            parts.append(self._truncated(s, hold, xids[s.truncated_at]))
+            parts.append(self._truncated(s, hold, xids[s.truncated_at], s.truncated_at))
         rows = pa.concat_tables(parts)
         none = keys.slice(0, 0)
         return (Staged(s.table, rows, True, False, False, s.unchanged) if rows.num_rows else None), none
@@ -75,7 +76,7 @@ class KeyRows:
         places = {c.name: i for i, c in enumerate(t.columns)}
         distinct, where = np.unique(s.rows[LSN].to_numpy(), return_inverse=True)
         ids = np.array([xids[int(x)] for x in distinct], dtype=np.int64)
-        names = [SEQ, PRESENT, *(f"k{i}" for i in range(len(k)))]
+        names = [SEQ, LSN, PRESENT, *(f"k{i}" for i in range(len(k)))]
         names += sorted({f"c{places[c]}" for c in hold.columns})
         if s.unchanged:
             names += [*(f"u{i}" for i in s.unchanged), *(f"f{i}" for i in range(len(k)))]
@@ -106,11 +107,11 @@ class KeyRows:
         by = ", ".join(f"p_{i}" for i in range(len(k)))
         sql = (
             f"WITH events AS MATERIALIZED (SELECT * FROM events_of_keys), "
-            f"cast_events AS (SELECT _seq, _present, _xid, {', '.join(cast)} FROM events), "
+            f"cast_events AS (SELECT _seq, _lsn, _present, _xid, {', '.join(cast)} FROM events), "
             f"l AS (SELECT * FROM cast_events QUALIFY row_number() OVER (PARTITION BY {by} ORDER BY _seq DESC) = 1) "
             f"SELECT l._seq AS seq, l._present AS present, m.{q(k[0].name)} IS NOT NULL AS there, "
-            f"{seen('a', 'l._xid')} AS newer, n.{q(hold.asked.columns[0].name)} IS NOT NULL AS wanted, "
-            f"{seen('n', 'l._xid')} AS known, {apart} AS apart, coalesce({elsewhere}, false) AS elsewhere, "
+            f"{seen('a', 'l._xid', 'l._lsn')} AS newer, n.{q(hold.asked.columns[0].name)} IS NOT NULL AS wanted, "
+            f"{seen('n', 'l._xid', 'l._lsn')} AS known, {apart} AS apart, coalesce({elsewhere}, false) AS elsewhere, "
             f"a._seen_lsn AS lsn, {shown} FROM l LEFT JOIN {mirror} m ON {_on(k, 'm', 'l.p')} {origin} "
             f"LEFT JOIN {asked} a ON {own} LEFT JOIN {asked} n ON {new} ORDER BY seq"
         )
@@ -137,14 +138,14 @@ class KeyRows:
         finally:
             self.con.unregister("late_keys")
 
-    def _truncated(self, s: Staged, hold: Hold, xid: int) -> pa.Table:
+    def _truncated(self, s: Staged, hold: Hold, xid: int, lsn: int) -> pa.Table:
         """Events by which the rows go that a TRUNCATE took away, before all others."""
         t, k = s.table, _identity(s.table)
         own = " AND ".join(f"a.{q(c.name)} = m.{q(h)}" for c, h in zip(hold.asked.columns, hold.columns, strict=True))
         keys = ", ".join(f"{text(f'm.{q(c.name)}', c.type)} AS k{i}" for i, c in enumerate(k))
         gone = self.con.execute(
             f"SELECT {keys} FROM base.{q(t.mirror)} m LEFT JOIN base.{q(hold.asked.table.mirror)} a ON {own} "
-            f"WHERE NOT {seen('a', str(xid))}"
+            f"WHERE NOT {seen('a', str(xid), str(lsn))}"
         ).to_arrow_table()
         return _gone(t, gone, np.arange(-gone.num_rows, 0), s.unchanged)
 
@@ -185,6 +186,12 @@ class KeyRows:
     def leaving(self, hold: Hold, keys: pa.Table) -> Staged:
         gone = self._rows(hold, keys)
         return Staged(hold.table, _gone(hold.table, gone, np.arange(gone.num_rows)), True, False, False)
+
+    def ahead(self, asked: Asked, lsn: int) -> pa.Table:
+        shown = ", ".join(f"{text(q(c.name), c.type)} AS c{i}" for i, c in enumerate(asked.columns))
+        return self.con.execute(
+            f"SELECT {shown} FROM base.{q(asked.table.mirror)} WHERE _seen_lsn > {lsn}"
+        ).to_arrow_table()
 
     def strangers(self, hold: Hold) -> Staged:
         t, k = hold.table, _identity(hold.table)

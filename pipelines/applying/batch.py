@@ -29,6 +29,10 @@ class Batch(Protocol):
         """The first changes, and the rest, if it comes in `parts`; as `stage` has them."""
         ...
 
+    def has(self, oid: int) -> bool:
+        """Whether there are changes of this table, as far as is known without decoding."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -46,6 +50,9 @@ class Small:
         self, tables: Tables, after: int, refused: Refused, parts: bool
     ) -> tuple[list[Staged], Iterable[list[Staged]]]:
         return stage(tables, self.decoded, self.decoder.relations, after, refused), ()
+
+    def has(self, oid: int) -> bool:
+        return True
 
     def close(self) -> None: ...
 
@@ -76,6 +83,9 @@ class Large:
         for frames in pieces:
             decoded = self.decoder.decode(frames, self.lsn)
             yield stage(tables, decoded, self.decoder.relations, after, refused)
+
+    def has(self, oid: int) -> bool:
+        return not oid or bool(self.spool.changes(oid))
 
     def learn(self) -> None:
         """Read what it tells of tables alone: it was applied before, and the server tells that once."""

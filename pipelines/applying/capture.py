@@ -28,7 +28,7 @@ from pipelines import folding
 from pipelines.applying.batch import Batch, Large, Small
 from pipelines.applying.changes import open_changes
 from pipelines.applying.freshness import Freshness
-from pipelines.applying.key_rows import followed, sweep
+from pipelines.applying.key_rows import begin, followed
 from pipelines.applying.ledger import Ledger
 from pipelines.applying.unaltered import check_deployed, explained
 from pipelines.applying.worker import Work, Worker
@@ -80,7 +80,6 @@ class Capture:
         self.unfolded, self.applied_at = True, time.monotonic()  # whether tails may have grown since they were folded
         self.landed: Callable[[BatchDone], None] = lambda b: None
         self.workers: dict[str, Worker] = {}
-        sweep(warehouse)
         self.slower = [e for e in self.engines if warehouse.engine(e).lags] if len(self.engines) > 1 else []
         self.open()
         self.workers = {e: Worker(functools.partial(self._apply_later, e)) for e in self.slower}
@@ -88,6 +87,7 @@ class Capture:
     def open(self, leaving: int = 0) -> None:
         """Open the stream where every engine's frontier is, once the source is known to go on from there."""
         self.opened = False
+        begin(self.warehouse)
         self.stream, self.decoders = open_changes(self.warehouse, self.follow, leaving)
         self.decoder = self.decoders()
         self.later = {e: self.decoders() for e in self.slower}  # what decodes for them; they are at rest
@@ -254,11 +254,12 @@ class Capture:
                 if self.warehouse.settling:
                     named = {k: replace(t, identity="default") for k, t in named.items()}
                 named |= {(h.table.schema, h.table.name): h.table for h in holds.values()}
-                parts = target.parts and not holds
+                parts = target.parts and not any(changes.has(h.table.oid) for h in holds.values())
                 staged, more = changes.staged(named, frontier, self.warehouse.refused(engine), parts)
                 if self.warehouse.settling:
                     staged, more = _replacing(staged), map(_replacing, more)
-                staged = followed(self.warehouse, engine, staged, holds, changes.xids)
+                follow = functools.partial(followed, self.warehouse, engine, holds=holds, xids=changes.xids)
+                staged, more = follow(staged), map(follow, more)
                 rows = target.apply(
                     staged,
                     end,

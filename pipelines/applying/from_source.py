@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import psycopg
 import pyarrow as pa
 from psycopg import sql
 
@@ -16,6 +17,7 @@ from connectors.postgres.snapshot import SharedSnapshot, copy_query, in_snapshot
 from pipelines.refused import Refused, qualified
 
 TRIES, PAUSE = 250, 0.02  # to find a snapshot that sees what was applied; seconds
+LOCKED = 5  # seconds that a table may be locked
 
 
 @dataclass(frozen=True)
@@ -77,22 +79,57 @@ def read(
 
 
 def _rows(dsn: str, snapshot: str, h: Hold, keys: pa.Table, refused: Refused) -> pa.Table:
-    t = h.table
-    query = table_query(t, unread=refused.get(qualified(t), {})) + sql.SQL(" WHERE ") + condition(t, h.columns, keys)
-    names = [f"c{i}" for i in range(len(t.columns))]
-    with in_snapshot(dsn, snapshot) as conn:
-        chunks = list(copy_query(conn, query, len(names)))
+    """Raises TidemarkError for a table that is locked, or is not the one that was deployed."""
+    t, names = h.table, [f"c{i}" for i in range(len(h.table.columns))]
+    try:
+        with in_snapshot(dsn, snapshot) as conn:
+            conn.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(sql.Literal(f"{LOCKED}s")))
+            where = condition(conn, t, h.columns, keys)
+            query = table_query(t, unread=refused.get(qualified(t), {})) + sql.SQL(" WHERE ") + where
+            chunks = list(copy_query(conn, query, len(names)))
+    except psycopg.errors.LockNotAvailable as e:
+        raise TidemarkError(
+            f'the keys could not be read: table "{qualified(t)}" is locked',
+            code="source_locked",
+            detail=f"It was for {LOCKED} s, and batches wait meanwhile.",
+            hint="Try again when what alters or truncates it has ended.",
+        ) from e
+    except psycopg.DataError:  # a key that no value of the column's type can be
+        n = keys.num_rows
+        if n > 1:
+            halves = (keys.slice(0, n // 2), keys.slice(n // 2))
+            return pa.concat_tables([_rows(dsn, snapshot, h, k, refused) for k in halves])
+        chunks = []
     return pa.concat_tables(chunks) if chunks else pa.table({n: pa.array([], pa.large_string()) for n in names})
 
 
-def condition(t: Table, columns: Iterable[str], keys: pa.Table) -> sql.Composable:
-    """SQL of the source: whether the columns of a row are one of the keys, as text in c0…"""
+TYPES = """
+SELECT a.attname, format_type(a.atttypid, NULL), a.attnum, a.atttypid::bigint, y.typtype = 'e'
+FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
+WHERE a.attrelid = to_regclass(%s) AND a.attrelid::bigint = %s AND a.attnum > 0 AND NOT a.attisdropped
+"""
+
+
+def condition(conn: psycopg.Connection, t: Table, columns: Sequence[str], keys: pa.Table) -> sql.Composable:
+    """SQL of the source: whether the columns of a row are one of the keys, as text in c0…; a label that an enum does
+    not have is none. Raises TidemarkError where the table is not the one that was deployed."""
+    found = {r[0]: r[1:] for r in conn.execute(TYPES, (t.quoted, t.oid)).fetchall()}
+    for c in t.columns:
+        if c.name not in found or (c.place and found[c.name][1:3] != (c.place, c.oid)):
+            raise TidemarkError(
+                f'the keys could not be read: "{qualified(t)}" is not the table that was deployed',
+                code="table_changed",
+                detail=f'Its column "{c.name}" was altered.',
+                hint="Run: tidemark deploy",
+            )
+    lists = []
+    for i, name in enumerate(columns):
+        kind, _, _, enum = found[name]
+        values = [v if "\0" not in v else None for v in keys[f"c{i}"].to_pylist()]  # which no text of Postgres has
+        known = f"CASE WHEN x = ANY (enum_range(NULL::{kind})::text[]) THEN x::{kind} END" if enum else f"x::{kind}"
+        one = sql.SQL("ARRAY(SELECT {} FROM unnest({}::text[]) WITH ORDINALITY u (x, n) ORDER BY n)")
+        lists.append(one.format(sql.SQL(known), sql.Literal(values)))
     names = [sql.Identifier(c) for c in columns]
-    types = [next(c.source_type for c in t.columns if c.name == n) for n in columns]
-    lists = [
-        sql.SQL("{}::text[]::{}[]").format(sql.Literal(keys[f"c{i}"].to_pylist()), sql.SQL(kind))
-        for i, kind in enumerate(types)
-    ]
     if len(names) == 1:
         return sql.SQL("{} = ANY ({})").format(names[0], lists[0])
     listed = sql.SQL(", ")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from connectors.engine import Engine
 from connectors.key_rows import Hold, KeyRows
 from connectors.staging import Staged
-from pipelines.applying.upquery import dismiss
+from pipelines.applying.upquery import dismiss, former
 from pipelines.refused import qualified
 from pipelines.warehouse import Warehouse
 
@@ -35,7 +35,7 @@ def followed(
                 continue
             kept, gone = of(target).follow(s, hold, xids)
             if gone.num_rows:
-                dismiss(warehouse, hold.asked.view, gone)
+                dismiss(warehouse, hold.asked.view, gone, asked=False)
                 late = True
             elif kept is not None:
                 out.append(kept)
@@ -43,8 +43,22 @@ def followed(
             return out
 
 
+def begin(warehouse: Warehouse) -> None:
+    """Before the stream is opened. Keys leave that were read later than it goes on from: the source may have lost what
+    they were read from, and use its ids again. Rows leave of keys that are not there: those of a view that was set
+    aside went without them."""
+    former(warehouse).high = 0  # what was applied until now is not told any more
+    for e in warehouse.used_engines():
+        target = warehouse.engine(e)
+        for asked in {h.asked for h in warehouse.holds(e).values()}:
+            late = of(target).ahead(asked, target.frontier())
+            if late.num_rows:
+                dismiss(warehouse, asked.view, late, asked=False)
+    sweep(warehouse)
+
+
 def sweep(warehouse: Warehouse) -> None:
-    """Take away the rows of keys that are not there: the keys of a view that was set aside went without them."""
+    """Take away the rows of keys that are not there."""
     for e in warehouse.used_engines():
         for hold in warehouse.holds(e).values():
             target = warehouse.engine(e)

@@ -39,7 +39,7 @@ def fill(warehouse: Warehouse, view: str, keys: pa.Table, applied: Collection[in
             _from_source(warehouse, engine, plan, holds, part, applied)
         else:
             none = Read([], 0, 0, 0, "") if plan.asked.seen else None
-            _apply(warehouse, engine, plan, [], _arriving(plan.asked, part, none), leaving=False)
+            _arrive(warehouse, engine, plan, [], _arriving(plan.asked, part, none))
     reach("ask.filled")
     return int(missing.num_rows)
 
@@ -49,7 +49,8 @@ def _holds(warehouse: Warehouse, engine: str, view: str) -> list[Hold]:
     return [h for h in warehouse.holds(engine).values() if h.asked.view == view]
 
 
-def _former(warehouse: Warehouse) -> Former:
+def former(warehouse: Warehouse) -> Former:
+    """What is known of earlier processes."""
     return FORMER.setdefault(warehouse.deployment.mark, Former())
 
 
@@ -59,11 +60,19 @@ def _from_source(
     assert plan.asked is not None and engine.key_rows is not None
     last = engine.last_commit()
     every = {*applied, *([last.xid] if last is not None and last.xid else [])}
-    got = read(warehouse.config.source.dsn, holds, keys, every, _former(warehouse), warehouse.refused(engine.name))
+    got = read(warehouse.config.source.dsn, holds, keys, every, former(warehouse), warehouse.refused(engine.name))
     reach("ask.read")
     rows = [engine.key_rows.arriving(h, keys, r, got.lsn) for h, r in zip(holds, got.rows, strict=True)]
     some = [s for s in rows if s.rows.num_rows]
-    _apply(warehouse, engine, plan, some, _arriving(plan.asked, keys, got), leaving=False)
+    _arrive(warehouse, engine, plan, some, _arriving(plan.asked, keys, got))
+
+
+def _arrive(warehouse: Warehouse, engine: Engine, plan: ViewPlan, rows: list[Staged], keys: Staged) -> None:
+    try:
+        _apply(warehouse, engine, plan, rows, keys, leaving=False)
+    except EngineFailure as e:
+        e.state = ""  # what a reader asked for could not be computed: what is kept is as it was
+        raise
 
 
 def absent(found: pa.Table) -> pa.Table:
@@ -76,8 +85,9 @@ def bare(found: pa.Table) -> pa.Table:
     return found.drop_columns(["absent", "lsn"])
 
 
-def dismiss(warehouse: Warehouse, view: str, keys: pa.Table) -> None:
-    """Forget what is kept for keys, as text in c0…, that are there. On the thread that applies batches."""
+def dismiss(warehouse: Warehouse, view: str, keys: pa.Table, asked: bool = True) -> None:
+    """Forget what is kept for keys, as text in c0…, that are there. On the thread that applies batches. Where nobody
+    `asked`, and it cannot be done, the error names the state, of which the view can be set aside."""
     v, plan = warehouse.view(view)
     assert plan.asked is not None
     engine = warehouse.engine(v.engine)
@@ -87,7 +97,12 @@ def dismiss(warehouse: Warehouse, view: str, keys: pa.Table) -> None:
             rows = [engine.key_rows.leaving(h, part) for h in _holds(warehouse, v.engine, view)]
         some = [s for s in rows if s.rows.num_rows]
         staged = Staged(plan.asked.table, _deletes(plan.asked, part), True, False, False)
-        _apply(warehouse, engine, plan, some, staged, leaving=True)
+        try:
+            _apply(warehouse, engine, plan, some, staged, leaving=True)
+        except EngineFailure as e:
+            if asked:
+                e.state = ""  # what is kept is as it was
+            raise
     reach("ask.dismissed")
 
 
@@ -98,17 +113,15 @@ def _apply(
     there."""
     assert plan.asked is not None
     at, asked = engine.frontier(), plan.asked.name
-    of_keys, of_rows = warehouse.upqueries(engine.name, plan.view, leaving), warehouse.programs(engine.name)
+    of_rows = warehouse.programs(engine.name)
+    aside = warehouse.view(plan.view)[0].error  # of which no states are kept
+    of_keys = of_rows if aside else warehouse.upqueries(engine.name, plan.view, leaving)
 
     def programs(changed: frozenset[str], same: Same = frozenset()) -> Prepared:
         return of_keys(changed, same) if asked in changed else replace(of_rows(changed, same), touched=(), beside=None)
 
     first, then = ([keys], [rows] if rows else []) if leaving or not rows else (rows, [[keys]])
-    try:
-        engine.apply(first, at, programs, start=at, more=then)
-    except EngineFailure as e:
-        e.state = ""  # what a reader asked for could not be computed: what is kept is as it was
-        raise
+    engine.apply(first, at, programs, start=at, more=then)
 
 
 def _parts(keys: pa.Table) -> list[pa.Table]:

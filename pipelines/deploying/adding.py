@@ -68,7 +68,8 @@ class Rows(Protocol):
 
 
 class Snapshot:
-    """Read from the source now."""
+    """Read from the source now. Also without tables: it begins once everything has ended that wrote before the
+    publication had them, and that the stream has not, though keys may be read from them."""
 
     def __init__(self, config: Config, tables: list[Table], progress: Progress) -> None:
         self.config, self.progress = config, progress
@@ -98,24 +99,6 @@ class Snapshot:
         self.exported.close()
 
 
-class Nothing:
-    """No rows: nothing has to be at the LSN of any."""
-
-    lsn, system, timeline = 0, "", 0
-
-    def meet(self, capture: Capture) -> None:
-        pass
-
-    def fill(self, warehouse: Warehouse, engine: str, tables: list[Table]) -> Refusals:
-        return {}
-
-    def check(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
 def add_tables(
     config: Config,
     d: Deployment,
@@ -138,7 +121,7 @@ def add_tables(
         except Stale as e:
             log.warning("batches wait while tables are copied once more: %s", e)
     copied = [t for t in there if qualified(t) in n.tables]
-    _bring(config, d, n, every, lambda: Snapshot(config, copied, progress) if copied else Nothing(), lost)
+    _bring(config, d, n, every, lambda: Snapshot(config, copied, progress), lost)
 
 
 def _bring(config: Config, d: Deployment, n: Needs, every: list[Table], opened: Callable[[], Rows], lost: Lost) -> None:
@@ -178,18 +161,23 @@ def _bring(config: Config, d: Deployment, n: Needs, every: list[Table], opened: 
                 d.tables[e] = sorted({*d.tables.get(e, []), *ts})
             for e, ts in n.empty.items():
                 _empty(warehouse, e, ts, lost.views)
+                if (engine := warehouse.engine(e)).frontier() < rows.lsn:
+                    engine.set_frontier(rows.lsn)
+                    engine.forget_commit()
                 d.tables[e] = sorted({*d.tables.get(e, []), *ts})
             rows.check()
             for e in warehouse.used_engines():
                 for name in {s.name for p in warehouse.plans(e) if p.tables & lost.tables for s in p.states}:
                     warehouse.engine(e).drop_state(name)
             warehouse.settle()
+            former = plans(warehouse)
             reach("redeploy.copied")
         finally:
             warehouse.close()
     finally:
         rows.close()
-    deployments.save(config.warehouse_path, d)
+    emptied = {t for ts in n.empty.values() for t in ts}
+    deployments.save(config.warehouse_path, _without(d, emptied, former) if emptied else d)
     d.status = status
 
 

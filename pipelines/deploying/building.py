@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 
-from compiler.catalog import Catalog, Table
+from compiler.catalog import Catalog, Table, mirror_name
 from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan, states_of
 from connectors.postgres.snapshot import ExportedSnapshot
@@ -125,5 +125,7 @@ def drop_others(warehouse: Warehouse, kept: dict[str, list[ViewPlan]]) -> None:
         plans = kept.get(e, [])
         for name in engine.states() - {s.name for s in states_of(plans)}:
             engine.drop_state(name)
-        for name in engine.keys() - {p.asked.table.mirror for p in plans if p.asked is not None}:
+        keys = {p.asked.table.mirror for p in plans if p.asked is not None}
+        keys |= {mirror_name(by.asked) for by in warehouse.deployment.by_key.get(e, {}).values()}
+        for name in engine.keys() - keys:
             engine.drop_mirror(name)

@@ -14,7 +14,7 @@ from compiler.maintain.little import findable
 from connectors.engine import Engine
 from pipelines.deployment import ByKey, Deployment
 from pipelines.project import Compiled
-from pipelines.refused import qualified
+from pipelines.refused import ALL, qualified
 from pipelines.warehouse import Warehouse
 
 Tables = dict[str, dict[str, ByKey]]
@@ -53,7 +53,8 @@ def tables_by_key(
 def may(t: Table) -> bool:
     """Whether a row is told by its key at every moment, and its key is written in one way."""
     types = {c.name: c.type for c in t.columns}
-    return bool(t.identity_key) and not t.deferrable and all(findable(types[k], types[k]) for k in t.identity_key)
+    told = bool(t.key) and {*t.identity_key} == {*t.key} and not t.deferrable
+    return told and all(findable(types[k], types[k]) for k in t.identity_key)
 
 
 def other(old: Deployment, now: Tables) -> Tables:
@@ -66,6 +67,16 @@ def other(old: Deployment, now: Tables) -> Tables:
         if t not in old.tables.get(e, []) or old.by_key.get(e, {}).get(t) != by
     }
     return {e: some for e, of in now.items() if (some := {t: b for t, b in of.items() if (e, b.asked) in new})}
+
+
+def without_holder(d: Deployment) -> None:
+    """Tables whose view is not deployed after all are not kept."""
+    names = {v.name for v in d.views}
+    for e, of in d.by_key.items():
+        for t in [t for t, by in of.items() if by.view not in names]:
+            d.refused.setdefault(e, {})[t] = {
+                ALL: f'It was for the keys of view "{of.pop(t).view}", which is not deployed.'
+            }
 
 
 def empty(warehouse: Warehouse, engine: str, tables: Iterable[str]) -> None:

@@ -28,7 +28,7 @@ from pipelines.deploying.building import (
     records,
     without_refused,
 )
-from pipelines.deploying.by_key import empty, tables_by_key
+from pipelines.deploying.by_key import empty, tables_by_key, without_holder
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.location import locate
 from pipelines.deploying.resuming import begun
@@ -111,6 +111,7 @@ def copied(
                     engine.ranges.forget()
             warehouse.remember_fresh(dict.fromkeys(d.tables, began))
             build(warehouse, say, views if keep_going else [])
+            without_holder(d)
             drop_others(warehouse, plans(warehouse))
             warehouse.settle()
             reach("deploy.filled")

@@ -26,6 +26,7 @@ from pipelines.deploying.building import (
     plans,
     records,
 )
+from pipelines.deploying.by_key import without_holder
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import located
 from pipelines.deploying.needs import needs
@@ -95,6 +96,8 @@ def redeploy(
     if n.made:
         add_tables(config, d, n, catalog, progress, Lost(old, again, views, not keep_going))
         _refused_meanwhile(d, old, views, not keep_going)
+    lost = [(e, p) for e, ps in maintained.items() for p in ps if p.tables & {*n.empty.get(e, [])}]
+    maintained = {e: [p for p in ps if (e, p) not in lost] for e, ps in maintained.items()}
     gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}
     d.tables, d.by_key = wanted, n.by_key
     names = {t for ts in d.tables.values() for t in ts}
@@ -106,8 +109,8 @@ def redeploy(
     bad = [v for v in views if v.error is not None]
     views = [v for v in views if v.error is None]
     d.views = records(views)
-    if bad and (lost := [v for v in old.views if v.name in {b.name for b in bad}]):
-        d.views += [replace(v, error=v.error or str(b.error)) for v in lost for b in bad if b.name == v.name]
+    if bad and (failed := [v for v in old.views if v.name in {b.name for b in bad}]):
+        d.views += [replace(v, error=v.error or str(b.error)) for v in failed for b in bad if b.name == v.name]
     names_now = {v.name for v in d.views}
     d.views += [v for v in old.views if v.name in left.keys() - names_now]
     warehouse = Warehouse(config, d)
@@ -130,10 +133,13 @@ def redeploy(
             for e, kept in maintained.items():
                 for p in kept:
                     warehouse.engine(e).create_view(p)
+            for e, p in lost:  # what it read is gone
+                warehouse.engine(e).drop_view(p.view)
             unfinished.unlink(missing_ok=True)
             raise
         warehouse.settle()
         reach("redeploy.built")
+        without_holder(d)
         deployments.save(config.warehouse_path, d)
         reach("redeploy.saved")
         unfinished.unlink(missing_ok=True)

@@ -25,7 +25,7 @@ from pipelines.applying.catching_up import catch_up
 from pipelines.applying.unaltered import check_deployed
 from pipelines.config import Config
 from pipelines.deploying.building import build, catalog_tables, columns, drop_others, needed, plans, records
-from pipelines.deploying.by_key import empty, tables_by_key
+from pipelines.deploying.by_key import empty, tables_by_key, without_holder
 from pipelines.deploying.initial_copy import Progress, copy_tables
 from pipelines.deployment import Copying, Deployment
 from pipelines.kinds import ONE_MACHINE
@@ -66,6 +66,7 @@ def resume(
         for e, of in d.by_key.items():
             empty(warehouse, e, of)
         build(warehouse, say, views if keep_going else [])
+        without_holder(d)
         drop_others(warehouse, plans(warehouse))
         warehouse.settle()
         reach("deploy.filled")
