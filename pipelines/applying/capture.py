@@ -38,6 +38,9 @@ from pipelines.warehouse import Warehouse
 __all__ = ["BatchDone", "Capture", "current_lsn"]
 
 COLLECT = 0.1  # of the seconds that the last batch took, the next one is collected for
+BEHIND = (
+    1 << 20
+)  # bytes of WAL that the source is ahead: then the next one is collected for as long as the last one took
 COLLECT_AT_MOST = 2.0  # seconds, in which a pipeline does not notice that it is to stop
 TRIES, PAUSE = 100, 0.02  # to find a snapshot that is a part of the commit order; seconds
 RECENT = 100_000
@@ -188,7 +191,8 @@ class Capture:
     def _receive(self, wait: float, until: int | None, admit: Admit | None) -> Received | None:
         """What comes next; it is at hand until it was applied. None where a table was altered."""
         self.stream.wanted = self.freshness.source_lsn
-        limits = replace(self.limits, collect=min(COLLECT * self.took, COLLECT_AT_MOST))
+        share = 1.0 if self.freshness.source_lsn > self.frontier + BEHIND else COLLECT
+        limits = replace(self.limits, collect=min(share * self.took, COLLECT_AT_MOST))
         try:
             got = self.stream.receive(limits, wait, until, admit)
             if not got.empty:

@@ -16,14 +16,16 @@ from pipelines.warehouse import Warehouse
 from tests.project import Project
 
 
+@pytest.mark.parametrize("behind", [False, True])
 def test_after_a_slow_batch_commits_are_collected_for_the_next(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    behind: bool, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The engine's own work, made slower: before it two commits are two batches, after it one."""
+    """The engine's own work, made slower: before it two commits are two batches, after it one. The more so where the
+    source is far ahead."""
     p = Project.create(tmp_path, database, {"total": "SELECT count(*) AS n, sum(id) AS total FROM t"})
     p.source("CREATE TABLE t (id int PRIMARY KEY)")
     p.deploy()
-    monkeypatch.setattr(module, "COLLECT", 1.0)
+    monkeypatch.setattr(module, "COLLECT", 0.0 if behind else 1.0)
     warehouse = Warehouse(p.config, p.deployed)
     engine = warehouse.engine("duckdb")
     real = engine.apply
@@ -46,6 +48,7 @@ def test_after_a_slow_batch_commits_are_collected_for_the_next(
         assert rows(capture, 1, 2) == 1
         monkeypatch.setattr(engine, "apply", slow)
         capture.catch_up(current_lsn(p.dsn))
+        capture.freshness.source_lsn = current_lsn(p.dsn) + 2 * module.BEHIND if behind else 0
         assert rows(capture, 3, 4) == 2
     finally:
         capture.close()
