@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from compiler.catalog import Catalog, Table, mirror_name
 from compiler.maintain.little import findable
 from connectors.engine import Engine
+from pipelines.deploying.building import catalog_tables
 from pipelines.deployment import ByKey, Deployment
 from pipelines.project import Compiled
 from pipelines.refused import ALL, qualified
@@ -42,7 +43,7 @@ def tables_by_key(
             before = (old.by_key if old is not None else {}).get(d.engine, {}).get(t)
             if before is not None and before.view == d.name:
                 found[d.engine, t] = before
-    kept = {qualified(t) for t in catalog.tables.values() if may(t)}
+    kept = {qualified(t) for t in catalog_tables({t for _, t in found}, catalog) if may(t)}
     out: Tables = {}
     for (engine, t), by in found.items():
         if readers[engine, t] == {by.view} and t in kept:
@@ -54,7 +55,9 @@ def may(t: Table) -> bool:
     """Whether a row is told by its key at every moment, and its key is written in one way."""
     types = {c.name: c.type for c in t.columns}
     told = bool(t.key) and {*t.identity_key} == {*t.key} and not t.deferrable
-    return told and all(findable(types[k], types[k]) for k in t.identity_key)
+    return told and all(
+        k in types and findable(types[k], types[k]) for k in t.identity_key
+    )  # not one that is generated
 
 
 def other(old: Deployment, now: Tables) -> Tables:
