@@ -70,9 +70,9 @@ def test_a_table_rewritten_while_it_is_copied_fails_the_deploy(
     p.source("CREATE TABLE t (id int PRIMARY KEY, b int)", "INSERT INTO t VALUES (1, 1)")
     real = deploying.copy_tables
 
-    def late(*args: object) -> object:
+    def late(*args: object, **more: object) -> object:
         p.source("ALTER TABLE t ADD c float8 DEFAULT random()")
-        return real(*args)  # type: ignore[arg-type]
+        return real(*args, **more)  # type: ignore[arg-type]
 
     with monkeypatch.context() as m:
         m.setattr(deploying, "copy_tables", late)
