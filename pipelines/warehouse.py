@@ -145,13 +145,14 @@ class Warehouse:
 
     def holds(self, engine: str) -> dict[str, Hold]:
         """The tables that it mirrors for some keys alone, by qualified name."""
-        out = {}
-        for t in self.tables(engine):
-            if (by := self.deployment.by_key.get(engine, {}).get(qualified(t))) is not None:
-                asked = self._asked(by)
-                assert asked is not None
-                out[qualified(t)] = Hold(replace(t, identity="default"), asked, by.columns)
-        return out
+        by_key = self.deployment.by_key.get(engine, {})
+        if not by_key:
+            return {}
+        return {
+            name: Hold(replace(t, identity="default"), asked, by_key[name].columns)
+            for t in self.tables(engine)
+            if (name := qualified(t)) in by_key and (asked := self._asked(by_key[name])) is not None
+        }
 
     def _asked(self, by: ByKey) -> Asked | None:
         """The keys that a table is kept for; None where no view has them: then nothing of it can be."""

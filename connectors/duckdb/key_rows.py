@@ -100,7 +100,6 @@ class KeyRows:
             ]
             same = " AND ".join(f"o.{q(c)} IS NOT DISTINCT FROM {v}" for c, v in zip(hold.columns, values, strict=True))
             apart = f"coalesce(l.some, false) AND (o.{q(k[0].name)} IS NULL OR NOT ({same}))"
-        own = " AND ".join(f"a.{q(c.name)} = m.{q(h)}" for c, h in zip(hold.asked.columns, hold.columns, strict=True))
         new = " AND ".join(f"n.{q(c.name)} = {v}" for c, v in zip(hold.asked.columns, values, strict=True))
         elsewhere = " OR ".join(f"m.{q(h)} IS DISTINCT FROM {v}" for h, v in zip(hold.columns, values, strict=True))
         shown = ", ".join(f"{text(f'n.{q(c.name)}', c.type)} AS c{i}" for i, c in enumerate(hold.asked.columns))
@@ -113,7 +112,7 @@ class KeyRows:
             f"{seen('a', 'l._xid', 'l._lsn')} AS newer, n.{q(hold.asked.columns[0].name)} IS NOT NULL AS wanted, "
             f"{seen('n', 'l._xid', 'l._lsn')} AS known, {apart} AS apart, coalesce({elsewhere}, false) AS elsewhere, "
             f"a._seen_lsn AS lsn, {shown} FROM l LEFT JOIN {mirror} m ON {_on(k, 'm', 'l.p')} {origin} "
-            f"LEFT JOIN {asked} a ON {own} LEFT JOIN {asked} n ON {new} ORDER BY seq"
+            f"LEFT JOIN {asked} a ON {_own(hold)} LEFT JOIN {asked} n ON {new} ORDER BY seq"
         )
         got: list[pa.Table] = []
         self.con.register("events_of_keys", parsed(events, t))
@@ -141,10 +140,9 @@ class KeyRows:
     def _truncated(self, s: Staged, hold: Hold, xid: int, lsn: int) -> pa.Table:
         """Events by which the rows go that a TRUNCATE took away, before all others."""
         t, k = s.table, _identity(s.table)
-        own = " AND ".join(f"a.{q(c.name)} = m.{q(h)}" for c, h in zip(hold.asked.columns, hold.columns, strict=True))
-        keys = ", ".join(f"{text(f'm.{q(c.name)}', c.type)} AS k{i}" for i, c in enumerate(k))
+        keys = _keys(k)
         gone = self.con.execute(
-            f"SELECT {keys} FROM base.{q(t.mirror)} m LEFT JOIN base.{q(hold.asked.table.mirror)} a ON {own} "
+            f"SELECT {keys} FROM base.{q(t.mirror)} m LEFT JOIN base.{q(hold.asked.table.mirror)} a ON {_own(hold)} "
             f"WHERE NOT {seen('a', str(xid), str(lsn))}"
         ).to_arrow_table()
         return _gone(t, gone, np.arange(-gone.num_rows, 0), s.unchanged)
@@ -195,17 +193,16 @@ class KeyRows:
 
     def strangers(self, hold: Hold) -> Staged:
         t, k = hold.table, _identity(hold.table)
-        shown = ", ".join(f"{text(f'm.{q(c.name)}', c.type)} AS k{i}" for i, c in enumerate(k))
-        own = " AND ".join(f"a.{q(c.name)} = m.{q(h)}" for c, h in zip(hold.asked.columns, hold.columns, strict=True))
+        shown = _keys(k)
         gone = self.con.execute(
-            f"SELECT {shown} FROM base.{q(t.mirror)} m ANTI JOIN base.{q(hold.asked.table.mirror)} a ON {own}"
+            f"SELECT {shown} FROM base.{q(t.mirror)} m ANTI JOIN base.{q(hold.asked.table.mirror)} a ON {_own(hold)}"
         ).to_arrow_table()
         return Staged(t, _gone(t, gone, np.arange(gone.num_rows)), True, False, False)
 
     def _rows(self, hold: Hold, keys: pa.Table) -> pa.Table:
         """The primary keys, as text in k0…, of the mirror's rows with these keys."""
         t, k = hold.table, _identity(hold.table)
-        shown = ", ".join(f"{text(f'm.{q(c.name)}', c.type)} AS k{i}" for i, c in enumerate(k))
+        shown = _keys(k)
         on = " AND ".join(
             f"m.{q(h)} = CAST(w.c{i} AS {type_name(c.type)})"
             for i, (h, c) in enumerate(zip(hold.columns, hold.asked.columns, strict=True))
@@ -225,6 +222,16 @@ def _identity(t: Table) -> list[Column]:
 
 def _column(t: Table, name: str) -> Column:
     return next(c for c in t.columns if c.name == name)
+
+
+def _own(hold: Hold) -> str:
+    """SQL: a key, in the table `a`, is that of a row of the mirror, `m`."""
+    return " AND ".join(f"a.{q(c.name)} = m.{q(h)}" for c, h in zip(hold.asked.columns, hold.columns, strict=True))
+
+
+def _keys(key: list[Column]) -> str:
+    """SQL: the primary key of a row of the mirror, `m`, as text in k0…"""
+    return ", ".join(f"{text(f'm.{q(c.name)}', c.type)} AS k{i}" for i, c in enumerate(key))
 
 
 def _on(key: list[Column], table: str, events: str) -> str:

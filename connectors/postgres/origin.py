@@ -14,8 +14,8 @@ from psycopg import pq
 from psycopg.pq.abc import PGconn
 
 from compiler.errors import TidemarkError
-from connectors.postgres.connection import format_lsn, parse_lsn
-from connectors.postgres.replication import command
+from connectors.postgres.connection import ANSWER, format_lsn, parse_lsn
+from connectors.postgres.replication import command, open_replication
 
 RESYNC = "Run: tidemark deploy --resync (it copies the tables again and keeps the views)"
 
@@ -54,6 +54,15 @@ def identify(conn: PGconn, patience: float) -> tuple[str, int, int]:
         )
     values = [(r.get_value(0, i) or b"").decode() for i in range(3)]
     return values[0], int(values[1]), parse_lsn(values[2])
+
+
+def ask_server(dsn: str, origin: Origin, frontier: int) -> int:
+    """`check_server`, on a connection of its own."""
+    conn = open_replication(dsn)
+    try:
+        return check_server(conn, origin, frontier, ANSWER)
+    finally:
+        conn.finish()
 
 
 def check_server(conn: PGconn, origin: Origin, frontier: int, patience: float) -> int:

@@ -12,10 +12,9 @@ from typing import Protocol
 
 from compiler.catalog import Table
 from connectors.changed import TableChanged
-from connectors.postgres.connection import ANSWER, connect
-from connectors.postgres.origin import Continuity, LastCommit, check_server, check_slot
+from connectors.postgres.connection import connect
+from connectors.postgres.origin import Continuity, LastCommit, ask_server, check_slot
 from connectors.postgres.pgoutput import Decoded, Decoder, RelationMessage
-from connectors.postgres.replication import open_replication
 from connectors.postgres.stream import Stream
 from connectors.postgres.transactions import Admit, Limits, Received, Transaction
 from pipelines import deployment as deployments
@@ -78,11 +77,7 @@ def open_changes(
     d, source = warehouse.deployment, warehouse.config.source
     frontiers = {e: warehouse.frontier(e) for e in warehouse.used_engines()}
     lowest, highest = min(frontiers.values(), default=None), max(frontiers.values(), default=0)
-    check = open_replication(source.dsn)
-    try:
-        timeline = check_server(check, d.origin, highest, ANSWER)
-    finally:
-        check.finish()
+    timeline = ask_server(source.dsn, d.origin, highest)
     if d.origin.timeline and timeline != d.origin.timeline:
         d.origin = replace(d.origin, timeline=timeline)
         deployments.save(warehouse.path, d)

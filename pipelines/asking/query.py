@@ -61,6 +61,7 @@ class Answer:
     rows: pa.Table
     filled: int
     agree: int = 0
+    views: tuple[str, ...] = ()  # that it reads
 
 
 def answer(
@@ -95,7 +96,8 @@ def answer(
                     _count(asker, keys, waited)
                     agree = max((x for _, k in keys for x in k["lsn"].to_pylist() if x), default=0)
                     agree = agree if agree and agree > frontier.lsn(at.con) else 0
-                    return Answer(got, sum(k.num_rows for _, k in waited), agree)
+                    filled = sum(k.num_rows for _, k in waited)
+                    return Answer(got, filled, agree, tuple(v.name for v in used))
             for view, k in gone:
                 waited.append((view, k))
                 asker.missing(view, k)

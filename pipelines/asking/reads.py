@@ -18,7 +18,7 @@ from pipelines.asking.keys import wanted
 from pipelines.asking.read_only import the_query
 
 MOST = 50_000  # distinct values that are kept of a column
-SHARE = 10.0  # times as long as a look took, at least, until the next: who asks is answered first
+SHARE = 30.0  # times as long as a look took, at least, until the next: who asks is answered first
 
 
 @dataclass
@@ -39,8 +39,8 @@ class Reads:
         self.views: dict[str, Asking] = {}
         self.con = scratch()
 
-    def note(self, sql: str, read: Sequence[str], columns: Mapping[str, Sequence[Col]]) -> None:
-        """A statement was answered that reads these views, of these columns."""
+    def note(self, sql: str, read: Sequence[str], columns: Callable[[], Mapping[str, Sequence[Col]]]) -> None:
+        """A statement was answered that reads these views; `columns` are those of all, where they are looked at."""
         with self.lock:
             for v in read:
                 self.views.setdefault(v, Asking()).reads += 1
@@ -51,7 +51,7 @@ class Reads:
         found: dict[str, dict[str, set[str]]] = {}
         try:
             for v in read:
-                found[v] = asked_by(self.con, sql, v, columns)
+                found[v] = asked_by(self.con, sql, v, columns())
         finally:
             with self.lock:
                 self.next = self.clock() + SHARE * (self.clock() - begun)

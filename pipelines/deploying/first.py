@@ -18,20 +18,17 @@ from connectors.postgres.snapshot import ExportedSnapshot
 from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deploying.building import (
-    build,
     catalog_tables,
     check_copied,
     columns,
-    drop_others,
     needed,
-    plans,
     records,
     without_refused,
 )
-from pipelines.deploying.by_key import empty, tables_by_key, without_holder
+from pipelines.deploying.by_key import empty, tables_by_key
 from pipelines.deploying.initial_copy import Progress, copy_tables, record
 from pipelines.deploying.location import locate
-from pipelines.deploying.resuming import begun
+from pipelines.deploying.resuming import begun, filled, live
 from pipelines.deploying.source_objects import drop_source_objects, marked, publish
 from pipelines.deployment import Deployment
 from pipelines.kinds import EXECUTORS, ONE_MACHINE
@@ -110,11 +107,7 @@ def copied(
                 if engine.ranges is not None:
                     engine.ranges.forget()
             warehouse.remember_fresh(dict.fromkeys(d.tables, began))
-            build(warehouse, say, views if keep_going else [])
-            without_holder(d)
-            drop_others(warehouse, plans(warehouse))
-            warehouse.settle()
-            reach("deploy.filled")
+            filled(warehouse, views, say, keep_going)
         finally:
             warehouse.close()
     except BaseException as e:
@@ -122,9 +115,7 @@ def copied(
             drop_source_objects(config.source.dsn, d)
             remove_warehouse(config)
         raise
-    d.status, d.copying = "live", None
-    deployments.save(config.warehouse_path, d)
-    reach("deploy.live")
+    live(config, d)
 
 
 def leftovers(config: Config) -> list[str]:

@@ -15,10 +15,9 @@ import psycopg
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from connectors.failpoints import reach
-from connectors.postgres.connection import ANSWER, connect
-from connectors.postgres.origin import check_server, check_slot
+from connectors.postgres.connection import connect
+from connectors.postgres.origin import ask_server, check_slot
 from connectors.postgres.ranges import counted
-from connectors.postgres.replication import open_replication
 from connectors.postgres.snapshot import ExportedSnapshot, SharedSnapshot
 from pipelines import deployment as deployments
 from pipelines.applying.catching_up import catch_up
@@ -65,13 +64,23 @@ def resume(
     try:
         for e, of in d.by_key.items():
             empty(warehouse, e, of)
-        build(warehouse, say, views if keep_going else [])
-        without_holder(d)
-        drop_others(warehouse, plans(warehouse))
-        warehouse.settle()
-        reach("deploy.filled")
+        filled(warehouse, views, say, keep_going)
     finally:
         warehouse.close()
+    live(config, d)
+
+
+def filled(warehouse: Warehouse, views: list[Compiled], say: Callable[[str], None], keep_going: bool) -> None:
+    """What views need, of mirrors that are there."""
+    build(warehouse, say, views if keep_going else [])
+    without_holder(warehouse.deployment)
+    drop_others(warehouse, plans(warehouse))
+    warehouse.settle()
+    reach("deploy.filled")
+
+
+def live(config: Config, d: Deployment) -> None:
+    """It is all there."""
     d.status, d.copying = "live", None
     deployments.save(config.warehouse_path, d)
     reach("deploy.live")
@@ -90,11 +99,7 @@ def _check(config: Config, d: Deployment, views: list[Compiled], catalog: Catalo
     if lacking := [t for t in _whole(d) if t not in c.ranges]:
         raise Restart(f"{lacking[0]} has no key, or one that two rows may have for a while")
     try:
-        check = open_replication(config.source.dsn)
-        try:
-            check_server(check, d.origin, c.lsn, ANSWER)
-        finally:
-            check.finish()
+        ask_server(config.source.dsn, d.origin, c.lsn)
         with connect(config.source.dsn) as conn:
             check_slot(conn, d.slot, None)
             if altered := check_deployed(conn, d):

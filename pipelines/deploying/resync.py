@@ -17,9 +17,8 @@ from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from connectors.failpoints import reach
 from connectors.postgres.altered import altered_between
-from connectors.postgres.connection import ANSWER, connect
-from connectors.postgres.origin import SourceReplaced, check_server, check_slot
-from connectors.postgres.replication import open_replication
+from connectors.postgres.connection import connect
+from connectors.postgres.origin import SourceReplaced, ask_server, check_slot
 from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deploying.first import BESIDE, DATA, first, remove_warehouse
@@ -61,11 +60,7 @@ def _left_out(config: Config, d: Deployment) -> set[str] | None:
             frontiers = [warehouse.frontier(e) for e in warehouse.used_engines()]
         finally:
             warehouse.close()
-        check = open_replication(config.source.dsn)
-        try:
-            check_server(check, d.origin, max(frontiers, default=0), ANSWER)
-        finally:
-            check.finish()
+        ask_server(config.source.dsn, d.origin, max(frontiers, default=0))
         with connect(config.source.dsn) as conn:
             check_slot(conn, d.slot, min(frontiers, default=None))
             found = altered_between(conn, d.publication, d.origin)

@@ -149,27 +149,30 @@ class Server:
             with conn:
                 while True:
                     head, _ = receive(conn, small=not greeted)
-                    op = head.get("op")
                     answer, body = self._safely(head)
                     if not greeted and "error" not in answer:
                         greeted = True
                         conn.settimeout(None)
                     send(conn, answer, body)
-                    if op == "query" and "error" not in answer:
-                        self._note(head)
+                    if answer.get("views"):
+                        self._note(head["sql"], answer["views"])
         except (OSError, ValueError, TooLarge):  # gone, too slow, or none of ours
             return
         finally:
             self.guests.pop(threading.current_thread(), None)
             self.places.release()
 
-    def _note(self, args: dict[str, Any]) -> None:
-        """What an answered query says of how views are asked, once who asked has the answer."""
+    def _note(self, sql: str, read: list[str]) -> None:
+        """How views are asked, once who asked has the answer. Partial ones count keys of their own."""
         with suppress(TidemarkError, duckdb.Error), self.current.use() as reader:
-            views = {v.name: reader.warehouse.view(v.name)[1] for v in reader.warehouse.deployment.views}
-            named = checked(args["sql"], set(views), bool(args.get("internal")))
-            columns = {n: [Col(c, x.type) for c, x in p.outputs] for n, p in views.items()}
-            self.reads.note(args["sql"], [n for n in views if n.lower() in named], columns)
+            warehouse = reader.warehouse
+
+            def columns() -> dict[str, list[Col]]:
+                names = [v.name for v in warehouse.deployment.views]
+                return {n: [Col(c, x.type) for c, x in warehouse.view(n)[1].outputs] for n in names}
+
+            whole = [n for n in read if warehouse.view(n)[1].asked is None]
+            self.reads.note(sql, whole, columns)
 
     def _safely(self, head: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         try:
@@ -256,7 +259,7 @@ class Server:
     def _read(self, reader: LocalReader, op: str, args: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         if op == "query":
             got = reader.answer(args["sql"], bool(args.get("internal")), bool(args.get("every_key")))
-            return {"filled": got.filled, "agree": got.agree}, _ipc(got.rows)
+            return {"filled": got.filled, "agree": got.agree, "views": list(got.views)}, _ipc(got.rows)
         if op == "export":
             reader.export(args["view"], Path(args["path"]), args["format"], bool(args.get("every_key")))
             return {}, b""

@@ -47,7 +47,7 @@ def test_how_views_are_asked() -> None:
         ("SELECT title FROM feed", ["feed"]),
         ("SELECT * FROM feed WHERE who IN (SELECT who FROM posts)", ["feed", "posts"]),
     ):
-        reads.note(sql, views, columns)
+        reads.note(sql, views, lambda: columns)
         now[0] += 1
     feed = reads.of("feed")
     assert (feed.reads, feed.looked) == (4, 4)
