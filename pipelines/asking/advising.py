@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from textwrap import fill
 
 from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan
@@ -30,6 +31,7 @@ LOOKED = 10  # statements, below which nothing is said of keys
 READ_BY = 0.95  # of the statements that read a view have to ask by a column
 SELDOM = 1 / 3  # of the keys are asked for, at most
 OFTEN = 0.5
+WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Advice:
     because: str
 
     def line(self) -> str:
-        return f"{self.view}: WITH ({self.options}) {self.saves}\n  {self.because}"
+        words = fill(f"{self.saves}. {self.because}", WIDTH, initial_indent="  ", subsequent_indent="  ")
+        return f"{self.view}: WITH ({self.options})\n{words}"
 
 
 def advise(warehouse: Warehouse, works: Works, reads: Reads) -> list[Advice]:
@@ -97,9 +100,9 @@ def _later(v: DeployedView, w: Work, lasted: float, asked: Asking) -> Iterator[A
     yield Advice(
         v.name,
         f"target_lag = '{lag[1]}'",
-        f"would save about {saved / w.seconds:.0%} of what keeping it takes",
+        f"It would save about {saved / w.seconds:.0%} of what keeping it takes",
         f"In {_time(lasted)} it took {w.batches:,} batches, {w.seconds:.2f} s of work, of which "
-        f"{1000 * w.fixed:.1f} ms a batch do not depend on its rows, and was read {_times(asked.reads)}. With "
+        f"{1000 * w.fixed:.1f} ms a batch do not depend on its rows, and was {_times(asked.reads)}. With "
         f"strategy {paces.NAME} it may be {lag[1]} old, and tidemark query --wait finishes it.",
     )
 
@@ -121,15 +124,15 @@ def _by_key(warehouse: Warehouse, v: DeployedView, plan: ViewPlan, asked: Asking
         can = _partial(warehouse, v.name, column)
         if can is None:
             continue
+        others = {t for p in warehouse.plans(v.engine) if p.view != v.name for t in p.tables}
+        tables = ", ".join(sorted(can.by_key.keys() - others))
         size = sum(warehouse.engine(v.engine).size(s.name)[1] for s in plan.states)
         saved = 1 - len(values) / there
-        no_copy = (
-            f"; with keep_mirrors = false {', '.join(sorted(can.by_key))} would not be copied" if can.by_key else ""
-        )
+        no_copy = f"; with keep_mirrors = false {tables} would not be copied" if tables else ""
         yield Advice(
             v.name,
             f"strategy = '{partial.NAME}', key = '{column}'",
-            f"would save about {saved:.0%} of its {_bytes(size)}{no_copy}",
+            f"It would save about {saved:.0%} of its {_bytes(size)}{no_copy}",
             f"Of {asked.looked:,} statements that were looked at {n:,} ask by {column}, for {len(values):,} of about "
             f"{there:,} values. It has {rows:,} rows. A query that says no key would need --all.",
         )
@@ -149,7 +152,7 @@ def _whole(warehouse: Warehouse, v: DeployedView, plan: ViewPlan) -> Iterator[Ad
     yield Advice(
         v.name,
         "strategy = 'auto'",
-        "would save looking for keys",
+        "It would save looking for keys",
         f"It has {keys:,} of about {there:,} keys, {_bytes(size)}: nearly all of it is kept.",
     )
 
@@ -184,7 +187,7 @@ def _time(seconds: float) -> str:
 
 
 def _times(n: int) -> str:
-    return "never" if not n else "once" if n == 1 else f"{n:,} times"
+    return "not read" if not n else f"read {'once' if n == 1 else f'{n:,} times'}"
 
 
 def _bytes(n: int) -> str:

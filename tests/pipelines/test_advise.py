@@ -61,12 +61,19 @@ def test_it_says_what_would_save_work_and_room(database: str, tmp_path: Path) ->
         database,
         {
             "sums": "SELECT k, count(*) AS n, sum(v) AS s FROM fact GROUP BY k",
-            "feed": "SELECT who, id, v FROM fact",
+            "feed": "SELECT who, id, v FROM note",
+            "whole": "SELECT who, id FROM both_read",
+            "counted": "SELECT count(*) AS n FROM both_read",
         },
     )
     p.source(
         "CREATE TABLE fact (id int PRIMARY KEY, k int, who int, v int)",
-        "INSERT INTO fact SELECT i, i % 50, i % 400, i FROM generate_series(1, 4000) i",
+        "CREATE TABLE note (id int PRIMARY KEY, k int, who int, v int)",
+        "CREATE TABLE both_read (id int PRIMARY KEY, k int, who int, v int)",
+        *(
+            f"INSERT INTO {t} SELECT i, i % 50, i % 400, i FROM generate_series(1, 4000) i"
+            for t in ("fact", "note", "both_read")
+        ),
     )
     p.deploy()
     with pytest.raises(TidemarkError, match="no pipeline runs"):
@@ -75,10 +82,11 @@ def test_it_says_what_would_save_work_and_room(database: str, tmp_path: Path) ->
         assert measured(p.config) == []
         deadline = time.monotonic() + 11  # what is maintained for ten seconds may be ten seconds old
         for n in range(500):
-            if time.monotonic() > deadline and len(measured(p.config)) == 2:
+            if time.monotonic() > deadline and len(measured(p.config)) == 3:
                 break
             p.source(f"UPDATE fact SET v = v + 1 WHERE id = {n + 1}")
             ask(p.config, f"SELECT * FROM feed WHERE who = {n % 9}", wait=n % 4 == 0)
+            ask(p.config, f"SELECT * FROM whole WHERE who = {n % 9}", wait=False)
         found = {a["view"]: a for a in measured(p.config)}
         shown = subprocess.run(
             [sys.executable, "-m", "pipelines.cli", "advise"], cwd=p.home, text=True, capture_output=True, check=True
@@ -88,10 +96,13 @@ def test_it_says_what_would_save_work_and_room(database: str, tmp_path: Path) ->
         ).stdout
     assert re.fullmatch(r"target_lag = '1(0 s| min)'", found["sums"]["options"])
     assert found["feed"]["options"] == "strategy = 'partial', key = 'who'"
-    assert "public.fact" in found["feed"]["saves"]
+    assert "with keep_mirrors = false public.note would not be copied" in found["feed"]["saves"]
+    assert found["whole"]["options"] == "strategy = 'partial', key = 'who'"
+    assert "keep_mirrors" not in found["whole"]["saves"]  # another view needs the table
     assert re.search(r"ask by who, for \d of about \d+ values", found["feed"]["because"])
-    assert re.search(r"sums: WITH \(target_lag = '1(0 s| min)'\) would save about", shown)
-    assert {a["view"] for a in json.loads(plain)["advice"]} == {"sums", "feed"}
+    assert re.search(r"sums: WITH \(target_lag = '1(0 s| min)'\)\n  It would save about", shown)
+    assert all(len(x) <= 80 for x in shown.splitlines())
+    assert {a["view"] for a in json.loads(plain)["advice"]} == {"sums", "feed", "whole"}
     p.write({"sums": "SELECT k, count(*) AS n, sum(v) AS s FROM fact GROUP BY k"}, found["sums"]["options"])
     p.deploy()  # what it says is taken
     p.catch_up()
