@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import duckdb
@@ -53,31 +54,50 @@ def keyed_views(home: Path, dsn: str, views: dict[str, str], *statements: str) -
     return p
 
 
-def test_what_was_open_when_a_table_was_published_is_not_missed(database: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_what_was_open_when_a_table_was_published_is_not_missed(beside: bool, database: str, tmp_path: Path) -> None:
+    """`beside` a pipeline that runs, with another table that is copied for it."""
     p = project(tmp_path, database)
     p.source("CREATE TABLE item (id int PRIMARY KEY, k int, v int)", "INSERT INTO item VALUES (1, 1, 1), (2, 1, 2)")
     (p.home / "views" / "items.sql").write_text(
         "CREATE MATERIALIZED VIEW items WITH (strategy = 'partial', key = 'k', keep_mirrors = false) AS "
         "SELECT k, count(*) AS n, sum(v) AS s FROM item GROUP BY k"
     )
+    if beside:
+        p.source("CREATE TABLE other (id int PRIMARY KEY)", "INSERT INTO other VALUES (1)")
+        p.write({"others": "SELECT id FROM other"})
     asked: list[object] = []
-    with psycopg.connect(p.dsn) as c:
-        c.execute("INSERT INTO item VALUES (3, 1, 100)")
-        c.execute("UPDATE item SET v = 50 WHERE id = 1")
+    with running(p, batch=60) if beside else nullcontext(), psycopg.connect(p.dsn) as c, psycopg.connect(p.dsn) as w:
+        c.execute("INSERT INTO item VALUES (4, 1, 7)")  # before anything is published or copied
+        c.commit()
 
         def deployed() -> None:
             p.deploy()
             asked.extend(rows(p, "SELECT * FROM items WHERE k = 1"))
 
+        def published() -> bool:
+            found = c.execute("SELECT 1 FROM pg_publication_tables WHERE tablename = 'item'").fetchall()
+            c.commit()
+            return bool(found)
+
         deploying = threading.Thread(target=deployed)
-        deploying.start()
-        time.sleep(2)
+        if not beside:
+            w.execute("INSERT INTO item VALUES (3, 1, 100)")
+            w.execute("UPDATE item SET v = 50 WHERE id = 1")
+            deploying.start()
+        else:  # once what is copied beside it is there, and before the other table is published
+            deploying.start()
+            while not (p.config.warehouse_path / "arriving" / "ready").exists() and not published():
+                w.rollback()
+                w.execute("INSERT INTO item VALUES (3, 1, 100)")
+                w.execute("UPDATE item SET v = 50 WHERE id = 1")
+        time.sleep(3)
         assert not asked  # it waits
-        c.commit()
+        w.commit()
         deploying.join()
     p.catch_up()
     p.assert_equal()
-    assert rows(p, "SELECT * FROM items WHERE k = 1") == [(1, 3, 152)]
+    assert rows(p, "SELECT * FROM items WHERE k = 1") == [(1, 4, 159)]
 
 
 @pytest.mark.parametrize(
