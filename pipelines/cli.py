@@ -49,8 +49,9 @@ def init(project: Path) -> None:
 
 @main.command()
 @click.option("--grants", is_flag=True, help="Print the SQL that lets this user do what the views need, and no more.")
+@click.option("--connector", is_flag=True, help="Print Debezium's connector for this deployment, for Kafka Connect.")
 @click.pass_obj
-def check(project: Path, grants: bool) -> None:
+def check(project: Path, grants: bool, connector: bool) -> None:
     """Preflight: what about the source would stop or hurt a deployment."""
     from connectors.postgres import grants as rights
     from connectors.postgres.catalog import load_catalog
@@ -58,6 +59,7 @@ def check(project: Path, grants: bool) -> None:
     from connectors.postgres.preflight import preflight
     from pipelines import deployment
     from pipelines.config import load_config
+    from pipelines.deploying.connector import elsewhere
     from pipelines.deploying.source_objects import orphans
     from pipelines.deploying.unsuited import check_capture
     from pipelines.project import compile_project, read_views, refuse
@@ -66,6 +68,9 @@ def check(project: Path, grants: bool) -> None:
     config = load_config(project)
     found = deployment.load(config.warehouse_path)
     with connect(config.source.dsn) as conn:
+        if connector:
+            click.echo(json.dumps(elsewhere(conn, deployment.require(config.warehouse_path)), indent=2))
+            return
         catalog = load_catalog(conn)
         views = compile_project(read_views(config.views_path), catalog) if config.views_path.is_dir() else []
         tables = {t for v in views if v.plan is not None for t in v.plan.tables}

@@ -7,9 +7,9 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from compiler.errors import TidemarkError
 from compiler.maintain.choose import AUTO
@@ -27,9 +27,34 @@ class _Section(BaseModel):
 
 
 class Source(_Section):
+    """`capture`: who reads the slot, Tidemark itself or Debezium. `events`: where a connector elsewhere writes its
+    events, kafka://broker,… or file:///folder; empty, Debezium's engine runs in this process. `kafka`: what its client
+    is told, as librdkafka calls it."""
+
     dsn: str
-    capture: Literal["stream", "debezium"] = "stream"  # who reads the slot: Tidemark itself, or Debezium's engine
+    capture: Literal["stream", "debezium"] = "stream"
+    events: str = ""
+    kafka: dict[str, str] = Field(default_factory=dict)
     timeout: float = Field(default=30.0, ge=1)  # seconds of silence after which the stream is dropped and opened again
+
+    def held(self, frontier: int | None) -> int | None:
+        """What the slot must not be past: a connector elsewhere moves it, once its events are written."""
+        return None if self.events else frontier
+
+    @field_validator("events")
+    @classmethod
+    def _place(cls, text: str) -> str:
+        if text and not re.fullmatch(r"kafka://[^/?#\s]+|file:///[^?#]*", text):
+            raise ValueError("events are at kafka://host:port[,host:port] or in a folder, file:///path")
+        return text
+
+    @model_validator(mode="after")
+    def _of_debezium(self) -> Self:
+        if self.events and self.capture != "debezium":
+            raise ValueError('events are Debezium\'s: they need capture = "debezium"')
+        if self.kafka and not self.events.startswith("kafka:"):
+            raise ValueError('[source.kafka] is for events = "kafka://…"')
+        return self
 
 
 class Defaults(_Section):

@@ -13,6 +13,7 @@ CONFIG = """# Tidemark: SQL views in a warehouse, kept fresh with what is commit
 # A libpq connection string. ${NAME} is replaced by an environment variable, so that secrets stay out of this file.
 dsn = "host=127.0.0.1 dbname=shop user=postgres"
 # capture = "debezium"     # read the slot through Debezium's engine (pip install 'tidemark[debezium]')
+# events = "kafka://broker:9092"  # … or read what its connector writes there, or to a folder: "file:///var/lib/events"
 # timeout = 30             # seconds of silence after which the stream is dropped and opened again
 
 [defaults]

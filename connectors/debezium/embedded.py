@@ -8,31 +8,30 @@ own: where to go on is the slot's to know, which moves when `acknowledged` says 
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
 from compiler.errors import TidemarkError
-from connectors.postgres.connection import SETTINGS
+from connectors.debezium.feed import Take, transaction
+from connectors.debezium.settings import CLASS, ROLE, SESSION, VALUES, session
 
 NAME = "tidemark"  # what topics begin with
 CONSUMER = "io.debezium.engine.DebeziumEngine$ChangeConsumer"
 CALLBACK = "io.debezium.engine.DebeziumEngine$CompletionCallback"
 JVM = ["-Xrs", f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"]  # signals stay Python's
 STARTING = 60.0  # seconds that the engine may take to start its task
-Take = Callable[[str, bytes, Any], None]
 
 
 def properties(
     source: psycopg.Connection, slot: str, publication: str, tables: list[str], unchanged: str
 ) -> dict[str, str]:
-    """The connector's settings: libpq's own, nothing lost on the way, transactions marked, nothing made in the
-    source."""
+    """The connector's settings: libpq's own, and what `settings` has for every connector."""
     info = source.info
     if info.host.startswith("/") or not info.host:
         raise TidemarkError(
@@ -42,11 +41,10 @@ def properties(
         )
     given = info.get_parameters()
     secured = {f"database.{k}": given[k] for k in ("sslmode", "sslrootcert", "sslcert", "sslkey") if k in given}
-    printed = " ".join(f"-c {k}={v}" for k, v in SETTINGS.items() if k not in ("client_encoding", "TimeZone"))
     return {
         "name": NAME,
         "topic.prefix": NAME,
-        "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+        "connector.class": CLASS,
         "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore",
         "offset.flush.interval.ms": "0",
         "database.hostname": given.get("hostaddr") or info.host,
@@ -54,28 +52,16 @@ def properties(
         "database.user": info.user,
         "database.password": info.password or "-",
         "database.dbname": info.dbname,
-        "driver.options": printed,
+        SESSION: session(),
         **secured,
-        "plugin.name": "pgoutput",
         "slot.name": slot,
-        "slot.drop.on.stop": "false",
         "slot.max.retries": "20",
         "slot.retry.delay.ms": "500",
         "publication.name": publication,
-        "publication.autocreate.mode": "disabled",
-        "snapshot.mode": "no_data",
         "table.include.list": ",".join(tables),
-        "decimal.handling.mode": "string",
-        "interval.handling.mode": "string",
-        "binary.handling.mode": "hex",
-        "time.precision.mode": "microseconds",
-        "include.unknown.datatypes": "true",
         "unavailable.value.placeholder": unchanged,
-        "event.converting.failure.handling.mode": "fail",
-        "provide.transaction.metadata": "true",
-        "tombstones.on.delete": "false",
-        "skipped.operations": "none",
-        "heartbeat.interval.ms": "1000",
+        **ROLE,
+        **VALUES,
         "poll.interval.ms": "5",
         "max.batch.size": "8192",
         "max.queue.size": "32768",
@@ -86,12 +72,14 @@ def properties(
 
 
 class Embedded:
-    """A running engine. `take(topic, value, record)` is called for each event, on the engine's thread, and may
-    block."""
+    """A running engine, a feed (`feed.Feed`): its events come in order, each transaction between two of its own."""
 
     def __init__(self, settings: dict[str, str], take: Take) -> None:
         self.take = take
         self.acknowledged = 0
+        self.came = time.monotonic()
+        self.refused: TidemarkError | None = None
+        self.open: list[bytes] = []  # events of the transaction being received
         self.sent: deque[tuple[int, Any]] = deque()  # LSN → the record that may be marked once it is acknowledged
         self.error: str | None = None
         self.stopped = threading.Event()
@@ -124,13 +112,27 @@ class Embedded:
         for r in records:
             value = r.value()
             if value is not None:
-                self.take(str(r.destination()), str(value).encode(), r)
+                self._event(str(r.destination()), str(value).encode(), r)
         last = None
         while self.sent and self.sent[0][0] <= self.acknowledged:
             last = self.sent.popleft()[1]
         if last is not None:
             committer.markProcessed(last)
             committer.markBatchFinished()
+
+    def _event(self, topic: str, value: bytes, record: Any) -> None:
+        self.came = time.monotonic()
+        if topic == f"{NAME}.message" or topic.startswith("__debezium-heartbeat"):
+            return
+        if topic != f"{NAME}.transaction":
+            self.open.append(value)
+            return
+        ended = re.search(rb'"status":"END","id":"([^"]*)"', value)
+        events, self.open = self.open, []
+        if ended is not None:
+            t = transaction(events, value, ended[1].decode())
+            self.sent.append((t.end, record))
+            self.take(t)
 
     def _ended(self, success: bool, message: Any, error: Any) -> None:
         if not success:

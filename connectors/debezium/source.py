@@ -19,6 +19,7 @@ from connectors.postgres.connection import SourceUnreachable, connect, describe,
 from connectors.postgres.stream import RELEASE, SlotInUse, SlotUnavailable
 
 AGAIN = "Run: tidemark deploy --resync"
+SILENT = 60.0  # seconds in which something that was sent through a connector has come
 FIRST_VERSION = 140000  # messages are part of the stream from Postgres 14 on
 BARE_ENUMS = """
 SELECT format_type(t.oid, NULL) FROM pg_type t
@@ -52,8 +53,9 @@ class Source:
             hint="Run tidemark again; nothing is lost.",
         )
 
-    def check(self) -> None:
-        """What would stop the engine, or make it go on where it should not: it makes a slot that is missing."""
+    def check(self, elsewhere: bool) -> None:
+        """What would stop the engine, or make it go on where it should not: it makes a slot that is missing. One
+        `elsewhere` has its slot in use."""
         version = self.conn.info.server_version
         if version < FIRST_VERSION:
             raise TidemarkError(
@@ -70,6 +72,8 @@ class Source:
                 detail=f"Its type {bare[0]} is an enum without labels, or a domain over an enum.",
                 hint='Drop or alter the type, or leave out capture = "debezium" in tidemark.toml.',
             )
+        if elsewhere:
+            return
         deadline = time.monotonic() + RELEASE
         while (detail := self._unavailable()) and ("in use" in detail and time.monotonic() < deadline):
             time.sleep(0.1)
@@ -88,6 +92,30 @@ class Source:
         if row[1] == "lost":
             return f'replication slot "{self.slot}" has lost changes: the server removed WAL that it needed'
         return f'replication slot "{self.slot}" is in use' if row[0] else ""
+
+    def check_read(self, silent: float) -> None:
+        """Raises SourceUnreachable where no connector reads the slot, or its events do not come: not for `silent`
+        seconds."""
+        row = self.ask("SELECT active FROM pg_replication_slots WHERE slot_name = %s", self.slot)
+        if row is None or not row[0]:
+            raise SourceUnreachable(
+                f'no connector of Debezium reads the slot "{self.slot}"',
+                code="connector_away",
+                detail="What was committed since it stopped has not been written where its events are.",
+                hint="Start it: tidemark check --connector prints it as Kafka Connect is given it.",
+            )
+        if silent > SILENT:
+            raise SourceUnreachable(
+                "Debezium's events do not come",
+                code="events_silent",
+                detail=f"A connector reads the slot, and nothing came of it for {silent:.0f} s.",
+                hint="Look at what it tells, and at events in tidemark.toml.",
+            )
+
+    @property
+    def whole(self) -> bool:
+        """Whether the server leaves out of the stream what publishes nothing."""
+        return self.conn.info.server_version >= 150000
 
     def check_unaltered(self, tables: list[Table]) -> None:
         """Events do not tell what a table is: it is compared before each batch. Raises TableChanged.

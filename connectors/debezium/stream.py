@@ -3,16 +3,14 @@ acknowledged when told to."""
 
 from __future__ import annotations
 
-import re
-import secrets
 import threading
 import time
 from collections import deque
-from typing import Any
+from collections.abc import Callable
 
 from compiler.catalog import Table
-from connectors.debezium.embedded import NAME, Embedded, properties
-from connectors.debezium.events import EventDecoder, end_of
+from connectors.debezium.events import EventDecoder
+from connectors.debezium.feed import Feed, Take
 from connectors.debezium.source import Source
 from connectors.debezium.values import inexact
 from connectors.postgres.connection import SourceUnreachable
@@ -20,18 +18,31 @@ from connectors.postgres.transactions import Admit, Limits, Received, Transactio
 
 HELD_BYTES = 256 << 20  # of transactions that wait to be received
 IDLE = 10.0  # seconds after which an idle stream asks how far the source is
+UNREAD = 3.0  # seconds without anything, after which it is asked whether a connector reads the slot
 MARK = 5.0  # seconds between markers that only tell how fresh the views are
 FAR = 1 << 20  # bytes of WAL, of other tables, that are worth a marker
 
 
 class DebeziumStream:
-    """Debezium's engine on a slot. Where the stream is, between transactions, is found by a message sent through it."""
+    """Transactions of a feed, for as long as `source` says that their tables are what they were. Where the stream is,
+    between transactions, is found by a message sent through it.
 
-    def __init__(self, dsn: str, slot: str, publication: str, tables: list[Table], start: int = 0) -> None:
+    `unchanged`: what events have for a value that was not sent. `elsewhere`: the feed's connector is not in this
+    process.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        tables: list[Table],
+        start: int,
+        unchanged: str,
+        opened: Callable[[Take], Feed],
+        elsewhere: bool = False,
+    ) -> None:
         if error := next(filter(None, map(inexact, tables)), None):
             raise error
-        self.tables = tables
-        self.unchanged = f"__tidemark_{secrets.token_hex(12)}"
+        self.source, self.tables, self.unchanged, self.elsewhere = source, tables, unchanged, elsewhere
         self.server_end = self.asked = start
         self.backend = 0
         self.urged = False
@@ -41,21 +52,11 @@ class DebeziumStream:
         self.woken = False
         self.again: Received | None = None  # received, and not given: a table was altered
         self.decoders: list[EventDecoder] = []
-        self.open: list[bytes] = []  # events of the transaction being received
         self.ready: deque[Transaction] = deque()
         self.size = 0  # bytes of those
         self.closed = False
         self.looked = self.marked = time.monotonic()
-        self.source = Source(dsn, slot)
-        try:
-            self.source.check()
-            names = [
-                re.escape(f"{t.schema}.{t.name}").replace(",", "\\,").replace("\\ ", "[ ]") for t in tables
-            ]  # the list is trimmed
-            self.engine = Embedded(properties(self.source.conn, slot, publication, names, self.unchanged), self._take)
-        except BaseException:
-            self.source.close()
-            raise
+        self.feed = opened(self._take)
 
     def decoder(self) -> EventDecoder:
         self.decoders.append(EventDecoder(self.tables, self.unchanged))
@@ -71,33 +72,21 @@ class DebeziumStream:
         with self.changed:
             self.closed = True
             self.changed.notify_all()
-        self.engine.close()
-        self.source.move_slot(self.engine.acknowledged)
+        self.feed.close()
+        if not self.elsewhere:
+            self.source.move_slot(self.feed.acknowledged)
         self.source.close()
 
     def acknowledge(self, lsn: int) -> None:
-        """Everything up to `lsn` is durable here: the slot may move there."""
-        self.engine.acknowledged = max(self.engine.acknowledged, lsn)
+        """Everything up to `lsn` is durable here: the slot, or who reads the log next, may begin there."""
+        self.feed.acknowledged = max(self.feed.acknowledged, lsn)
 
-    def _take(self, topic: str, value: bytes, record: Any) -> None:
-        """An event, on the engine's thread."""
-        if topic == f"{NAME}.message" or topic.startswith("__debezium-heartbeat"):
-            return
-        if topic != f"{NAME}.transaction":
-            self.open.append(value)
-            return
-        ended = re.search(rb'"status":"END","id":"([^"]*)"', value)
-        if ended is None:
-            self.open = []
-            return
-        end = end_of(ended[1].decode())
-        self.engine.sent.append((end, record))
-        frames, self.open = [*self.open, value], []
+    def _take(self, t: Transaction) -> None:
+        """On the feed's thread; waits while much is held."""
         with self.changed:
             self.changed.wait_for(lambda: self.size < HELD_BYTES or self.closed)
-            xid = int(ended[1].decode().partition(":")[0])
-            self.ready.append(Transaction(frames if len(frames) > 1 else [], end - 1, end, xid, 0))
-            self.size += sum(map(len, frames))
+            self.ready.append(t)
+            self.size += sum(map(len, t.frames))
             self.changed.notify_all()
 
     def receive(self, limits: Limits, wait: float, until: int | None = None, admit: Admit | None = None) -> Received:
@@ -133,6 +122,8 @@ class DebeziumStream:
             now = time.monotonic()
             if until is not None and self.server_end >= until:
                 return out
+            if until is not None and self.elsewhere and now - max(self.marked, self.feed.came) > UNREAD:
+                self.source.check_read(now - max(self.marked, self.feed.came))
             got = self._next(max(0.0, (first + limits.span if first else deadline) - now))
             if got is not None:
                 self.server_end = max(self.server_end, got.end)
@@ -149,14 +140,14 @@ class DebeziumStream:
 
     def _next(self, wait: float) -> Transaction | None:
         with self.changed:
-            self.changed.wait_for(lambda: self.ready or self.woken or self.engine.stopped.is_set(), wait)
+            self.changed.wait_for(lambda: self.ready or self.woken or self.feed.stopped.is_set(), wait)
             if not self.ready:
-                if self.engine.stopped.is_set() and not self.closed:
-                    raise SourceUnreachable(
-                        "Debezium stopped",
+                if self.feed.stopped.is_set() and not self.closed:
+                    raise self.feed.refused or SourceUnreachable(
+                        "Debezium's events cannot be read on" if self.elsewhere else "Debezium stopped",
                         code="source_unreachable",
-                        detail=self.engine.error or "It gives no reason.",
-                        hint="Run tidemark again; nothing is lost.",
+                        detail=self.feed.error or "It gives no reason.",
+                        hint="Look at its connector." if self.elsewhere else "Run tidemark again; nothing is lost.",
                     )
                 return None
             t = self.ready.popleft()

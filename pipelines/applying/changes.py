@@ -103,13 +103,17 @@ def open_changes(
 def _debezium(
     warehouse: Warehouse, follow: Follow, frontier: int | None
 ) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
-    from connectors.debezium.stream import DebeziumStream
+    from connectors.debezium.opening import by_engine, from_log
 
-    d, dsn = warehouse.deployment, warehouse.config.source.dsn
-    with connect(dsn) as conn:
-        confirmed = check_slot(conn, d.slot, frontier)
+    d, source = warehouse.deployment, warehouse.config.source
+    with connect(source.dsn) as conn:
+        confirmed = check_slot(conn, d.slot, source.held(frontier))
         follow(check_deployed(conn, d))
-    stream = DebeziumStream(dsn, d.slot, d.publication, watched(d), confirmed if frontier is None else frontier)
+    start = confirmed if frontier is None else frontier
+    if source.events:
+        stream = from_log(source.dsn, d.slot, watched(d), start, source.events, source.kafka, warehouse.path)
+    else:
+        stream = by_engine(source.dsn, d.slot, d.publication, watched(d), start)
     return stream, stream.decoder
 
 

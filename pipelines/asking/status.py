@@ -141,7 +141,8 @@ def _ask(config: Config, d: Deployment, s: Status, frontiers: dict[str, int]) ->
             if parse_lsn(s.source_lsn) < max(frontiers.values(), default=0) and not s.running:
                 s.slot_error = "the source is at an earlier point than the views: it was restored"
             try:
-                check_slot(c, d.slot, min(frontiers.values()) if frontiers and not s.running else None)
+                lowest = min(frontiers.values()) if frontiers and not s.running else None
+                check_slot(c, d.slot, config.source.held(lowest))
             except SourceReplaced as e:
                 s.slot_error = str(e)
         return parse_lsn(s.source_lsn) if s.source_lsn else None

@@ -74,7 +74,7 @@ def redeploy(
     altered = check_source(
         config.source.dsn,
         replace(old, origin=origin, catalog=[t for t in old.catalog if qualified(t) in stay]),
-        _frontier(config, old),
+        config.source.held(_frontier(config, old)),
     )
     _follow(config, old, altered)
     if any(v.error for v in old.views):

@@ -62,7 +62,7 @@ def _left_out(config: Config, d: Deployment) -> set[str] | None:
             warehouse.close()
         ask_server(config.source.dsn, d.origin, max(frontiers, default=0))
         with connect(config.source.dsn) as conn:
-            check_slot(conn, d.slot, min(frontiers, default=None))
+            check_slot(conn, d.slot, config.source.held(min(frontiers, default=None)))
             found = altered_between(conn, d.publication, d.origin)
     except (SourceReplaced, TidemarkError) as e:
         if getattr(e, "exit_code", 1) == 3 and e.code == "source_unreachable":
