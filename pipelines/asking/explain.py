@@ -270,7 +270,9 @@ def as_text(e: dict[str, Any]) -> str:
     lines.append(f"reads: {', '.join(read) or 'no table'}; rules: {', '.join(e['rules']) or 'none'}")
     if e["fetches"]:
         lines.append(f"Dist: {', '.join(e['dist'])}")
-        lines.append(f"a batch that updates all tables: {e['fetches']} fetches, on a cluster a Spark job each")
+        lines.append(
+            f"a batch that updates all tables: {e['fetches']} fetches, on a cluster a Spark job of one stage each"
+        )
     for s in e["states"]:
         key = f" by ({', '.join(s['key'])})" if s["key"] else ""
         size = (

@@ -17,7 +17,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from benchmarks import compiling, large, many, paces, partial
+from benchmarks import compiling, jobs, large, many, paces, partial
 
 PACKAGES = ("duckdb", "pyarrow", "numpy", "psycopg", "sqlglot", "pyspark", "delta-spark", "deltalake")
 ENGINES = {
@@ -48,6 +48,7 @@ def write(results: Path, docs: Path) -> list[Path]:
         parts.append(["![Refresh against recompute](bench.png)", ""])
     parts += [_refresh(r) for r in refreshes]
     parts += [_strategies(kept["strategies"])] if "strategies" in kept else []
+    parts += [jobs.page(kept["jobs"])] if "jobs" in kept else []
     parts += [many.page(kept["many"])] if "many" in kept else []
     parts += [compiling.page(kept["compile"])] if "compile" in kept else []
     parts += [_reads(kept["reads"])] if "reads" in kept else []

@@ -1,4 +1,8 @@
-"""Rows of bases by keys, through Spark: the keys are sent to every task, the files are read where they are."""
+"""Rows of bases by keys, through Spark: the keys are sent to every task, the files are read where they are.
+
+Keys are told in the query itself where that can be said, so that it is one job of one stage. Others are broadcast,
+which is a job more for each request.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +19,15 @@ from connectors.spark.healing import Healing
 from connectors.spark.local.dist import Request
 
 OF = "_of"  # which request a row answers
+LISTED = 10_000  # keys that are told in the query: more take longer to plan than to broadcast
+ALWAYS_A_SET = {  # a list is planned as one set, and not compiled anew with each of its values
+    "spark.sql.optimizer.inSetConversionThreshold": "0",
+    "spark.sql.optimizer.inSetSwitchThreshold": "0",
+}
 
 
 class SparkReader:
-    """One job a call. `jobs` counts them."""
+    """A query a call. `jobs` counts them."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver, self.healing = driver, Healing(driver.mend)
@@ -31,6 +40,8 @@ class SparkReader:
 
     def _found(self, requests: Sequence[Request]) -> pa.Table:
         session = self.driver.session
+        for name, value in ALWAYS_A_SET.items():
+            session.conf.set(name, value)
         frames = [self._frame(session, i, r) for i, r in enumerate(requests)]
         return reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), frames).toArrow()
 
@@ -40,17 +51,53 @@ class SparkReader:
 
         schema = from_arrow_schema(pq.read_schema(r.files[0]), prefer_timestamp_ntz=True)
         base = session.read.schema(schema).parquet(*map(str, r.files)).alias("b")
+        items = [lit(i).alias(OF), *(col(f"b.{_q(c)}").alias(f"_{i}_{n}") for n, c in enumerate(r.columns))]
+        if (told := listed(r, schema)) is not None:
+            return base.where(told).select(*items)
         keys = broadcast(session.createDataFrame(r.keys)).alias("k")
         on = reduce(
             lambda a, b: a & b,
             [col(f"b.{_q(c)}").eqNullSafe(col(f"k._k{j}").cast(schema[c].dataType)) for j, c in enumerate(r.by)],
         )
-        met = base.join(keys, on, "left_semi")
-        return met.select(lit(i).alias(OF), *(col(f"b.{_q(c)}").alias(f"_{i}_{n}") for n, c in enumerate(r.columns)))
+        return base.join(keys, on, "left_semi").select(*items)
 
     def _of(self, found: pa.Table, i: int, r: Request) -> pa.Table:
         mine = found.filter(pc.equal(found[OF], i)) if found.num_rows else found
         return mine.select([f"_{i}_{n}" for n in range(len(r.columns))]).rename_columns(r.columns)
+
+
+def listed(r: Request, schema: Any) -> str | None:
+    """A condition in Spark's SQL that the rows with the keys meet, and perhaps others; None where there is none that is
+    short. `schema`: Spark's, of the base."""
+    if r.keys.num_rows > LISTED:
+        return None
+    parts = []
+    for j, name in enumerate(r.by):
+        values = pc.unique(r.keys[f"_k{j}"])
+        if (texts := _literals(values, schema[name].dataType.typeName())) is None:
+            continue
+        met = [f"{_q(name)} IN ({', '.join(texts)})"] if texts else []
+        met += [f"{_q(name)} IS NULL"] if values.null_count else []
+        parts.append(f"({' OR '.join(met) or 'false'})")
+    return " AND ".join(parts) or None
+
+
+def _literals(values: pa.Array, column: str) -> list[str] | None:
+    """In Spark's SQL, but for NULL, as values of a column of that type; None where it may compare them otherwise."""
+    t, kept = values.type, values.drop_null()
+    if pa.types.is_integer(t) and column in ("byte", "short", "integer", "long"):
+        return [str(v) for v in kept.to_pylist()]
+    if pa.types.is_date(t) and column == "date" and _plain_dates(kept):
+        return [f"DATE'{v.isoformat()}'" for v in kept.to_pylist()]
+    if column == "string" and (pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_string_view(t)):
+        return ["'" + v.replace("\\", "\\\\").replace("'", "\\'") + "'" for v in kept.to_pylist()]
+    return None
+
+
+def _plain_dates(values: pa.Array) -> bool:
+    """Whether Python has all of them: it has no year 0 and none past 9999."""
+    days = values.cast(pa.int32()).to_numpy(zero_copy_only=False)
+    return bool(((days >= -719_162) & (days <= 2_932_896)).all())
 
 
 def _q(name: str) -> str:
