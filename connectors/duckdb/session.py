@@ -11,7 +11,7 @@ import duckdb
 
 from compiler.errors import TidemarkError
 
-LEAST_WAL, MOST_WAL = 64 << 20, 256 << 20  # bytes of WAL at which DuckDB makes a checkpoint
+LEAST_WAL, MOST_WAL = 16 << 20, 256 << 20  # bytes of WAL at which DuckDB makes a checkpoint
 WAL_SHARE = 0.25  # of the file: with too little, batches of 1,000 rows over six views pay 90 ms for one now and then
 # DuckDB 1.5.5: the first counts deleted rows when it picks row groups for ORDER BY … LIMIT, the second loses columns of
 # anti joins
