@@ -29,13 +29,26 @@ class _Section(BaseModel):
 class Source(_Section):
     """`capture`: who reads the slot, Tidemark itself or Debezium. `events`: where a connector elsewhere writes its
     events, kafka://broker,… or file:///folder; empty, Debezium's engine runs in this process. `kafka`: what its client
-    is told, as librdkafka calls it."""
+    is told, as librdkafka calls it. `copy_rate`: bytes a second of rows that are read while tables are copied; empty,
+    as many as come."""
 
     dsn: str
     capture: Literal["stream", "debezium"] = "stream"
     events: str = ""
     kafka: dict[str, str] = Field(default_factory=dict)
+    copy_rate: str = ""
     timeout: float = Field(default=30.0, ge=1)  # seconds of silence after which the stream is dropped and opened again
+
+    @field_validator("copy_rate")
+    @classmethod
+    def _rate(cls, text: str) -> str:
+        if text and not parse_size(text):
+            raise ValueError("a copy_rate of 0 copies nothing; leave it out for as fast as it goes")
+        return text
+
+    @property
+    def copy_bytes(self) -> int:
+        return parse_size(self.copy_rate) if self.copy_rate else 0
 
     def held(self, frontier: int | None) -> int | None:
         """What the slot must not be past: a connector elsewhere moves it, once its events are written."""

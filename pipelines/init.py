@@ -14,6 +14,7 @@ CONFIG = """# Tidemark: SQL views in a warehouse, kept fresh with what is commit
 dsn = "host=127.0.0.1 dbname=shop user=postgres"
 # capture = "debezium"     # read the slot through Debezium's engine (pip install 'tidemark[debezium]')
 # events = "kafka://broker:9092"  # … or read what its connector writes there, or to a folder: "file:///var/lib/events"
+# copy_rate = "20MB"       # a second, while tables are copied: by default as fast as it goes
 # timeout = 30             # seconds of silence after which the stream is dropped and opened again
 
 [defaults]

@@ -17,6 +17,7 @@ from connectors.postgres.connection import connect
 from connectors.postgres.ranges import Range, ranges
 from connectors.postgres.snapshot import copy_table
 from pipelines.config import Config
+from pipelines.deploying.throttle import Throttle
 from pipelines.refused import ALL, Refused, part, qualified, without
 from pipelines.warehouse import Warehouse
 
@@ -41,7 +42,7 @@ def copy_tables(
     Nor are those kept that were refused `before`. Tables of so many `parts` are read range by range, without those
     that are there.
     """
-    expected = _estimates(config.source.dsn, tables)
+    expected, throttle = _estimates(config.source.dsn, tables), Throttle(config.source.copy_bytes)
     with ThreadPoolExecutor(AT_ONCE) as readers, ThreadPoolExecutor(AT_ONCE) as pool:
         copies = [
             _Copy(
@@ -50,7 +51,7 @@ def copy_tables(
                 t,
                 snapshot,
                 (before or {}).get(qualified(t), {}),
-                _Told(qualified(t), expected.get(t, 0), progress),
+                _Told(qualified(t), expected.get(t, 0), progress, throttle),
                 readers,
             )
             for t in tables
@@ -62,8 +63,8 @@ def copy_tables(
 class _Told:
     """What is told of a table while it is copied, by several threads."""
 
-    def __init__(self, name: str, expected: int, progress: Progress) -> None:
-        self.name, self.expected, self.progress = name, expected, progress
+    def __init__(self, name: str, expected: int, progress: Progress, throttle: Throttle) -> None:
+        self.name, self.expected, self.progress, self.throttle = name, expected, progress, throttle
         self.lock = Lock()
         self.rows = self.size = 0
 
@@ -71,6 +72,7 @@ class _Told:
         with self.lock:
             self.rows, self.size = self.rows + rows, self.size + size
             self.progress(self.name, self.rows, self.size, self.expected)
+        self.throttle.read(size)
 
     def again(self) -> None:
         with self.lock:

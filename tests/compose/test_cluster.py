@@ -1,5 +1,5 @@
-"""The compose demo without containers: its own commands, schema, views and workload, on a Spark master and worker of
-their own processes."""
+"""The compose demo without containers: its own commands, schema, views and workload, on a Spark master and workers of
+their own processes; one of them is killed meanwhile."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -40,9 +41,17 @@ def process(command: list[str], home: Path, **env: str) -> Iterator[subprocess.P
         p.wait(20)
 
 
+@dataclass
+class Cluster:
+    """The master's address, and the processes of its workers."""
+
+    master: str
+    workers: list[subprocess.Popen[bytes]]
+
+
 @pytest.fixture
-def master(tmp_path: Path) -> Iterator[str]:
-    """The address of a Spark master that counts one worker, both started with the words of compose.yaml."""
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A Spark master that counts its workers, all started with the words of compose.yaml."""
     import pyspark
 
     spark, port, page = Path(pyspark.__file__).parent, free_port(), free_port()
@@ -51,7 +60,6 @@ def master(tmp_path: Path) -> Iterator[str]:
         "spark-master": "127.0.0.1",
         "7077": port,
         "8080": page,
-        "8081": free_port(),
         "spark://spark-master:7077": f"spark://127.0.0.1:{port}",
     }
     env = {
@@ -62,16 +70,25 @@ def master(tmp_path: Path) -> Iterator[str]:
     }
     if home := java_home():
         env["JAVA_HOME"] = home
-    alive = [sys.executable, str(COMPOSE / "spark" / "alive.py"), f"http://127.0.0.1:{page}/json/"]
+    worker = SERVICES["spark-worker"]
+    replicas = worker["deploy"]["replicas"]
+    alive = [sys.executable, str(COMPOSE / "spark" / "alive.py"), f"http://127.0.0.1:{page}/json/", str(replicas)]
     with ExitStack() as stack:
-        for name in ("spark-master", "spark-worker"):
-            stack.enter_context(process([here.get(w, w) for w in SERVICES[name]["command"]], tmp_path, **env))
-        until(lambda: subprocess.run(alive, capture_output=True).returncode == 0, "the master counts its worker", 60)
-        yield f"spark://127.0.0.1:{port}"
+
+        def started(words: list[str]) -> subprocess.Popen[bytes]:
+            return stack.enter_context(process([here.get(w, w) for w in words], tmp_path, **env))
+
+        started(SERVICES["spark-master"]["command"])
+        workers = []
+        for _ in range(replicas):
+            here["8081"] = free_port()
+            workers.append(started(worker["command"]))
+        until(lambda: subprocess.run(alive, capture_output=True).returncode == 0, "the master counts its workers", 60)
+        yield Cluster(f"spark://127.0.0.1:{port}", workers)
 
 
-def test_views_stay_equal_on_a_master_with_a_worker(
-    database: str, tmp_path: Path, master: str, monkeypatch: pytest.MonkeyPatch
+def test_views_stay_equal_though_a_worker_is_killed(
+    database: str, tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with psycopg.connect(database, autocommit=True) as c:
         for f in sorted((COMPOSE / "postgres").glob("*.sql")):
@@ -81,7 +98,7 @@ def test_views_stay_equal_on_a_master_with_a_worker(
     text = (PROJECT / "tidemark.toml").read_text()
     for theirs, ours in (
         ("/warehouse", "warehouse"),
-        ("spark://spark-master:7077", master),
+        ("spark://spark-master:7077", cluster.master),
         ('"tidemark"', '"127.0.0.1"'),
         ("0.0.0.0", "127.0.0.1"),
     ):
@@ -94,8 +111,11 @@ def test_views_stay_equal_on_a_master_with_a_worker(
     with process([sys.executable, "-u", str(COMPOSE / "workload" / "workload.py")], tmp_path, RATE="50"):
         deployed = project.command("deploy")
         assert deployed.returncode == 0, deployed.stderr
-        with running(project) as loop:
-            verified = project.command("verify")
-            ended = loop.communicate()[1] if loop.poll() is not None else ""  # why it did, if it did
-            assert verified.returncode == 0, verified.stdout + verified.stderr + ended
-            assert all(f"{v.name}: equal" in verified.stdout for v in project.deployed.views), verified.stdout
+        with running(project, batch=60) as loop:
+            for killed in (None, cluster.workers[0]):
+                if killed is not None:  # and its executor with it
+                    killed.kill()
+                verified = project.command("verify")
+                ended = loop.communicate()[1] if loop.poll() is not None else ""  # why it did, if it did
+                assert verified.returncode == 0, verified.stdout + verified.stderr + ended
+                assert all(f"{v.name}: equal" in verified.stdout for v in project.deployed.views), verified.stdout

@@ -38,6 +38,7 @@ KNOWN = {
     "stop_grace_period",
     "network_mode",
     "profiles",
+    "deploy",
 }
 
 each_service = pytest.mark.parametrize("name", SERVICES)
