@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable
 
 import psycopg
-from psycopg import pq
+from psycopg import conninfo, pq
 from psycopg.pq.abc import PGconn, PGresult
 
 from connectors.postgres.connection import SourceUnreachable, describe, replication_dsn, unreachable
 
 LOOK = 0.2  # seconds between looks at the clock while a command runs
+CONNECT = 10  # seconds that a server may take to let us in, where the dsn does not say
 
 
 def open_replication(dsn: str) -> PGconn:
@@ -22,7 +23,7 @@ def open_replication(dsn: str) -> PGconn:
         parameters = replication_dsn(dsn)
     except psycopg.ProgrammingError:  # its text may quote a password
         raise unreachable(dsn, "") from None
-    conn = pq.PGconn.connect(parameters)
+    conn = _connected(parameters)
     if conn.status != pq.ConnStatus.OK:
         message = conn.get_error_message().strip()
         conn.finish()
@@ -35,6 +36,28 @@ def open_replication(dsn: str) -> PGconn:
     return conn
 
 
+def _connected(parameters: bytes) -> PGconn:
+    """As `PGconn.connect`, which stops every thread of the process while it waits; at its end it may have failed."""
+    conn, told = pq.PGconn.connect_start(parameters), conninfo.conninfo_to_dict(parameters.decode())
+    seconds = int(told.get("connect_timeout") or 0) or None
+    deadline = time.monotonic() + (seconds or CONNECT) * (str(told.get("host", "")).count(",") + 1)
+    state = pq.PollingStatus.WRITING
+    while conn.status != pq.ConnStatus.BAD and state in (pq.PollingStatus.WRITING, pq.PollingStatus.READING):
+        sockets, reading = [conn.socket], state == pq.PollingStatus.READING
+        ready = select.select(sockets if reading else [], [] if reading else sockets, [], LOOK)
+        if any(ready):
+            state = pq.PollingStatus(conn.connect_poll())
+        elif time.monotonic() > deadline:
+            conn.finish()
+            raise SourceUnreachable(
+                "cannot stream from the source",
+                code="source_unreachable",
+                detail="The server does not answer.",
+                hint="Run tidemark again; nothing is lost.",
+            )
+    return conn
+
+
 def command(
     conn: PGconn, text: str, patience: float | None, waiting: Callable[[float], None] = lambda s: None
 ) -> PGresult:
@@ -42,6 +65,19 @@ def command(
 
     Raises SourceUnreachable after `patience` seconds without an answer, or when the connection breaks.
     """
+    try:
+        return _answered(conn, text, patience, waiting)
+    except psycopg.OperationalError as e:
+        conn.finish()
+        raise SourceUnreachable(
+            "lost the connection to the source",
+            code="source_unreachable",
+            detail=str(e).strip().split("\n")[0],
+            hint="Run tidemark again; nothing is lost.",
+        ) from e
+
+
+def _answered(conn: PGconn, text: str, patience: float | None, waiting: Callable[[float], None]) -> PGresult:
     conn.send_query(text.encode())
     conn.flush()
     begun = time.monotonic()

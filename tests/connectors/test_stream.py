@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import select
+import socket
 import threading
 import time
 from collections.abc import Iterator
 
 import pytest
+from psycopg import conninfo
 
 from connectors.postgres import stream
 from connectors.postgres.connection import SourceUnreachable, connect
+from connectors.postgres.origin import Origin, ask_server
 from connectors.postgres.snapshot import ExportedSnapshot
 from connectors.postgres.stream import SlotUnavailable, Stream
 from connectors.postgres.transactions import Limits, Received
@@ -110,3 +114,54 @@ def test_a_snapshot_tells_of_tables_truncated_or_rewritten_since(database: str) 
         c.execute("ALTER TABLE t ALTER id TYPE text")
         assert s.rewritten() == {'"t"', "u", "p"}
         s.close()
+
+
+class Cutting:
+    """Between us and the server: cuts the connection once these bytes are asked."""
+
+    def __init__(self, dsn: str, at: bytes) -> None:
+        told = conninfo.conninfo_to_dict(dsn)
+        self.at, self.server = at, (str(told.get("host", "127.0.0.1")), int(told.get("port", 5432)))
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.dsn = conninfo.make_conninfo(dsn, host="127.0.0.1", port=self.listening.getsockname()[1])
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        here, _ = self.listening.accept()
+        with here, socket.create_connection(self.server) as there:
+            while True:
+                for s in select.select([here, there], [], [])[0]:
+                    data = s.recv(65536)
+                    if not data or (s is here and self.at in data):
+                        return
+                    (there if s is here else here).sendall(data)
+
+
+@pytest.mark.parametrize("at", [b"IDENTIFY_SYSTEM", b"START_REPLICATION"])
+def test_a_connection_that_breaks_under_a_command_is_told(slot: str, at: bytes) -> None:
+    """So that it is opened again: no statement was refused."""
+    cutting = Cutting(slot, at)
+    with pytest.raises(SourceUnreachable, match="lost the connection"):
+        if at == b"IDENTIFY_SYSTEM":
+            ask_server(cutting.dsn, Origin(), 0)
+        else:
+            Stream(cutting.dsn, SLOT, SLOT)
+    cutting.listening.close()
+
+
+def test_a_server_that_does_not_answer_stops_no_thread(slot: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:  # takes connections, and says nothing
+        dsn = conninfo.make_conninfo(slot, host="127.0.0.1", port=deaf.getsockname()[1], connect_timeout=2)
+        turns, stop = [0], threading.Event()
+
+        def turn() -> None:
+            while not stop.wait(0.01):
+                turns[0] += 1
+
+        other = threading.Thread(target=turn)
+        other.start()
+        with pytest.raises(SourceUnreachable, match="cannot stream"):
+            Stream(dsn, SLOT, SLOT)
+        stop.set()
+        other.join()
+        assert turns[0] > 20
