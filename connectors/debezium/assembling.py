@@ -7,6 +7,7 @@ noticed. Without I/O. Source: Debezium documentation, "Transaction metadata"; of
 
 from __future__ import annotations
 
+import heapq
 import json
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -57,17 +58,18 @@ class Event:
 
 
 class Assembler:
-    """Gives each transaction once, in commit order, when all of it is there and nothing before it is missing.
+    """Gives each transaction once, in commit order, when all of it is there and nothing before it is missing: what the
+    connector saw commit before it is what was given last (from Postgres 15 on, no commit is sent that publishes
+    nothing).
 
-    `reached`: the LSN up to which everything was given. `chained`: whether the server says of each commit that the
-    connector sees (from Postgres 15 on it leaves out those that publish nothing).
+    `reached`: the LSN up to which everything was given.
     """
 
-    def __init__(self, prefix: str, reached: int, chained: bool) -> None:
-        self.prefix, self.reached, self.chained = prefix, reached, chained
+    def __init__(self, prefix: str, reached: int) -> None:
+        self.prefix, self.reached = prefix, reached
         self.seen = reached  # also messages outside of transactions
         self.open: dict[int, Open] = {}
-        self.ends: OrderedDict[str, Open] = OrderedDict()  # in commit order: all of whose ends came
+        self.ends: list[tuple[int, Open]] = []  # a heap: where those end whose ends came
         self.given: OrderedDict[int, int] = OrderedDict()  # transaction → its end
 
     def take(self, value: bytes) -> Open | None:
@@ -103,8 +105,9 @@ class Assembler:
             self._done(self.open.pop(e.xid, Open(e.xid)), end)
             return None
         t = self.open.setdefault(e.xid, Open(e.xid))
-        t.count, t.ended, t.identifier = e.count, value, e.identifier
-        self.ends[e.identifier] = t
+        if not t.ended:  # else it comes again
+            t.count, t.ended, t.identifier = e.count, value, e.identifier
+            heapq.heappush(self.ends, (end, t))
         return t
 
     def _done(self, t: Open, end: int) -> None:
@@ -119,7 +122,7 @@ class Assembler:
         """The next transaction, if it is whole and the next."""
         if not self.ends or self.lacks():
             return None
-        _, t = self.ends.popitem(last=False)
+        _, t = heapq.heappop(self.ends)
         events = [t.events[i] for i in sorted(t.events)]
         out = transaction(events, t.ended, t.identifier)
         self.open.pop(t.xid, None)
@@ -130,12 +133,12 @@ class Assembler:
 
     def lacks(self) -> str:
         """What the next transaction waits for, if for anything."""
-        t = next(iter(self.ends.values()), None)
-        if t is None:
+        if not self.ends:
             return ""
+        t = self.ends[0][1]
         if t.missing:
             return f"{t.missing:,} of {t.count:,} events of transaction {t.xid} have not come"
-        if self.chained and t.after > self.seen:
+        if t.after > self.seen:
             return f"what was committed before transaction {t.xid} has not come"
         return ""
 

@@ -16,8 +16,8 @@ AT_ONCE = 4 << 20  # bytes of a file that are read at once
 
 
 class Files(Log):
-    """All files of a folder. A line counts once it has its end. A file that is shorter than what was read of it was
-    begun anew."""
+    """All files of a folder. A line counts once it has its end. A file that is another one under its name, or shorter
+    than what was read of it, was begun anew."""
 
     def __init__(self, folder: Path, assembler: Assembler, places: Places, take: Take) -> None:
         super().__init__(assembler, places, take)
@@ -47,9 +47,10 @@ class Files(Log):
             self.closing.wait(WAIT)
 
     def _of(self, path: Path) -> Iterator[tuple[str, int, bytes]]:
-        name = path.name
+        there = path.stat()
+        name = f"{path.name}:{there.st_ino}"
         at = self.at.get(name, 0)
-        if path.stat().st_size < at:
+        if there.st_size < at:
             at = 0
         with path.open("rb") as f:
             f.seek(at)

@@ -6,6 +6,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 
 from compiler.errors import TidemarkError
 from connectors.debezium.assembling import Assembler
@@ -67,4 +68,5 @@ class Log(ABC):
     def close(self) -> None:
         self.closing.set()
         self.thread.join(10)
-        self.places.save(self.acknowledged, now=True)
+        with suppress(OSError):  # it is a start for the next reader, and no more
+            self.places.save(self.acknowledged, now=True)

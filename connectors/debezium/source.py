@@ -21,6 +21,7 @@ from connectors.postgres.stream import RELEASE, SlotInUse, SlotUnavailable
 AGAIN = "Run: tidemark deploy --resync"
 SILENT = 60.0  # seconds in which something that was sent through a connector has come
 FIRST_VERSION = 140000  # messages are part of the stream from Postgres 14 on
+FIRST_ELSEWHERE = 150000  # commits that publish nothing are no longer: so that one that is missing is noticed
 BARE_ENUMS = """
 SELECT format_type(t.oid, NULL) FROM pg_type t
 WHERE t.typcategory = 'E' AND t.typtype <> 'p' AND NOT EXISTS (SELECT FROM pg_enum e WHERE e.enumtypid = t.oid) ORDER
@@ -56,12 +57,12 @@ class Source:
     def check(self, elsewhere: bool) -> None:
         """What would stop the engine, or make it go on where it should not: it makes a slot that is missing. One
         `elsewhere` has its slot in use."""
-        version = self.conn.info.server_version
-        if version < FIRST_VERSION:
+        version, first = self.conn.info.server_version, FIRST_ELSEWHERE if elsewhere else FIRST_VERSION
+        if version < first:
             raise TidemarkError(
                 "the source is too old to be read through Debezium",
                 code="unsupported_source",
-                detail=f"It is PostgreSQL {version // 10000}; 14 is the first.",
+                detail=f"It is PostgreSQL {version // 10000}; {first // 10000} is the first.",
                 hint='Leave out capture = "debezium" in tidemark.toml.',
             )
         bare = self.ask(BARE_ENUMS)
@@ -111,11 +112,6 @@ class Source:
                 detail=f"A connector reads the slot, and nothing came of it for {silent:.0f} s.",
                 hint="Look at what it tells, and at events in tidemark.toml.",
             )
-
-    @property
-    def whole(self) -> bool:
-        """Whether the server leaves out of the stream what publishes nothing."""
-        return self.conn.info.server_version >= 150000
 
     def check_unaltered(self, tables: list[Table]) -> None:
         """Events do not tell what a table is: it is compared before each batch. Raises TableChanged.

@@ -77,14 +77,6 @@ class Topics(Log):
                 hint="Look at events and [source.kafka] in tidemark.toml.",
             ) from e
         topics = {n: t for n, t in found.items() if n.startswith(f"{self.prefix}.")}
-        ends = topics.get(f"{self.prefix}.transaction")
-        if ends is not None and len(ends.partitions) > 1:
-            raise TidemarkError(
-                f'the topic "{self.prefix}.transaction" has {len(ends.partitions)} partitions',
-                code="events_unordered",
-                detail="The order in which transactions committed is lost in them.",
-                hint="Let it have one, and deploy again with a new connector: tidemark deploy --resync",
-            )
         new = {(n, p) for n, t in topics.items() for p in t.partitions} - self.parts
         if new:
             self._begin(new)

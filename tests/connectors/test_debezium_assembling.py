@@ -74,7 +74,7 @@ def test_each_transaction_is_given_once_whole_and_in_order(seed: int) -> None:
     given: list[tuple[int, list[int]]] = []
     durable, start = 0, dict.fromkeys(topics, 0)
     while len(given) < len(expected):
-        assembler = Assembler(PREFIX, durable, chained=True)
+        assembler = Assembler(PREFIX, durable)
         places = Places(Path("/nowhere"), PREFIX)
         places.durable = dict(start)
         rest = {t: deque(enumerate(topics[t][start[t] :], start[t] + 1)) for t in topics}
@@ -108,7 +108,7 @@ def test_what_is_missing_is_waited_for(lost: int) -> None:
         events += [change(xid, 1, at + 1, before), change(xid, 2, at + 2, before), end(xid, at + 50, 2)]
         before = at + 50
     gone = {lost} if lost < 9 else {0, 1, 2} if lost == 9 else {3, 4, 5} if lost == 10 else {2, 5}
-    a = Assembler(PREFIX, 0, chained=True)
+    a = Assembler(PREFIX, 0)
     got = []
     for i, e in enumerate(events):
         if i not in gone:
@@ -122,7 +122,7 @@ def test_what_is_missing_is_waited_for(lost: int) -> None:
 
 
 def test_a_message_outside_of_transactions_is_a_commit_to_those_after_it() -> None:
-    a = Assembler(PREFIX, 0, chained=True)
+    a = Assembler(PREFIX, 0)
     a.take(json.dumps(change(2, 1, 200, 150)).encode())
     a.take(json.dumps(end(2, 250, 1)).encode())
     assert a.whole() is None and "before transaction 2" in a.lacks()
@@ -145,11 +145,11 @@ REFUSED = {
 def test_what_are_no_events_of_the_deployment_is_refused(name: str) -> None:
     value, why = REFUSED[name]
     with pytest.raises(TidemarkError, match=why):
-        Assembler(PREFIX, 0, chained=True).take(json.dumps(value).encode())
+        Assembler(PREFIX, 0).take(json.dumps(value).encode())
 
 
 def test_more_events_than_a_transaction_says_are_refused() -> None:
-    a = Assembler(PREFIX, 0, chained=True)
+    a = Assembler(PREFIX, 0)
     for place in (1, 2):
         a.take(json.dumps(change(1, place, place, 0)).encode())
     a.take(json.dumps(end(1, 50, 1)).encode())

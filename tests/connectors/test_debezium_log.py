@@ -13,6 +13,10 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("confluent_kafka")
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
 from connectors.debezium.settings import prefix
 from tests.connectors import kafka
 from tests.pipelines.running import running
@@ -76,6 +80,10 @@ def site(request: pytest.FixtureRequest, database: str, tmp_path: Path, broker: 
     s = deployed(tmp_path, database, events, broker)
     if request.param == "file":
         s.connect.put(kafka.file_sink(s.prefix, folder))
+    else:  # in several partitions, which are in no order
+        topics = [NewTopic(f"{s.prefix}.{t}", n) for t, n in (("transaction", 2), ("public.orders", 3))]
+        for made in AdminClient({"bootstrap.servers": broker.brokers}).create_topics(topics).values():
+            made.result()
     yield s
     s.connect.stop(signal.SIGKILL)
 
@@ -130,9 +138,6 @@ def test_a_connector_that_does_not_run_is_told(database: str, tmp_path: Path, br
 
 
 def test_events_that_were_removed_are_not_passed_over(database: str, tmp_path: Path, broker: kafka.Broker) -> None:
-    from confluent_kafka import TopicPartition
-    from confluent_kafka.admin import AdminClient
-
     s = deployed(tmp_path, database, f"kafka://{broker.brokers}", broker)
     s.connect.start()
     try:
