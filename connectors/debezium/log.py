@@ -13,7 +13,8 @@ from connectors.debezium.assembling import Assembler
 from connectors.debezium.feed import Take
 from connectors.debezium.places import Places
 
-PATIENCE = 60.0  # seconds without an event after which one that is missing is told of
+PATIENCE = 60.0  # seconds after which what is missing is told of, where the log has been read to its end since
+BUSY = 10  # times as many where it has not
 
 
 class Log(ABC):
@@ -26,7 +27,8 @@ class Log(ABC):
         self.refused: TidemarkError | None = None
         self.stopped = threading.Event()
         self.closing = threading.Event()
-        self.came = time.monotonic()
+        self.came = self.since = time.monotonic()
+        self.lacking, self.rested = "", False  # what the next transaction waits for, `since` when; all was read since
         self.thread = threading.Thread(target=self._run, daemon=True, name="events")
 
     def start(self) -> None:
@@ -52,17 +54,24 @@ class Log(ABC):
             self.stopped.set()
 
     def _step(self) -> None:
+        idle = True
         for part, place, value in self.read():
-            self.came = time.monotonic()
+            idle, self.came = False, time.monotonic()
             self.places.passed(part, place, self.assembler.take(value))
             while (t := self.assembler.whole()) is not None:
                 self.take(t)
         lsn = self.acknowledged
         self.places.forward(lsn)
         self.places.save(lsn)
-        lacks = self.assembler.lacks()
-        if lacks and time.monotonic() - self.came > PATIENCE:
-            self.error = f"{lacks[0].upper()}{lacks[1:]}. Events that were removed before they were read are lost."
+        self._look_for_what_is_missing(idle)
+
+    def _look_for_what_is_missing(self, idle: bool) -> None:
+        lacking, now = self.assembler.lacks(), time.monotonic()
+        if lacking != self.lacking:
+            self.lacking, self.since, self.rested = lacking, now, False
+        self.rested = self.rested or idle
+        if lacking and now - self.since > PATIENCE * (1 if self.rested else BUSY):
+            self.error = f"{lacking[0].upper()}{lacking[1:]}. Events that were removed before they were read are lost."
             self.closing.set()
 
     def close(self) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from connectors.debezium import log
 from connectors.debezium.assembling import Assembler
 from connectors.debezium.files import Files
 from connectors.debezium.places import Places
@@ -91,4 +94,25 @@ def test_what_is_no_event_is_refused(tmp_path: Path) -> None:
     reader = Reader(folder, tmp_path, 0)
     until(reader.files.stopped.is_set, "it stops")
     assert reader.files.refused is not None and "cannot be read" in str(reader.files.refused)
+    reader.close(100)
+
+
+@pytest.mark.parametrize("gone", [2, 1])
+def test_what_is_missing_is_told_though_more_comes(gone: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole transaction, or its one change."""
+    monkeypatch.setattr(log, "PATIENCE", 0.5)
+    folder = tmp_path / "events"
+    folder.mkdir()
+    events = folder / "events.json"
+    events.write_text(lines(1) + (lines(3) if gone == 2 else lines(2).split("\n")[1] + "\n" + lines(3)))
+    reader = Reader(folder, tmp_path, 0)
+    n = 4
+    while not reader.files.stopped.wait(0.1):
+        with events.open("a") as f:
+            f.write(lines(n))
+        n += 1
+        assert n < 200, reader.got
+    assert [t.end for t in reader.got] == [100]
+    told = "before transaction 3" if gone == 2 else "1 of 1 events of transaction 2"
+    assert told in str(reader.files.error)
     reader.close(100)
