@@ -57,7 +57,7 @@ class Source(_Section):
     @field_validator("events")
     @classmethod
     def _place(cls, text: str) -> str:
-        if text and not re.fullmatch(r"kafka://[^/?#\s]+|file:///[^?#]*", text):
+        if text and not re.fullmatch(r"kafka://[\w.:,-]+|file:///[^?#]*", text):
             raise ValueError("events are at kafka://host:port[,host:port] or in a folder, file:///path")
         return text
 

@@ -65,8 +65,10 @@ class Assembler:
     `reached`: the LSN up to which everything was given.
     """
 
-    def __init__(self, prefix: str, reached: int) -> None:
-        self.prefix, self.reached = prefix, reached
+    def __init__(self, prefix: str, reached: int, begun: bool = False) -> None:
+        """`begun`: whether the chain has, before."""
+        self.prefix, self.reached, self.begun = prefix, reached, begun
+        self.before = 0  # where the commit before the last given one ended
         self.seen = reached  # also messages outside of transactions
         self.open: dict[int, Open] = {}
         self.ends: list[tuple[int, Open]] = []  # a heap: where those end whose ends came
@@ -86,8 +88,8 @@ class Assembler:
             if e.kind != "m":
                 raise unreadable("They do not tell of transactions.")
             self.seen = max(self.seen, e.lsn)
-            return None
-        if e.lsn <= self.given.get(e.xid, 0):
+            return Open(0, end=e.lsn)  # it is read again until it is passed
+        if e.lsn <= self.given.get(e.xid, 0) or 0 < e.after < self.before:
             return None
         t = self.open.get(e.xid)
         if t is None:
@@ -111,8 +113,7 @@ class Assembler:
         return t
 
     def _done(self, t: Open, end: int) -> None:
-        t.end = end
-        t.events = {}
+        t.end, t.events, t.messages, t.ended = end, {}, set(), b""
         self.given[t.xid] = max(end, self.given.get(t.xid, 0))
         self.given.move_to_end(t.xid)
         while len(self.given) > REMEMBERED:
@@ -127,8 +128,11 @@ class Assembler:
         out = transaction(events, t.ended, t.identifier)
         self.open.pop(t.xid, None)
         self.reached = max(self.reached, out.end)
-        self.seen = max(self.seen, out.end)
+        self.seen, self.before = max(self.seen, out.end), max(self.before, t.after)
+        self.begun = self.begun or t.after > 0
         self._done(t, out.end)
+        for other in [o for o in self.open.values() if 0 < o.after < self.before]:  # of what was given long ago
+            self._done(self.open.pop(other.xid), out.end)
         return out
 
     def lacks(self) -> str:
@@ -138,6 +142,14 @@ class Assembler:
         t = self.ends[0][1]
         if t.missing:
             return f"{t.missing:,} of {t.count:,} events of transaction {t.xid} have not come"
+        if self.begun and not t.after:
+            raise TidemarkError(
+                "the connector began anew, and does not know where it was",
+                code="events_unlinked",
+                detail=f"What it saw before transaction {t.xid} is not told: something may be missing. Its offsets, or "
+                "the slot, were lost or made again.",
+                hint="Run: tidemark deploy --resync",
+            )
         if t.after > self.seen:
             return f"what was committed before transaction {t.xid} has not come"
         return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from compiler.errors import TidemarkError
@@ -28,8 +29,11 @@ class Files(Log):
 
     def _files(self) -> list[Path]:
         try:
-            return sorted(p for p in self.folder.iterdir() if p.is_file() and not p.name.startswith("."))
+            found = [p for p in self.folder.iterdir() if p.is_file() and not p.name.startswith(".")]
+            return sorted(found, key=lambda p: (p.stat().st_mtime_ns, p.name))  # as they were written
         except OSError as e:
+            if self.folder.is_dir() and isinstance(e, FileNotFoundError):
+                raise
             raise TidemarkError(
                 f"the events in {self.folder} cannot be read",
                 code="no_events",
@@ -39,10 +43,11 @@ class Files(Log):
 
     def read(self) -> Iterator[tuple[str, int, bytes]]:
         found = False
-        for path in self._files():
-            for event in self._of(path):
-                found = True
-                yield event
+        with suppress(FileNotFoundError):  # renamed meanwhile: it is found under its new name
+            for path in self._files():
+                for event in self._of(path):
+                    found = True
+                    yield event
         if not found:
             self.closing.wait(WAIT)
 
@@ -50,9 +55,10 @@ class Files(Log):
         there = path.stat()
         name = f"{path.name}:{there.st_ino}"
         at = self.at.get(name, 0)
-        if there.st_size < at:
-            at = 0
         with path.open("rb") as f:
+            f.seek(max(at - 1, 0))
+            if there.st_size < at or (at and f.read(1) != b"\n"):  # it was begun anew
+                at = 0
             f.seek(at)
             rest = b""
             while block := f.read(AT_ONCE):

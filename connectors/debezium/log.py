@@ -60,7 +60,7 @@ class Log(ABC):
             self.places.passed(part, place, self.assembler.take(value))
             while (t := self.assembler.whole()) is not None:
                 self.take(t)
-        lsn = self.acknowledged
+        lsn, self.places.begun = self.acknowledged, self.assembler.begun
         self.places.forward(lsn)
         self.places.save(lsn)
         self._look_for_what_is_missing(idle)

@@ -45,7 +45,7 @@ def from_log(
     def opened(source: Source, take: Take) -> Feed:
         places = Places(folder, name)
         places.load(start)
-        assembler = Assembler(name, start)
+        assembler = Assembler(name, start, places.begun)
         if place.scheme == "file":
             return Files(Path(url2pathname(place.path)), assembler, places, take)
         return Topics(place.netloc, kafka, assembler, places, take)

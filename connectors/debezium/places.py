@@ -20,6 +20,7 @@ class Places:
 
     def __init__(self, folder: Path, prefix: str) -> None:
         self.path, self.prefix = folder / FILE, prefix
+        self.begun = False  # whether any event has told of one before it
         self.durable: dict[str, int] = {}
         self.waiting: dict[str, deque[tuple[int, Open]]] = {}
         self.saved = time.monotonic()
@@ -28,6 +29,7 @@ class Places:
         """Where a former reader was, if it was not ahead."""
         with suppress(OSError, ValueError, KeyError, TypeError):
             kept = json.loads(self.path.read_text())
+            self.begun = kept["connector"] == self.prefix and bool(kept["begun"])
             if kept["connector"] == self.prefix and kept["lsn"] <= frontier:
                 self.durable = {str(k): int(v) for k, v in kept["places"].items()}
 
@@ -55,5 +57,6 @@ class Places:
         self.saved = time.monotonic()
         self.forward(lsn)
         new = self.path.with_suffix(".new")
-        new.write_text(json.dumps({"connector": self.prefix, "lsn": lsn, "places": self.durable}))
+        told = {"connector": self.prefix, "lsn": lsn, "begun": self.begun, "places": self.durable}
+        new.write_text(json.dumps(told))
         new.replace(self.path)

@@ -98,7 +98,14 @@ class Source:
         """Raises SourceUnreachable where no connector reads the slot, or its events do not come: not for `silent`
         seconds."""
         row = self.ask("SELECT active FROM pg_replication_slots WHERE slot_name = %s", self.slot)
-        if row is None or not row[0]:
+        if row is None:
+            raise SlotUnavailable(
+                f'replication slot "{self.slot}" is gone',
+                code="slot_unavailable",
+                detail="A connector that makes it again passes over what was committed meanwhile.",
+                hint=AGAIN,
+            )
+        if not row[0]:
             raise SourceUnreachable(
                 f'no connector of Debezium reads the slot "{self.slot}"',
                 code="connector_away",

@@ -17,7 +17,7 @@ from connectors.debezium.log import Log
 from connectors.debezium.places import Places
 from connectors.postgres.connection import SourceUnreachable
 
-LOOKED = 1.0  # seconds between looks for topics, where nothing comes
+LOOKED = 1.0  # seconds between looks for topics
 ANSWER = 10.0  # seconds that the brokers may take to answer
 MOST = 10_000  # events at once
 WAIT = 0.05  # seconds for the next one
@@ -45,11 +45,11 @@ class Topics(Log):
             self.consumer = kafka.Consumer(
                 {**SETTINGS, "group.id": self.prefix, **given, "bootstrap.servers": brokers, "error_cb": self._said}
             )
-        except kafka.KafkaException as e:
+        except (kafka.KafkaException, TypeError, ValueError, AttributeError) as e:
             raise TidemarkError(
                 "the Kafka client does not take its settings",
                 code="kafka_settings",
-                detail=str(e.args[0].str()),
+                detail=str(e.args[0].str()) if isinstance(e, kafka.KafkaException) else str(e),
                 hint="They are under [source.kafka] in tidemark.toml, with librdkafka's names.",
             ) from e
         self.parts: set[tuple[str, int]] = set()
@@ -68,7 +68,7 @@ class Topics(Log):
         """Also read what has begun to be."""
         self.looked = time.monotonic()
         try:
-            found = self.consumer.list_topics(timeout=ANSWER).topics
+            self._begin(self.consumer.list_topics(timeout=ANSWER).topics)
         except self.kafka.KafkaException as e:
             raise SourceUnreachable(
                 "Kafka does not answer",
@@ -76,12 +76,20 @@ class Topics(Log):
                 detail=(self.broken or [str(e.args[0].str())])[0],
                 hint="Look at events and [source.kafka] in tidemark.toml.",
             ) from e
-        topics = {n: t for n, t in found.items() if n.startswith(f"{self.prefix}.")}
-        new = {(n, p) for n, t in topics.items() for p in t.partitions} - self.parts
-        if new:
-            self._begin(new)
 
-    def _begin(self, new: set[tuple[str, int]]) -> None:
+    def _begin(self, found: Mapping[str, Any]) -> None:
+        topics = {n: t for n, t in found.items() if n.startswith(f"{self.prefix}.")}
+        ends = topics.get(f"{self.prefix}.transaction")
+        if ends is not None and len(ends.partitions) > 1:
+            raise TidemarkError(
+                f'the topic "{self.prefix}.transaction" has {len(ends.partitions)} partitions',
+                code="events_unordered",
+                detail="The order in which transactions committed is lost in them.",
+                hint="Let it have one, and deploy again with a new connector: tidemark deploy --resync",
+            )
+        new = {(n, p) for n, t in topics.items() for p in t.partitions} - self.parts
+        if not new:
+            return
         at = []
         for topic, number in sorted(new):
             part = self.kafka.TopicPartition(topic, number)
@@ -100,7 +108,7 @@ class Topics(Log):
 
     def read(self) -> Iterator[tuple[str, int, bytes]]:
         found = self.consumer.consume(MOST, WAIT)
-        if not found and time.monotonic() - self.looked > LOOKED:
+        if time.monotonic() - self.looked > LOOKED:
             self._look()
         for m in found:
             if m.error() is not None:

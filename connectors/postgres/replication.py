@@ -6,6 +6,7 @@ from __future__ import annotations
 import select
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import psycopg
 from psycopg import conninfo, pq
@@ -38,9 +39,12 @@ def open_replication(dsn: str) -> PGconn:
 
 def _connected(parameters: bytes) -> PGconn:
     """As `PGconn.connect`, which stops every thread of the process while it waits; at its end it may have failed."""
-    conn, told = pq.PGconn.connect_start(parameters), conninfo.conninfo_to_dict(parameters.decode())
-    seconds = int(told.get("connect_timeout") or 0) or None
-    deadline = time.monotonic() + (seconds or CONNECT) * (str(told.get("host", "")).count(",") + 1)
+    told, seconds = conninfo.conninfo_to_dict(parameters.decode()), 0
+    if "," in f"{told.get('host')}{told.get('hostaddr')}":  # each of several has its time only so
+        return pq.PGconn.connect(parameters)
+    with suppress(ValueError):  # libpq says what is wrong with it
+        seconds = int(float(told.get("connect_timeout") or 0))
+    conn, deadline = pq.PGconn.connect_start(parameters), time.monotonic() + (seconds or CONNECT)
     state = pq.PollingStatus.WRITING
     while conn.status != pq.ConnStatus.BAD and state in (pq.PollingStatus.WRITING, pq.PollingStatus.READING):
         sockets, reading = [conn.socket], state == pq.PollingStatus.READING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Lock
 
@@ -17,7 +17,7 @@ from connectors.postgres.connection import connect
 from connectors.postgres.ranges import Range, ranges
 from connectors.postgres.snapshot import copy_table
 from pipelines.config import Config
-from pipelines.deploying.throttle import Throttle
+from pipelines.deploying.throttle import Stopped, Throttle
 from pipelines.refused import ALL, Refused, part, qualified, without
 from pipelines.warehouse import Warehouse
 
@@ -57,6 +57,16 @@ def copy_tables(
             for t in tables
         ]
         jobs = [pool.submit(c.copied, (parts or {}).get(qualified(c.table), 0)) for c in copies]
+        try:
+            wait(jobs, return_when=FIRST_EXCEPTION)
+        finally:  # also interrupted: nobody waits for what is read of the others
+            if not all(j.done() and j.exception() is None for j in jobs):
+                throttle.stopped.set()
+                readers.shutdown(wait=False, cancel_futures=True)
+                pool.shutdown(wait=False, cancel_futures=True)
+    failed = [e for j in jobs if not j.cancelled() and (e := j.exception()) is not None]
+    if failed:
+        raise next((e for e in failed if not isinstance(e, Stopped | CancelledError)), failed[0])
     return {k: e for job in jobs for k, e in job.result().items()}
 
 
@@ -127,9 +137,12 @@ class _Copy:
         if not there:
             self.target.create_mirror(self.table)
         jobs = [self.readers.submit(self._range, target, r) for r in ranges(n) if r.number not in there]
-        errors = [e for j in jobs if (e := j.exception()) is not None]
+        errors = [e for j in jobs if not j.cancelled() and (e := j.exception()) is not None]
         if errors:
-            raise next((e for e in errors if isinstance(e, ValueOutOfRange)), errors[0])
+            told = [e for e in errors if not isinstance(e, Stopped)] or errors
+            raise next((e for e in told if isinstance(e, ValueOutOfRange)), told[0])
+        if any(j.cancelled() for j in jobs):
+            raise Stopped
 
     def _range(self, target: Ranges, r: Range) -> None:
         self._load(lambda rows: target.load(self.table, r.number, rows), {}, r)

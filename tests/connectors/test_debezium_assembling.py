@@ -169,3 +169,46 @@ def test_a_transaction_that_waits_holds_its_place() -> None:
     assert places.durable == {"t": 1}
     places.forward(500)
     assert places.durable == {"t": 3}
+
+
+def take(a: Assembler, *events: dict[str, Any]) -> list[int]:
+    """The ends of what is given after each event."""
+    got = []
+    for e in events:
+        a.take(json.dumps(e).encode())
+        while (t := a.whole()) is not None:
+            got.append(t.end)
+    return got
+
+
+def test_a_message_is_read_again_until_it_is_passed() -> None:
+    """Else the transaction after it would wait for it for ever."""
+    a, places = Assembler(PREFIX, 100), Places(Path("/nowhere"), PREFIX)
+    told = {**change(0, 0, 150, 150, "m"), "transaction": None}
+    places.passed("m", 1, a.take(json.dumps(told).encode()))
+    places.forward(149)
+    assert places.durable == {}
+    places.forward(150)
+    assert places.durable == {"m": 1}
+
+
+def test_what_comes_again_long_after_holds_no_place() -> None:
+    a, places = Assembler(PREFIX, 300), Places(Path("/nowhere"), PREFIX)
+    again = json.dumps(change(5, 1, 250, 200)).encode()  # of what was given by another reader, and ended for it
+    places.passed("t", 1, a.take(again))
+    assert take(a, change(7, 1, 350, 300), end(7, 400, 1)) == [400]
+    places.forward(400)
+    assert places.durable == {"t": 1} and not a.open
+    places.passed("t", 2, a.take(again))
+    assert places.durable == {"t": 2} and not a.open
+
+
+def test_a_connector_that_has_lost_its_place_is_refused() -> None:
+    """Once there was a chain; at its very beginning there is none."""
+    first = Assembler(PREFIX, 100)
+    assert take(first, change(1, 1, 150, 0), end(1, 200, 1), change(2, 1, 250, 200), end(2, 300, 1)) == [200, 300]
+    assert first.begun
+    for a, reached in ((first, 300), (Assembler(PREFIX, 300, begun=True), 300)):
+        assert take(a, change(2, 1, 250, 0), end(2, 300, 1)) == [] and a.reached == reached  # it was given
+        with pytest.raises(TidemarkError, match="began anew"):
+            take(a, change(9, 1, 950, 0), end(9, 999, 1))

@@ -81,7 +81,7 @@ def site(request: pytest.FixtureRequest, database: str, tmp_path: Path, broker: 
     if request.param == "file":
         s.connect.put(kafka.file_sink(s.prefix, folder))
     else:  # in several partitions, which are in no order
-        topics = [NewTopic(f"{s.prefix}.{t}", n) for t, n in (("transaction", 2), ("public.orders", 3))]
+        topics = [NewTopic(f"{s.prefix}.{t}", n) for t, n in (("public.clients", 2), ("public.orders", 3))]
         for made in AdminClient({"bootstrap.servers": broker.brokers}).create_topics(topics).values():
             made.result()
     yield s

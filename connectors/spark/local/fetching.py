@@ -19,7 +19,8 @@ from connectors.spark.healing import Healing
 from connectors.spark.local.dist import Request
 
 OF = "_of"  # which request a row answers
-LISTED = 10_000  # keys that are told in the query: more take longer to plan than to broadcast
+LISTED, LONGEST = 10_000, 1 << 20  # keys, and characters of them, that are told in the query: more are broadcast
+LOOSE = 4  # times as many combinations of several columns' values as there are keys: else too much is met by chance
 ALWAYS_A_SET = {  # a list is planned as one set, and not compiled anew with each of its values
     "spark.sql.optimizer.inSetConversionThreshold": "0",
     "spark.sql.optimizer.inSetSwitchThreshold": "0",
@@ -71,15 +72,23 @@ def listed(r: Request, schema: Any) -> str | None:
     short. `schema`: Spark's, of the base."""
     if r.keys.num_rows > LISTED:
         return None
-    parts = []
+    parts, met = [], 1
     for j, name in enumerate(r.by):
-        values = pc.unique(r.keys[f"_k{j}"])
+        values = pc.unique(_plain(r.keys[f"_k{j}"]))
         if (texts := _literals(values, schema[name].dataType.typeName())) is None:
-            continue
-        met = [f"{_q(name)} IN ({', '.join(texts)})"] if texts else []
-        met += [f"{_q(name)} IS NULL"] if values.null_count else []
-        parts.append(f"({' OR '.join(met) or 'false'})")
+            return None
+        met *= len(values)
+        told = [f"{_q(name)} IN ({', '.join(texts)})"] if texts else []
+        told += [f"{_q(name)} IS NULL"] if values.null_count else []
+        parts.append(f"({' OR '.join(told) or 'false'})")
+    if met > LOOSE * max(r.keys.num_rows, 1) or sum(map(len, parts)) > LONGEST:
+        return None
     return " AND ".join(parts) or None
+
+
+def _plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts in the layout whose NULLs are told apart from '' when they are made distinct."""
+    return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
 
 
 def _literals(values: pa.Array, column: str) -> list[str] | None:
@@ -89,9 +98,16 @@ def _literals(values: pa.Array, column: str) -> list[str] | None:
         return [str(v) for v in kept.to_pylist()]
     if pa.types.is_date(t) and column == "date" and _plain_dates(kept):
         return [f"DATE'{v.isoformat()}'" for v in kept.to_pylist()]
-    if column == "string" and (pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_string_view(t)):
-        return ["'" + v.replace("\\", "\\\\").replace("'", "\\'") + "'" for v in kept.to_pylist()]
+    if column == "string" and (pa.types.is_string(t) or pa.types.is_large_string(t)):
+        return [_quoted(v) for v in kept.to_pylist()]
     return None
+
+
+def _quoted(text: str) -> str:
+    """A literal; what would be a variable's name in `${…}` is none."""
+    for char, escaped in (("\\", "\\\\"), ("'", "\\'"), ("$", "\\u0024")):
+        text = text.replace(char, escaped)
+    return f"'{text}'"
 
 
 def _plain_dates(values: pa.Array) -> bool:
