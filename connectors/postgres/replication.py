@@ -15,6 +15,7 @@ from psycopg.pq.abc import PGconn, PGresult
 from connectors.postgres.connection import SourceUnreachable, describe, replication_dsn, unreachable
 
 LOOK = 0.2  # seconds between looks at the clock while a command runs
+ENDED = b"57P"  # states of a server that shuts down, or has let go of us
 CONNECT = 10  # seconds that a server may take to let us in, where the dsn does not say
 
 
@@ -67,18 +68,27 @@ def command(
 ) -> PGresult:
     """The command's result, also where it is an error. `waiting(seconds)` is called while it runs.
 
-    Raises SourceUnreachable after `patience` seconds without an answer, or when the connection breaks.
+    Raises SourceUnreachable after `patience` seconds without an answer, or when the connection breaks, or the server
+    ends it.
     """
     try:
-        return _answered(conn, text, patience, waiting)
+        result = _answered(conn, text, patience, waiting)
     except psycopg.OperationalError as e:
-        conn.finish()
-        raise SourceUnreachable(
-            "lost the connection to the source",
-            code="source_unreachable",
-            detail=str(e).strip().split("\n")[0],
-            hint="Run tidemark again; nothing is lost.",
-        ) from e
+        raise _lost(conn, str(e)) from e
+    state = result.error_field(pq.DiagnosticField.SQLSTATE) or b""
+    if conn.status == pq.ConnStatus.BAD or state.startswith(ENDED):
+        raise _lost(conn, result.get_error_message())
+    return result
+
+
+def _lost(conn: PGconn, why: str) -> SourceUnreachable:
+    conn.finish()
+    return SourceUnreachable(
+        "lost the connection to the source",
+        code="source_unreachable",
+        detail=why.strip().split("\n")[0],
+        hint="Run tidemark again; nothing is lost.",
+    )
 
 
 def _answered(conn: PGconn, text: str, patience: float | None, waiting: Callable[[float], None]) -> PGresult:

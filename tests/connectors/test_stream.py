@@ -13,7 +13,8 @@ from psycopg import conninfo
 
 from connectors.postgres import stream
 from connectors.postgres.connection import SourceUnreachable, connect
-from connectors.postgres.origin import Origin, ask_server
+from connectors.postgres.origin import Origin, ask_server, identify
+from connectors.postgres.replication import open_replication
 from connectors.postgres.snapshot import ExportedSnapshot
 from connectors.postgres.stream import SlotUnavailable, Stream
 from connectors.postgres.transactions import Limits, Received
@@ -147,6 +148,16 @@ def test_a_connection_that_breaks_under_a_command_is_told(slot: str, at: bytes) 
         else:
             Stream(cutting.dsn, SLOT, SLOT)
     cutting.listening.close()
+
+
+def test_a_server_that_lets_go_of_us_is_told(database: str) -> None:
+    """As one that shuts down does: it is no other server for that."""
+    conn = open_replication(database)
+    with connect(database) as c:
+        c.execute("SELECT pg_terminate_backend(%s)", (conn.backend_pid,))
+        time.sleep(0.5)
+    with pytest.raises(SourceUnreachable, match="lost the connection"):
+        identify(conn, 5)
 
 
 def test_a_server_that_does_not_answer_stops_no_thread(slot: str, monkeypatch: pytest.MonkeyPatch) -> None:
