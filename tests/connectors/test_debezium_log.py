@@ -82,7 +82,8 @@ def site(request: pytest.FixtureRequest, database: str, tmp_path: Path, broker: 
         s.connect.put(kafka.file_sink(s.prefix, folder))
     else:  # in several partitions, which are in no order
         topics = [NewTopic(f"{s.prefix}.{t}", n) for t, n in (("public.clients", 2), ("public.orders", 3))]
-        for made in AdminClient({"bootstrap.servers": broker.brokers}).create_topics(topics).values():
+        admin = AdminClient({"bootstrap.servers": broker.brokers})  # held: its answers go with it
+        for made in admin.create_topics(topics).values():
             made.result()
     yield s
     s.connect.stop(signal.SIGKILL)
