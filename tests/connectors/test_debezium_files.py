@@ -24,6 +24,13 @@ def lines(*numbers: int) -> str:
     return "".join(json.dumps(e) + "\n" for e in found)
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "events"
+    made.mkdir()
+    return made
+
+
 class Reader:
     """What has been given of a folder; `kept` is where the next one reads on."""
 
@@ -42,9 +49,8 @@ class Reader:
         self.files.close()
 
 
-def test_files_are_read_as_they_grow_and_are_begun_anew(tmp_path: Path) -> None:
-    folder, kept = tmp_path / "events", tmp_path
-    folder.mkdir()
+def test_files_are_read_as_they_grow_and_are_begun_anew(folder: Path, tmp_path: Path) -> None:
+    kept = tmp_path
     events = folder / "events.json"
     events.write_text(lines(1) + lines(2)[:30])
     reader = Reader(folder, kept, 0)
@@ -69,9 +75,7 @@ def test_files_are_read_as_they_grow_and_are_begun_anew(tmp_path: Path) -> None:
     reader.close(700)
 
 
-def test_where_reading_begins_is_of_no_consequence(tmp_path: Path) -> None:
-    folder = tmp_path / "events"
-    folder.mkdir()
+def test_where_reading_begins_is_of_no_consequence(folder: Path, tmp_path: Path) -> None:
     (folder / "events.json").write_text(lines(1, 2, 3))
     first = Reader(folder, tmp_path, 0)
     first.gives(1, 2, 3)
@@ -87,9 +91,7 @@ def test_where_reading_begins_is_of_no_consequence(tmp_path: Path) -> None:
     last.close(400)
 
 
-def test_what_is_no_event_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "events"
-    folder.mkdir()
+def test_what_is_no_event_is_refused(folder: Path, tmp_path: Path) -> None:
     (folder / "events.json").write_text(lines(1) + '{"half": ' + lines(2))
     reader = Reader(folder, tmp_path, 0)
     until(reader.files.stopped.is_set, "it stops")
@@ -98,11 +100,11 @@ def test_what_is_no_event_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("gone", [2, 1])
-def test_what_is_missing_is_told_though_more_comes(gone: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_told_though_more_comes(
+    gone: int, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A whole transaction, or its one change."""
     monkeypatch.setattr(log, "PATIENCE", 0.5)
-    folder = tmp_path / "events"
-    folder.mkdir()
     events = folder / "events.json"
     events.write_text(lines(1) + (lines(3) if gone == 2 else lines(2).split("\n")[1] + "\n" + lines(3)))
     reader = Reader(folder, tmp_path, 0)

@@ -26,7 +26,7 @@ D = datetime.date
 COLUMNS: dict[str, tuple[pa.DataType, list[Any]]] = {
     "i": (pa.int32(), [1, 2, -3, None, 2**31 - 1, 7]),
     "l": (pa.int64(), [1, 2**53 + 1, -(2**63), None, 2**63 - 1, 0]),
-    "t": (pa.string(), ["a", "it's", "\\n back\\\\", None, "", "ünï ☃ '); DROP \" `"]),
+    "t": (pa.string(), ["a", "it's", "\\n back\\\\", None, "", "ünï ☃ '); ${env:HOME} \" `"]),
     "d": (pa.date32(), [D(2024, 2, 29), D(1, 1, 1), D(9999, 12, 31), None, D(1970, 1, 1), D(1582, 10, 15)]),
     "n": (
         pa.decimal128(12, 2),
