@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeVar
 
 import tenacity
@@ -26,13 +28,33 @@ def limits(config: Config) -> Limits:
 
 def catch_up(config: Config, warehouse: Warehouse) -> None:
     """Apply everything that the source has committed before the call; views that may lag are finished."""
-    started = time.time()
-    target = current_lsn(config.source.dsn)
+    with following(config, warehouse) as f:
+        f.catch_up()
+
+
+@dataclass(frozen=True)
+class Following:
+    """A stream that is open for a command."""
+
+    config: Config
+    warehouse: Warehouse
+    capture: Capture
+
+    def catch_up(self) -> None:
+        """Apply everything that the source has committed before the call; views that may lag are finished."""
+        started = time.time()
+        target = current_lsn(self.config.source.dsn)
+        persist(self.capture, lambda: self.capture.catch_up(target))
+        finish(self.warehouse)
+        self.warehouse.remember_fresh(dict.fromkeys(self.capture.engines, started))
+
+
+@contextmanager
+def following(config: Config, warehouse: Warehouse) -> Iterator[Following]:
+    """Opening lets keys go that were read from the source and are ahead: who waits for some keeps it open."""
     capture = Capture(warehouse, limits(config))
     try:
-        persist(capture, lambda: capture.catch_up(target))
-        finish(warehouse)
-        warehouse.remember_fresh(dict.fromkeys(capture.engines, started))
+        yield Following(config, warehouse, capture)
     finally:
         capture.close()
 

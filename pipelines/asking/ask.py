@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from connectors.duckdb.session import scratch
 from connectors.postgres.connection import format_lsn
 from pipelines import deployment as deployments
 from pipelines.applying.capture import current_lsn
-from pipelines.applying.catching_up import catch_up
+from pipelines.applying.catching_up import Following, following
 from pipelines.applying.upquery import fill
 from pipelines.asking.client import connect_running
 from pipelines.asking.eviction import Eviction
@@ -62,24 +63,24 @@ def ask(
             pass
         finally:
             warehouse.close()
-    with deployments.locked(config.warehouse_path):
+    with deployments.locked(config.warehouse_path), ExitStack() as open:
         warehouse = Warehouse(config, d)
-        try:
-            if wait:
-                catch_up(config, warehouse)
-            else:
-                warehouse.finish_deploy()
-            asker = Asker(lambda view, keys: fill(warehouse, view, keys))
-            for _ in range(WAITS):
-                got = LocalReader(warehouse, asker).answer(sql, internal, every_key)
-                if not got.agree or not wait:
-                    break
-                catch_up(config, warehouse)
-            _tell(got.agree, told)
-            Eviction(warehouse, asker.uses).turn()
-            return got.rows
-        finally:
-            warehouse.close()
+        open.callback(warehouse.close)
+        stream: Following | None = None
+        if wait:
+            stream = open.enter_context(following(config, warehouse))
+            stream.catch_up()
+        else:
+            warehouse.finish_deploy()
+        asker = Asker(lambda view, keys: fill(warehouse, view, keys, stream.capture.recent if stream else ()))
+        for _ in range(WAITS):
+            got = LocalReader(warehouse, asker).answer(sql, internal, every_key)
+            if not got.agree or stream is None:
+                break
+            stream.catch_up()
+        _tell(got.agree, told)
+        Eviction(warehouse, asker.uses).turn()
+        return got.rows
 
 
 def _tell(agree: int, told: Callable[[str], None]) -> None:

@@ -302,7 +302,8 @@ def test_what_is_altered_in_the_source_sets_it_aside_until_it_is_deployed(databa
 def test_a_repair_reads_keys_again(database: str, tmp_path: Path) -> None:
     p = project(tmp_path, database)
     some = "SELECT * FROM votes WHERE id IN (3, 4)"
-    rows(p, some)
+    assert rows(p, some, wait=True) == sorted(source(p, 3) + source(p, 4), key=str)
+    assert kept(p) == {"article": 2, "vote": 20}
     with duckdb.connect(str(p.config.warehouse_path / "tidemark.duckdb")) as con:
         con.execute("DELETE FROM base.vote WHERE id = (SELECT min(id) FROM base.vote)")
     checked = p.verify()
@@ -311,6 +312,26 @@ def test_a_repair_reads_keys_again(database: str, tmp_path: Path) -> None:
     assert rows(p, some) == sorted(source(p, 3) + source(p, 4), key=str)
     p.source("UPDATE vote SET article = 3 WHERE id < 90")
     p.catch_up()
+    p.assert_equal()
+
+
+def test_who_waits_without_a_pipeline_reads_a_key_once(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the source writes all the time, what is read is always later than the stream."""
+    p = project(tmp_path, database)
+    some, read = "SELECT * FROM votes WHERE id IN (3, 4)", []
+
+    def fill(*args: object) -> int:
+        read.append(args[1])
+        p.source("CREATE TABLE IF NOT EXISTS other (i int)", "INSERT INTO other VALUES (1)")
+        p.source("UPDATE vote SET weight = weight + 1 WHERE article = 3")
+        return upquery.fill(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("pipelines.asking.ask.fill", fill)
+    assert rows(p, some, wait=True) == sorted(source(p, 3) + source(p, 4), key=str)
+    assert read == ["votes"]
+    assert kept(p) == {"article": 2, "vote": 20}
     p.assert_equal()
 
 
