@@ -210,4 +210,40 @@ def _wal(conn: psycopg.Connection, slot: str | None) -> list[Finding]:
         )
     else:
         out.append(Finding("ok", f"max_slot_wal_keep_size is {keep}"))
-    return out
+    return out + _standbys(conn, slot)
+
+
+STANDBYS = """
+SELECT current_setting('server_version_num')::int >= 170000, current_setting('synchronized_standby_slots', true),
+  (SELECT count(*) FROM pg_replication_slots WHERE slot_type = 'physical'),
+  (SELECT string_agg(quote_ident(slot_name), ', ') FROM pg_replication_slots WHERE slot_type = 'physical'),
+  (SELECT to_jsonb(s) ->> 'failover' FROM pg_replication_slots s WHERE slot_name = %s)
+"""
+
+
+def _standbys(conn: psycopg.Connection, slot: str | None) -> list[Finding]:
+    """Whether views can follow a standby that takes over, where the server has some: each by a slot of its own."""
+    able, waits, count, names, lasting = _one(conn, STANDBYS, slot)
+    if not able or not count:
+        return []
+    out = []
+    if slot and lasting != "true":
+        out.append(
+            Finding(
+                "warning",
+                f"standbys keep no copy of replication slot {slot}",
+                "It was made before the server was of version 17. When a standby takes over, the stream is lost.",
+                "tidemark deploy --resync",
+            )
+        )
+    if not waits:
+        out.append(
+            Finding(
+                "warning",
+                "synchronized_standby_slots is empty",
+                "Changes may be in the views before a standby has them. Where it takes over then, the views are ahead "
+                "of it, and their tables have to be copied again.",
+                f"ALTER SYSTEM SET synchronized_standby_slots = '{names}'; SELECT pg_reload_conf();",
+            )
+        )
+    return out or [Finding("ok", "the views can follow a standby that takes over")]

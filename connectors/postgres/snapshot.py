@@ -23,6 +23,7 @@ from connectors.postgres.replication import command, open_replication
 
 log = logging.getLogger("tidemark")
 CHUNK = 16 << 20
+FAILOVER = 170000  # the version from which on standbys keep a copy of a slot, to go on with when they take over
 
 
 class Files:
@@ -100,7 +101,8 @@ class ExportedSnapshot:
         try:
             self.system, self.timeline, _ = identify(self.conn, ANSWER)
             kind = "TEMPORARY " if temporary else ""
-            text = f"CREATE_REPLICATION_SLOT \"{slot}\" {kind}LOGICAL pgoutput (SNAPSHOT 'export')"
+            lasting = ", FAILOVER" if not temporary and self.conn.server_version >= FAILOVER else ""
+            text = f"CREATE_REPLICATION_SLOT \"{slot}\" {kind}LOGICAL pgoutput (SNAPSHOT 'export'{lasting})"
             result = command(self.conn, text, None, Waiting(dsn))
             if result.status != pq.ExecStatus.TUPLES_OK:
                 detail = result.get_error_message()

