@@ -15,12 +15,14 @@ class TableChanged(TidemarkError):
 
     `table` is the one that is concerned, and `columns` those of its columns that are: none where all of it is.
     Without a table nothing can go on. `received` are the table's columns as the stream had them, where it was the
-    stream that showed the change.
+    stream that showed the change. `labels` are all of the columns' enum, where it was given more and has those that it
+    had: the columns are what they were.
     """
 
     table: Table | None = None
     columns: tuple[str, ...] = ()
     received: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 def changed(t: Table, message: str, detail: str, hint: str = AGAIN, columns: tuple[str, ...] = ()) -> TableChanged:

@@ -37,11 +37,12 @@ def part(e: ValueOutOfRange) -> str:
 
 
 def parts(e: ValueOutOfRange | TableChanged) -> list[str]:
-    """The columns that are not kept after it, or ALL; nothing where it is not about a table."""
+    """The columns that are not kept after it, or ALL; nothing where it is not about a table, or of an enum that was
+    given more labels."""
     if isinstance(e, ValueOutOfRange):
         return [part(e)]
     t = e.table
-    if t is None:
+    if t is None or e.labels:
         return []
     return [ALL] if not e.columns or not t.key or {*t.key, *t.identity_key} & {*e.columns} else list(e.columns)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from pipelines.folding import Folding
 from pipelines.kinds import KINDS
 from pipelines.project import Compiled, compile_project
 from pipelines.refused import ALL, Refused, kept, lacking, parts, qualified, reads
+from pipelines.relabelled import more_labels, others, relabelled
 
 log = logging.getLogger("tidemark")
 FRESH_FILE = "fresh.json"  # engine → its frontier, and when it was last known to hold all that the source had
@@ -70,12 +71,7 @@ class Warehouse:
         """Plans are made from the views' text by this version of the compiler, never stored."""
         self.prepared.clear()
         self.taken.clear()
-        views = [
-            Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in self.deployment.views
-        ]
-        for v, d in zip(
-            compile_project(views, self.deployment.to_catalog(), accepted=True), self.deployment.views, strict=True
-        ):
+        for v, d in zip(self._compiled(), self.deployment.views, strict=True):
             v.engine = d.engine
             self.compiled[v.name] = v
             if v.plan is None:  # over tables as they are kept by now
@@ -86,6 +82,13 @@ class Warehouse:
                 self._unfit(d, f"its mirror of {table} has no column {names[0]}, which it reads")
             held = self.deployment.by_key.get(d.engine, {})
             v.plan.by_key = {t: c for t, c in v.plan.by_key.items() if t in held}
+
+    def _compiled(self) -> list[Compiled]:
+        """The deployed views, over the tables as they were deployed."""
+        views = [
+            Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in self.deployment.views
+        ]
+        return compile_project(views, self.deployment.to_catalog(), accepted=True)
 
     def _unfit(self, d: DeployedView, why: str) -> None:
         if not d.error:
@@ -180,14 +183,34 @@ class Warehouse:
     def refuse(self, engine: str, *found: ValueOutOfRange | TableChanged) -> None:
         """Keep columns no longer that hold a value no type can, or are others than were deployed; set the views aside
         that read them. Raises the last of `found` where they all were refused before."""
+        self._relabel(found)
         if not [e for e in found if self._refuse(engine, e)]:
             raise found[-1]
 
     def follow(self, altered: list[TableChanged]) -> None:
-        """Keep no longer, on any engine, what was altered in the source."""
+        """Keep no longer, on any engine, what was altered in the source; enums may have more labels."""
+        self._relabel(altered)
         for engine in self.used_engines():
             for e in altered:
                 self._refuse(engine, e)
+
+    def _relabel(self, found: Sequence[Exception]) -> None:
+        """Take more labels of enums on, and set the views aside that are something else with them."""
+        d, labels = self.deployment, more_labels(found)
+        catalog = relabelled(d.catalog, labels)
+        if catalog == d.catalog:
+            return
+        d.catalog = catalog
+        was = {p.view: p for e in self.used_engines() for p in self.plans(e)}
+        kept, read = others(was, {v.name: v.plan for v in self._compiled()})
+        at = max((self.engine(e).frontier() for e in self.used_engines()), default=0)
+        with self.lock:
+            why = "an enum has more labels, and it hangs on their order, noticed at {}."
+            self._set_aside(kept, why.format(format_lsn(at)))
+            self.recompile()
+        for name in read:
+            v, plan = self.view(name)
+            self.engine(v.engine).create_view(plan)
 
     def keep_notes(self) -> None:
         """Keep what a look at the source's catalog noted of the tables."""

@@ -6,7 +6,7 @@ import psycopg
 
 from compiler.catalog import Column, Table
 from connectors.changed import TableChanged, changed, gone, replaced, retyped, same_type
-from connectors.postgres.catalog import Found, find_tables, relabelled
+from connectors.postgres.catalog import Found, Relabelled, find_tables, relabelled
 from connectors.postgres.origin import RESYNC, Origin
 
 
@@ -17,10 +17,12 @@ def alterations(conn: psycopg.Connection, deployed: list[Table]) -> list[TableCh
 
 
 def check_tables(conn: psycopg.Connection, deployed: list[Table]) -> dict[tuple[str, str], Found]:
-    """The tables as they are. Raises the first of their alterations, but for columns that went away: events tell of
-    these."""
+    """The tables as they are. Raises the first of their alterations, but for enums that were given more labels, and
+    columns that went away: events tell of these."""
     now = find_tables(conn, deployed)
     for e in _alterations(conn, deployed, now):
+        if e.labels:
+            continue
         there = now[(e.table.schema, e.table.name)].columns if e.table is not None and e.columns else {}
         if not e.columns or any(c in there for c in e.columns):
             raise e
@@ -98,7 +100,7 @@ def _alterations(
     return [e for t in deployed for e in _altered(t, now.get((t.schema, t.name)), enums)]
 
 
-def _altered(was: Table, found: Found | None, enums: dict[int, str]) -> list[TableChanged]:
+def _altered(was: Table, found: Found | None, enums: dict[int, Relabelled]) -> list[TableChanged]:
     if found is None or was.oid not in (0, found.oid):
         return [replaced(was)]
     whole = _other_form(was, found)
@@ -126,7 +128,7 @@ def _other_form(was: Table, found: Found) -> TableChanged | None:
     return None
 
 
-def _other_column(was: Table, c: Column, found: Found, enums: dict[int, str]) -> TableChanged | None:
+def _other_column(was: Table, c: Column, found: Found, enums: dict[int, Relabelled]) -> TableChanged | None:
     named = {place: n for n, (place, _, _) in found.columns.items()}
     if c.name not in found.columns:
         error = gone(was, (c.name,))
@@ -144,10 +146,13 @@ def _other_column(was: Table, c: Column, found: Found, enums: dict[int, str]) ->
     if not same_type(c, oid, modifier):
         return retyped(was, c)
     if c.oid in enums:
-        return changed(
+        enum = enums[c.oid]
+        error = changed(
             was,
-            f'the enum "{enums[c.oid]}" has other labels than when it was deployed',
+            f'the enum "{enum.name}" has other labels than when it was deployed',
             "Its order, and the text of its values, are part of what is kept.",
             columns=(c.name,),
         )
+        error.labels = enum.labels if enum.grown else ()
+        return error
     return None

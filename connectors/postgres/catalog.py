@@ -89,9 +89,17 @@ SELECT of.oid::bigint, array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FRO
 IDENTITY = {"d": "default", "f": "full", "i": "index", "n": "nothing"}
 
 
-def relabelled(conn: psycopg.Connection, tables: list[Table]) -> dict[int, str]:
-    """By oid, the names of enums, and of arrays or domains of them, whose labels are no longer those of the tables'
-    columns."""
+@dataclass(frozen=True)
+class Relabelled:
+    """An enum, or an array or a domain of one, whose labels are no longer those of a table's column."""
+
+    name: str
+    labels: tuple[str, ...]  # as they are now
+    grown: bool  # whether it has all that it had, in the order that they had
+
+
+def relabelled(conn: psycopg.Connection, tables: list[Table]) -> dict[int, Relabelled]:
+    """By oid."""
     found = {
         c.oid: (c.source_type, kind.labels)
         for t in tables
@@ -102,7 +110,11 @@ def relabelled(conn: psycopg.Connection, tables: list[Table]) -> dict[int, str]:
     if not found:
         return {}
     now = {oid: tuple(labels) for oid, labels in conn.execute(LABELS, (list(found),)).fetchall()}
-    return {oid: name for oid, (name, labels) in found.items() if now.get(oid, labels) != labels}
+    return {
+        oid: Relabelled(name, now[oid], tuple(x for x in now[oid] if x in labels) == labels)
+        for oid, (name, labels) in found.items()
+        if now.get(oid, labels) != labels
+    }
 
 
 @dataclass(frozen=True)

@@ -175,13 +175,14 @@ def test_a_catch_up_claims_no_moment_after_it_asked(
     p = project(tmp_path, database)
     committed = list[float]()
 
-    def late(*args: Any) -> Capture:
+    def late(dsn: str) -> int:
+        found = current_lsn(dsn)
         p.source("INSERT INTO t VALUES (9, 'b', 'late')")
         committed.append(time.time())
         time.sleep(0.2)
-        return Capture(*args)
+        return found
 
-    monkeypatch.setattr(catching_up, "Capture", late)
+    monkeypatch.setattr(catching_up, "current_lsn", late)
     p.catch_up()
     warehouse = Warehouse(p.config, p.deployed, read_only=True)
     try:

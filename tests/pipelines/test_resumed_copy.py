@@ -120,7 +120,8 @@ def test_it_goes_on_while_rows_change(database: str, tmp_path: Path) -> None:
             while not over.is_set():
                 n += 1
                 c.execute("UPDATE big SET v = v + 1, k = (k + 1) %% 9 WHERE id %% 97 = %s", (n % 97,))
-                c.execute("UPDATE big SET id = -id WHERE id = %s", (n % 8000,))
+                free = "NOT EXISTS (SELECT FROM big b WHERE b.id = -big.id)"
+                c.execute(f"UPDATE big SET id = -id WHERE id = %s AND {free}", (n % 8000,))
                 c.execute("DELETE FROM big WHERE id = %s", (n * 31 % 8000,))
                 c.execute("INSERT INTO big VALUES (%s, 1, 1) ON CONFLICT (id) DO NOTHING", (n * 17 % 9000,))
                 c.execute("UPDATE text_rows SET kind = kind + 1, id = -id WHERE id = %s", (n % 60,))

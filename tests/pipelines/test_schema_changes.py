@@ -24,6 +24,7 @@ VIEWS = {
     "by_b": "SELECT b, count(*) AS n, max(id) AS m FROM t GROUP BY b",
     "joined": "SELECT t.id, t.a, u.v FROM t JOIN u ON u.k = t.a",
     "moods": "SELECT mood, count(*) AS n FROM t GROUP BY mood",
+    "best": "SELECT max(mood) AS m FROM t",
     "other": "SELECT k, v FROM u",
 }
 SCHEMA = (
