@@ -99,7 +99,8 @@ def mirror_name(table: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Column:
     """`place`, `oid` and `modifier` are attnum, atttypid and atttypmod of the server's, if known; `altered` is the
-    transaction that altered it last, when the table was copied."""
+    transaction that altered it last, when the table was copied. `called`: its name in the source by now, where it was
+    renamed after it was deployed; `former`: the names that it is known to have had since."""
 
     name: str
     type: Type
@@ -109,6 +110,18 @@ class Column:
     oid: int = 0
     modifier: int = -1
     altered: int = field(default=0, compare=False)
+    called: str = ""
+    former: tuple[str, ...] = ()
+
+    @property
+    def now(self) -> str:
+        """Its name in the source."""
+        return self.called or self.name
+
+    @property
+    def names(self) -> set[str]:
+        """All that it is known to have had."""
+        return {self.name, self.now, *self.former}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from compiler.catalog import Column, Table
 from compiler.errors import TidemarkError
 from connectors.postgres.pgoutput import RelationMessage
@@ -16,13 +18,14 @@ class TableChanged(TidemarkError):
     `table` is the one that is concerned, and `columns` those of its columns that are: none where all of it is.
     Without a table nothing can go on. `received` are the table's columns as the stream had them, where it was the
     stream that showed the change. `labels` are all of the columns' enum, where it was given more and has those that it
-    had: the columns are what they were.
+    had: the columns are what they were. `called` is the column's name by now, where it was renamed and nothing else.
     """
 
     table: Table | None = None
     columns: tuple[str, ...] = ()
     received: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    called: str = ""
 
 
 def changed(t: Table, message: str, detail: str, hint: str = AGAIN, columns: tuple[str, ...] = ()) -> TableChanged:
@@ -75,6 +78,26 @@ def check_columns(table: Table, r: RelationMessage, but: frozenset[str] = frozen
 def _with_received(e: TableChanged, r: RelationMessage) -> TableChanged:
     e.received = r.columns
     return e
+
+
+def as_deployed(table: Table, r: RelationMessage, but: frozenset[str] = frozenset()) -> RelationMessage:
+    """The table's form as the stream has it, with the names that columns had when they were deployed; `but` are not
+    looked at. Raises TableChanged where there are two columns of one's names."""
+    renamed: dict[str, str] = {}
+    for c in table.columns:
+        if len(c.names) == 1 or c.name in but:
+            continue
+        there = c.names & {*r.columns}
+        if len(there) > 1:
+            error = changed(
+                table,
+                f'table "{table.schema}.{table.name}" has another column "{c.name}"',
+                f'The one that was deployed is called "{c.now}" now.',
+                columns=(c.name,),
+            )
+            raise _with_received(error, r)
+        renamed.update(dict.fromkeys(there, c.name))
+    return replace(r, columns=tuple(renamed.get(n, n) for n in r.columns)) if renamed else r
 
 
 def same_type(c: Column, oid: int, modifier: int) -> bool:

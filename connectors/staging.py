@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compiler.catalog import Table
-from connectors.changed import changed, check_columns, check_identity, replaced
+from connectors.changed import as_deployed, changed, check_columns, check_identity, replaced
 from connectors.postgres.pgoutput import Changes, Decoded, Op, RelationMessage, Tuples
 
 PRESENT, SEQ, LSN, SIGN, MET = "_present", "_seq", "_lsn", "_weight", "_met"
@@ -69,10 +69,11 @@ def stage(
         if not changes and cut is None:
             continue
         without = frozenset((refused or {}).get(f"{table.schema}.{table.name}", ()))
-        arranged = [_arranged(c, _order(table, c.relation or r, without)) for c in changes]
+        forms = [as_deployed(table, c.relation or r, without) for c in changes]
+        arranged = [_arranged(c, _order(table, form, without)) for c, form in zip(changes, forms, strict=True)]
         whole = _has_old_images(table, changes)
         if not whole:
-            check_identity(table, [c.relation or r for c in changes])
+            check_identity(table, forms)
         staged = (_full if whole else _keyed)(table, arranged, cut is not None)
         out.append(staged if cut is None else replace(staged, truncated_at=cut[1]))
     return out

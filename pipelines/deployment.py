@@ -201,6 +201,8 @@ def _table(t: dict[str, Any]) -> Table:
             c.get("oid", 0),
             c.get("modifier", -1),
             c.get("altered", 0),
+            c.get("called", ""),
+            tuple(c.get("former", ())),
         )
         for c in t["columns"]
     )

@@ -29,6 +29,7 @@ from connectors.literal_rows import ValueOutOfRange
 from connectors.paced_states import Taking
 from connectors.postgres.connection import format_lsn
 from pipelines import deployment as deployments
+from pipelines.carried import carried, others
 from pipelines.config import Config
 from pipelines.deployment import ByKey, DeployedView, Deployment
 from pipelines.engines import opened, printer
@@ -36,7 +37,6 @@ from pipelines.folding import Folding
 from pipelines.kinds import KINDS
 from pipelines.project import Compiled, compile_project
 from pipelines.refused import ALL, Refused, kept, lacking, parts, qualified, reads
-from pipelines.relabelled import more_labels, others, relabelled
 
 log = logging.getLogger("tidemark")
 FRESH_FILE = "fresh.json"  # engine → its frontier, and when it was last known to hold all that the source had
@@ -183,24 +183,34 @@ class Warehouse:
     def refuse(self, engine: str, *found: ValueOutOfRange | TableChanged) -> None:
         """Keep columns no longer that hold a value no type can, or are others than were deployed; set the views aside
         that read them. Raises the last of `found` where they all were refused before."""
-        self._relabel(found)
-        if not [e for e in found if self._refuse(engine, e)]:
+        catalog, left = self.deployment.catalog, self._carry_on(found)
+        refused = [e for e in left if isinstance(e, ValueOutOfRange | TableChanged) and self._refuse(engine, e)]
+        if not refused and self.deployment.catalog is catalog:
             raise found[-1]
 
     def follow(self, altered: list[TableChanged]) -> None:
         """Keep no longer, on any engine, what was altered in the source; enums may have more labels."""
-        self._relabel(altered)
+        left = self._carry_on(altered)
         for engine in self.used_engines():
-            for e in altered:
-                self._refuse(engine, e)
+            for e in left:
+                if isinstance(e, TableChanged):
+                    self._refuse(engine, e)
+        self.keep_notes()
 
-    def _relabel(self, found: Sequence[Exception]) -> None:
-        """Take more labels of enums on, and set the views aside that are something else with them."""
-        d, labels = self.deployment, more_labels(found)
-        catalog = relabelled(d.catalog, labels)
-        if catalog == d.catalog:
-            return
+    def _carry_on(self, found: Sequence[Exception]) -> list[Exception]:
+        """What cannot be, of what was altered. Enums may have more labels: views are set aside that are something else
+        with them. Columns may have other names in the source: they keep theirs here, and rows of keys are asked for
+        by the names that were deployed."""
+        d = self.deployment
+        every = {qualified(t) for t in d.catalog}
+        fixed = {t for of in d.by_key.values() for t in of} if self.config.source.capture == "stream" else every
+        new = carried(found, d.catalog, fixed)
+        if (catalog := new.tables(d.catalog)) == d.catalog:
+            return new.left
         d.catalog = catalog
+        for table, names in new.names.items():
+            for name, now in names.items():
+                log.warning('column "%s" of %s is called "%s" in the source by now: the views go on', name, table, now)
         was = {p.view: p for e in self.used_engines() for p in self.plans(e)}
         kept, read = others(was, {v.name: v.plan for v in self._compiled()})
         at = max((self.engine(e).frontier() for e in self.used_engines()), default=0)
@@ -211,6 +221,7 @@ class Warehouse:
         for name in read:
             v, plan = self.view(name)
             self.engine(v.engine).create_view(plan)
+        return new.left
 
     def keep_notes(self) -> None:
         """Keep what a look at the source's catalog noted of the tables."""

@@ -119,7 +119,7 @@ def _other_form(was: Table, found: Found) -> TableChanged | None:
     if was.oid and was.deferrable != found.deferrable:
         kind = "deferrable" if found.deferrable else "immediate"
         return changed(was, f"the primary key of {name} was made {kind}", "Old images are looked up in another way.")
-    if was.key and set(found.key) != set(was.key):
+    if was.key and not _same_key(was, found):
         return changed(
             was,
             f"the primary key of {name} was altered",
@@ -128,14 +128,24 @@ def _other_form(was: Table, found: Found) -> TableChanged | None:
     return None
 
 
+def _same_key(was: Table, found: Found) -> bool:
+    """Whether the key has the same columns, whatever they are called."""
+    places = {c.name: c.place for c in was.columns}
+    if all(places.get(k) for k in was.key):
+        return {places[k] for k in was.key} == {found.columns[k][0] for k in found.key}
+    return set(found.key) == set(was.key)
+
+
 def _other_column(was: Table, c: Column, found: Found, enums: dict[int, Relabelled]) -> TableChanged | None:
     named = {place: n for n, (place, _, _) in found.columns.items()}
-    if c.name not in found.columns:
+    if c.now not in found.columns:
         error = gone(was, (c.name,))
         if c.place in named:
             error.detail = f'It is called "{named[c.place]}" now.'
+            _, oid, modifier = found.columns[named[c.place]]
+            error.called = named[c.place] if same_type(c, oid, modifier) and c.oid not in enums else ""
         return error
-    place, oid, modifier = found.columns[c.name]
+    place, oid, modifier = found.columns[c.now]
     if c.place not in (0, place):
         return changed(
             was,

@@ -58,8 +58,8 @@ ORDER BY a.attrelid, a.attnum
 
 FIND = """
 SELECT w.schema, w.name, c.oid::bigint,
-       coalesce((SELECT array_agg(k.attname::text) FROM pg_index i JOIN pg_attribute k ON k.attrelid = i.indexrelid
-         AND k.attnum <= i.indnkeyatts
+       coalesce((SELECT array_agg(k.attname::text) FROM pg_index i JOIN pg_attribute k ON k.attrelid = i.indrelid
+         AND k.attnum = ANY ((i.indkey::int2[])[:i.indnkeyatts - 1])
                  WHERE i.indrelid = c.oid AND i.indisprimary), '{}'),
        a.attname, a.attnum, a.atttypid::bigint, a.atttypmod, a.attnotnull, c.relreplident::text,
        EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND NOT i.indimmediate),

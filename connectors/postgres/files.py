@@ -79,7 +79,7 @@ def stored(conn: psycopg.Connection, oids: Iterable[int]) -> dict[int, Stored]:
 
 def noted(t: Table, s: Stored) -> Table:
     """The table with where its rows are."""
-    columns = tuple(replace(c, altered=s.columns.get(c.name, c.altered)) for c in t.columns)
+    columns = tuple(replace(c, altered=s.columns.get(c.now, c.altered)) for c in t.columns)
     return replace(t, columns=columns, files=tuple(sorted(s.files.items())), links=tuple(sorted(s.links.items())))
 
 
@@ -107,7 +107,7 @@ def _other_rows(t: Table, now: Stored) -> TableChanged | None:
     was, name = dict(t.files), f'"{t.schema}.{t.name}"'
     parts = set(was) - {t.oid}
     rewritten = {oid for oid, file in was.items() if now.files.get(oid, file) != file}
-    altered = tuple(c.name for c in t.columns if c.altered and now.columns.get(c.name, c.altered) != c.altered)
+    altered = tuple(c.name for c in t.columns if c.altered and now.columns.get(c.now, c.altered) != c.altered)
     if rewritten and altered:
         return changed(
             t,

@@ -13,6 +13,7 @@ from connectors.postgres.catalog import sent_columns
 from connectors.postgres.connection import connect
 from connectors.postgres.files import moved
 from connectors.postgres.origin import check_slot
+from pipelines.carried import called
 from pipelines.deployment import Deployment
 from pipelines.refused import ALL, parts, qualified, watched
 
@@ -46,7 +47,7 @@ def check_deployed(conn: psycopg.Connection, d: Deployment) -> list[TableChanged
         except TableChanged:  # a table may have been dropped between the two questions
             if attempt:
                 raise
-    others, noted = moved(conn, tables)
+    others, noted = moved(conn, called(tables, found))
     if noted:
         _note(d, noted)
     return [*found, *others]

@@ -27,6 +27,7 @@ from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
 from pipelines.applying.catching_up import catch_up
 from pipelines.applying.unaltered import check_source
+from pipelines.carried import taken
 from pipelines.config import Config
 from pipelines.deploying.building import plans
 from pipelines.deploying.first import ARRIVING, copied, remove_warehouse
@@ -137,7 +138,8 @@ def names(path: Path) -> list[str]:
 def _needs(config: Config, old: Deployment, catalog: Catalog, views: list[Compiled]) -> tuple[Needs, Located]:
     """What the pipeline will find to be copied, and where to; it looks again."""
     altered: dict[str, dict[str, str]] = {}
-    for e in check_source(config.source.dsn, old):
+    plans_of = [v.plan for v in views if v.plan is not None]
+    for e in (*check_source(config.source.dsn, old), *taken(old.catalog, plans_of, catalog)):
         if e.table is not None:
             altered.setdefault(qualified(e.table), {}).update(dict.fromkeys(parts(e), e.message))
     refused = {

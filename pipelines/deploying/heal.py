@@ -14,6 +14,7 @@ from compiler.parse import parse_view
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
+from pipelines.carried import under_deployed_names
 from pipelines.config import Config
 from pipelines.deploying.building import shape
 from pipelines.deploying.initial_copy import Progress
@@ -47,7 +48,7 @@ def _able(config: Config, d: Deployment) -> tuple[Catalog, list[Compiled]]:
     """The source's catalog, and the views that can be; none where none that is set aside is among them, or where that
     is not for a pipeline to do."""
     with connect(config.source.dsn) as conn:
-        catalog = load_catalog(conn)
+        catalog = under_deployed_names(load_catalog(conn), d.catalog)
         views, before = _compiled(d, catalog), _compiled(d, d.to_catalog())
         check_tables(views, catalog)
         check_capture(views, catalog, config.source.capture)

@@ -17,6 +17,7 @@ from connectors.postgres.origin import RESYNC
 from pipelines import deployment as deployments
 from pipelines.applying.catching_up import catch_up
 from pipelines.applying.unaltered import check_source
+from pipelines.carried import taken
 from pipelines.config import Config
 from pipelines.deploying.adding import Lost, add_tables
 from pipelines.deploying.building import (
@@ -76,6 +77,7 @@ def redeploy(
         replace(old, origin=origin, catalog=[t for t in old.catalog if qualified(t) in stay]),
         config.source.held(_frontier(config, old)),
     )
+    altered += taken(old.catalog, [v.plan for v in views if v.plan is not None], catalog)
     _follow(config, old, altered)
     if any(v.error for v in old.views):
         _catch_up(config, old)  # what was mended in the source is not in the mirrors yet

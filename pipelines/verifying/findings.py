@@ -5,6 +5,7 @@ from __future__ import annotations
 import psycopg
 
 from compiler.errors import TidemarkError
+from connectors.changed import TableChanged
 from connectors.postgres.origin import check_slot
 from connectors.postgres.preflight import Finding
 from pipelines.applying.unaltered import check_deployed
@@ -30,6 +31,8 @@ def deployed(conn: psycopg.Connection, d: Deployment) -> list[Finding]:
 
 
 def _finding(e: TidemarkError) -> Finding:
+    if isinstance(e, TableChanged) and e.called:
+        return Finding("warning", e.message, e.detail, e.hint.removeprefix("Run: "))
     return Finding("error", e.message, e.detail, e.hint.removeprefix("Run: "))
 
 

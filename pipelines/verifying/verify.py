@@ -18,8 +18,9 @@ from psycopg import sql
 from sqlglot import exp
 
 from compiler.bind.query import Binder
-from compiler.catalog import Table
+from compiler.catalog import Catalog, Table
 from compiler.maintain.plan import ViewPlan
+from compiler.parse import ViewText
 from connectors.engine import EngineFailure, Pin
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import SharedSnapshot, copy_query, in_snapshot, table_query
@@ -32,6 +33,7 @@ from pipelines.deployment import DeployedView
 from pipelines.pacing.finishing import finish
 from pipelines.refused import qualified
 from pipelines.verifying.comparison import Keys, Verified, compared
+from pipelines.verifying.renamed import part, reading, renamed
 from pipelines.verifying.repair import repair as mend
 from pipelines.warehouse import Warehouse
 
@@ -154,7 +156,7 @@ def _view(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str, 
         return out
     try:
         with in_snapshot(config.source.dsn, snapshot) as conn:
-            body = _inlined(warehouse, v)
+            body = _inlined(warehouse, v, conn)
             now = conn.execute("SELECT now()::text").fetchone()
             chunks = list(copy_query(conn, sql.SQL(body), len(plan.outputs)))
     except psycopg.Error as e:
@@ -210,12 +212,24 @@ def _mirror(config: Config, warehouse: Warehouse, engine: str, t: Table, snapsho
     return compared(out, [c.type for c in columns], chunks, ours.select([c.name for c in columns]), only)
 
 
-def _inlined(warehouse: Warehouse, v: DeployedView) -> str:
-    """The view's SELECT, with the other views it reads as CTEs."""
+def _inlined(warehouse: Warehouse, v: DeployedView, conn: psycopg.Connection[Any]) -> str:
+    """The view's SELECT, with the other views it reads as CTEs, and tables whose columns have other names by now."""
     texts = {n: c.text for n, c in warehouse.compiled.items() if c.text is not None}
-    if not any(t.name in texts for t in texts[v.name].query.find_all(exp.Table)):
-        return texts[v.name].sql
     catalog = warehouse.deployment.to_catalog()
+    tables = renamed(t for t in catalog.tables.values() if qualified(t) in warehouse.view(v.name)[1].tables)
+    bodies = {n: reading(t.sql, catalog, tables) if tables else t.sql for n, t in texts.items()}
+    order = _read_views(texts, catalog, v.name)
+    ctes = [part(conn, t) for t in tables] + [f'"{n}" AS (\n{bodies[n]}\n)' for n in order]
+    if not ctes:
+        return bodies[v.name]
+    listed = ",\n".join(ctes)
+    return f"WITH {listed} SELECT * FROM (\n{bodies[v.name]}\n) AS whole"
+
+
+def _read_views(texts: dict[str, ViewText], catalog: Catalog, name: str) -> list[str]:
+    """The views that a view reads, each after those that it reads itself."""
+    if not any(t.name in texts for t in texts[name].query.find_all(exp.Table)):
+        return []
     order: list[str] = []
 
     def visit(n: str) -> None:
@@ -226,9 +240,5 @@ def _inlined(warehouse: Warehouse, v: DeployedView) -> str:
         if n not in order:
             order.append(n)
 
-    visit(v.name)
-    *read, _ = order
-    if not read:
-        return texts[v.name].sql
-    ctes = ",\n".join(f'"{n}" AS (\n{texts[n].sql}\n)' for n in read)
-    return f"WITH {ctes} SELECT * FROM (\n{texts[v.name].sql}\n) AS whole"
+    visit(name)
+    return order[:-1]

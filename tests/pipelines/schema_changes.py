@@ -12,7 +12,7 @@ ALTERED: dict[str, tuple[str, set[str], dict[str, str]]] = {
     "retype unused": ("ALTER TABLE t ALTER unused TYPE int USING length(unused)", set(), {}),
     "unused dropped and added": ("ALTER TABLE t DROP unused; ALTER TABLE t ADD unused text", set(), {}),
     "drop": ("ALTER TABLE t DROP b", B, {"by_b": "SELECT a AS b, count(*) AS n FROM t GROUP BY a"}),
-    "rename": ("ALTER TABLE t RENAME b TO b2", B, {"by_b": "SELECT b2 AS b, count(*) AS n FROM t GROUP BY b2"}),
+    "rename": ("ALTER TABLE t RENAME b TO b2", set(), {"by_b": "SELECT b2 AS b, count(*) AS n FROM t GROUP BY b2"}),
     "retype": ("ALTER TABLE t ALTER b TYPE bigint", B, {}),
     "retype to text": ("ALTER TABLE t ALTER b TYPE text", B, {}),
     "computed anew": ("ALTER TABLE t ALTER b TYPE int USING b * 2", B, {}),

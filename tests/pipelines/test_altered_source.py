@@ -223,13 +223,13 @@ def test_a_view_is_filled_again_beside_one_that_stays_aside(database: str, tmp_p
         "INSERT INTO b SELECT i, i % 3, i FROM generate_series(1, 50) i",
     )
     p.deploy()
-    p.source("ALTER TABLE a RENAME g TO h", "UPDATE a SET h = h + 1", "UPDATE b SET v = 1e-30 WHERE id = 7")
+    p.source("ALTER TABLE a DROP g", "UPDATE a SET id = id + 100", "UPDATE b SET v = 1e-30 WHERE id = 7")
     p.catch_up()
     assert {v.name for v in p.deployed.views if v.error} == {"gone", "back"}
     p.source("UPDATE b SET v = 7 WHERE id = 7")
     heal(p.config, lambda *_: None, lambda *_: None)
     assert {v.name for v in p.deployed.views if v.error} == {"gone"}
-    p.source("UPDATE b SET x = 1", "ALTER TABLE a RENAME h TO g")
+    p.source("UPDATE b SET x = 1", "ALTER TABLE a ADD g int DEFAULT 3")
     p.catch_up()
     assert [r.equal for r in p.verify() if r.view == "back"] == [True]
     p.deploy()

@@ -152,11 +152,11 @@ def test_a_running_pipeline_goes_on(database: str, tmp_path: Path) -> None:
     p.deploy()
     with running(p) as process:
         p.source("ALTER TABLE t DROP unused", "UPDATE t SET a = a + 1")
-        p.source("ALTER TABLE t RENAME b TO b2", "UPDATE t SET b2 = b2 + 1", "INSERT INTO u VALUES (50, 'new')")
+        p.source("ALTER TABLE t DROP b", "UPDATE t SET a = a + 1", "INSERT INTO u VALUES (50, 'new')")
         until(lambda: "50,new" in p.command("query", "SELECT * FROM other", "--format", "csv", "--wait").stdout, "u")
         assert process.poll() is None
         told = p.command("status").stdout
-        assert 'no longer has column "b": It is called "b2" now, noticed at ' in told, told
+        assert 'no longer has column "b": It was dropped or renamed after it was deployed, noticed at ' in told, told
         p.source("ALTER TABLE u ADD more int", "ALTER TABLE u DROP more", "ALTER TABLE u DROP spare")
         done = p.command("verify", "by_a", "joined", "other")  # which knows of it before the pipeline does
         assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,136 @@
+"""What is altered in the source and carried on: the views stay what they are.
+
+An enum that was given more labels: what is kept of its values is text, and stays what it is. A view goes on whose
+states do not hang on the order of the labels; one whose states do (`max(mood)`, a window by mood) is something else
+with them.
+
+A column that was renamed: the catalog knows it by its number. It keeps the name that it was deployed with, here and in
+the views, and what asks the source calls it by the new one. Where that name is, or was when it was deployed, another
+column's, it is not clear which rows of the stream are whose, and it is not carried on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from compiler.catalog import Catalog, Column, Table
+from compiler.ir.types import Type
+from compiler.maintain.plan import ViewPlan
+from connectors.changed import TableChanged, changed, replaced
+from pipelines.refused import columns_read, qualified
+
+
+@dataclass(frozen=True)
+class Carried:
+    """`labels`: of an enum, by the oid of a column's type; `names`: of each table's columns, as the source calls them
+    by now. `left`: what is not carried on."""
+
+    labels: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    names: dict[str, dict[str, str]] = field(default_factory=dict)
+    left: list[Exception] = field(default_factory=list)
+
+    def tables(self, catalog: Iterable[Table]) -> list[Table]:
+        """The tables as they are with it."""
+        return [replace(t, columns=tuple(self._column(qualified(t), c) for c in t.columns)) for t in catalog]
+
+    def _column(self, table: str, c: Column) -> Column:
+        if (now := self.names.get(table, {}).get(c.name)) is not None:
+            former = (*c.former, c.called) if c.called and c.called not in c.former else c.former
+            c = replace(c, called=now if now != c.name else "", former=former)
+        return replace(c, type=_type(c.type, self.labels[c.oid])) if c.oid in self.labels else c
+
+
+def carried(found: Sequence[Exception], catalog: Iterable[Table], fixed: Collection[str]) -> Carried:
+    """Of what was found altered; the tables `fixed` keep the names that they have."""
+    tables = {qualified(t): t for t in catalog}
+    out = Carried()
+    for e in found:
+        if not isinstance(e, TableChanged) or e.table is None:
+            out.left.append(e)
+            continue
+        name = qualified(e.table)
+        if e.labels:
+            out.labels.update({c.oid: e.labels for c in e.table.columns if c.name in e.columns})
+        elif e.called and name not in fixed and _clear(tables.get(name), e):
+            out.names.setdefault(name, {})[e.columns[0]] = e.called
+        else:
+            out.left.append(e)
+    out.left[:] = [e for e in out.left if not _explained(e, out.names)]
+    return out
+
+
+def _clear(t: Table | None, e: TableChanged) -> bool:
+    return t is not None and not any(e.called in c.names for c in t.columns if c.name not in e.columns)
+
+
+def _explained(e: Exception, names: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether the stream showed no more than what is carried on; of the rest the error tells from then on."""
+    if not isinstance(e, TableChanged) or e.table is None or not e.received:
+        return False
+    known = names.get(qualified(e.table), {})
+    before, e.columns = e.columns, tuple(c for c in e.columns if c not in known)
+    return bool(before) and not e.columns
+
+
+def called(tables: Iterable[Table], found: Iterable[TableChanged]) -> list[Table]:
+    """The tables, whose columns have the names that were found."""
+    names: dict[str, dict[str, str]] = {}
+    for e in found:
+        if e.called and e.table is not None:
+            names.setdefault(qualified(e.table), {})[e.columns[0]] = e.called
+    return Carried(names=names).tables(tables)
+
+
+def taken(deployed: Iterable[Table], plans: Collection[ViewPlan], catalog: Catalog) -> list[TableChanged]:
+    """The tables and columns that these views read whose names are those of others by now: what was deployed under them
+    has another, or is gone."""
+    now = {qualified(t): t for t in catalog.tables.values()}
+    out = []
+    for t in deployed:
+        name, other = qualified(t), now.get(qualified(t))
+        if other is None or not any(name in p.tables for p in plans):
+            continue
+        places = {c.name: c.place for c in other.columns}
+        read: set[str] = set().union(*(columns_read(p).get(name, set()) for p in plans))
+        moved = [c.name for c in t.columns if c.name in read and c.place and places.get(c.name, 0) not in (0, c.place)]
+        if t.oid and other.oid and t.oid != other.oid:
+            out.append(replaced(t))
+        elif moved:
+            why = "What was deployed has another name, or is gone."
+            of = f'column "{moved[0]}" of "{t.schema}.{t.name}"'
+            out.append(changed(t, f"{of} is another one by now", why, columns=tuple(moved)))
+    return out
+
+
+def under_deployed_names(catalog: Catalog, deployed: Iterable[Table]) -> Catalog:
+    """The source's catalog, in which columns have the names that they were deployed with."""
+    tables = dict(catalog.tables)
+    for t in deployed:
+        names = {c.called: c.name for c in t.columns if c.called}
+        now = tables.get((t.schema, t.name))
+        if names and now is not None and now.oid == t.oid and not {*names.values()} & {c.name for c in now.columns}:
+            columns = tuple(
+                replace(c, name=names[c.name], called=c.name) if c.name in names else c for c in now.columns
+            )
+            key, identity = (tuple(names.get(k, k) for k in ks) for ks in (now.key, now.identity_key))
+            tables[(t.schema, t.name)] = replace(now, columns=columns, key=key, identity_key=identity)
+    return replace(catalog, tables=tables)
+
+
+def _type(t: Type, labels: tuple[str, ...]) -> Type:
+    if t.name == "enum":
+        return replace(t, labels=labels)
+    return replace(t, element=_type(t.element, labels)) if t.element is not None else t
+
+
+def others(was: Mapping[str, ViewPlan], now: Mapping[str, ViewPlan | None]) -> tuple[list[str], list[str]]:
+    """The views with other states than they had, and those that read their states otherwise."""
+    kept, read = [], []
+    for view, before in was.items():
+        after = now.get(view)
+        if after is None or [s.name for s in after.states] != [s.name for s in before.states]:
+            kept.append(view)
+        elif repr(after.top) != repr(before.top):
+            read.append(view)
+    return kept, read

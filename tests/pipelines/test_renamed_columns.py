@@ -1,0 +1,197 @@
+"""Columns that are renamed after they were deployed: the views go on under the names that they had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipelines.verifying.verify import verify
+from tests.pipelines.running import running, until
+from tests.project import Project
+
+VIEWS = {
+    "sums": "SELECT g, count(*) AS n, sum(v) AS s FROM t GROUP BY g",
+    "every": "SELECT * FROM t",
+    "qualified": "SELECT public.t.id, t.v FROM public.t WHERE EXISTS (SELECT FROM public.t x WHERE x.v > t.v)",
+    "joined": 'SELECT a.v, u.w FROM t AS a JOIN "Other".t AS u ON u.id = a.id',
+    "above": "SELECT s, count(*) AS n FROM sums GROUP BY s",
+    "shadowed": "WITH t AS (SELECT id FROM u) SELECT t.id, v FROM t JOIN public.t x USING (id)",
+    "last": "SELECT id, v FROM (SELECT * FROM t ORDER BY v DESC, id LIMIT 3) t",
+    "rest": "SELECT id FROM u",
+}
+SCHEMA = (
+    "CREATE TABLE t (id int PRIMARY KEY, g int, v int, spare text)",
+    'CREATE SCHEMA "Other"',
+    'CREATE TABLE "Other".t (id int PRIMARY KEY, w int)',
+    "CREATE TABLE u (id int PRIMARY KEY)",
+    "INSERT INTO t SELECT i, i % 5, i, 'x' FROM generate_series(1, 60) i",
+    'INSERT INTO "Other".t SELECT i, -i FROM generate_series(1, 60) i',
+    "INSERT INTO u SELECT i FROM generate_series(1, 30) i",
+)
+RENAMES = (
+    "ALTER TABLE t RENAME v TO value",
+    "ALTER TABLE t RENAME id TO number",
+    'ALTER TABLE t RENAME g TO "of group"',
+    'ALTER TABLE "Other".t RENAME w TO v',
+)
+BEFORE = ("UPDATE t SET v = v + 1 WHERE g = 2", "DELETE FROM t WHERE id = 7", "INSERT INTO t VALUES (100, 1, 5)")
+AFTER = (
+    'UPDATE t SET value = value + 3 WHERE "of group" = 1',
+    "DELETE FROM t WHERE number % 9 = 0",
+    "UPDATE t SET number = number + 500 WHERE number < 5",
+    "INSERT INTO t SELECT i, i % 4, i FROM generate_series(200, 230) i",
+    'UPDATE "Other".t SET v = 3 WHERE id = 20',
+)
+OFTEN = "INSERT INTO t VALUES ({0}, {0}, {0}, 'y')"
+
+
+def project(home: Path, dsn: str, engine: str = "duckdb", memory: str = "0") -> Project:
+    p = Project.create(home, dsn, VIEWS, engine, local_memory=memory)
+    p.source(*SCHEMA)
+    p.deploy()
+    return p
+
+
+def stopped(p: Project) -> set[str]:
+    return {v.name for v in p.deployed.views if v.error}
+
+
+@pytest.mark.parametrize("engine, memory", [("duckdb", "0"), ("spark", "2GB")])
+def test_views_go_on(engine: str, memory: str, database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database, engine, memory)
+    p.source(*BEFORE, *RENAMES, *AFTER)
+    p.catch_up()
+    assert stopped(p) == set()
+    p.assert_equal()
+    p.source("TRUNCATE u", "UPDATE t SET value = -value", "VACUUM FULL t")
+    p.assert_equal()
+    assert stopped(p) == set()
+
+
+@pytest.mark.spark
+def test_executors_go_on(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {n: VIEWS[n] for n in ("sums", "joined")}, "spark")
+    p.source(*SCHEMA)
+    p.deploy()
+    p.source(*BEFORE, *RENAMES, *AFTER)
+    p.assert_equal()
+    assert stopped(p) == set()
+
+
+def test_a_running_pipeline_goes_on(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    with running(p) as process:
+        for i, rename in enumerate(RENAMES[:2]):
+            p.source(OFTEN.format(1000 + i), rename, OFTEN.format(2000 + i))
+        p.assert_equal()
+        p.source(*RENAMES[2:], OFTEN.format(3000), "ALTER TABLE t RENAME value TO worth")
+        p.source("ALTER TABLE t RENAME worth TO v", "UPDATE t SET v = 1 WHERE number = 3000")
+        p.assert_equal()
+        assert process.poll() is None and stopped(p) == set()
+    p.source("ALTER TABLE t RENAME v TO spare2", "ALTER TABLE t RENAME spare2 TO v")
+    p.assert_equal()
+
+
+def test_the_next_deploy_reads_the_new_name(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    p.source(*RENAMES, *AFTER)
+    p.catch_up()
+    failed = p.command("deploy")
+    assert failed.returncode == 1 and '"v"' in failed.stderr, failed.stderr
+    p.assert_equal()
+    for name in VIEWS:
+        (p.home / "views" / f"{name}.sql").unlink()
+    p.write({"sums": 'SELECT "of group" AS g, count(*) AS n, sum(value) AS s FROM t GROUP BY "of group"'})
+    p.deploy()
+    p.source("UPDATE t SET value = 7")
+    p.assert_equal()
+
+
+def test_what_was_set_aside_heals_beside_it(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    p.source(*RENAMES, "ALTER TABLE u ALTER id TYPE bigint", "INSERT INTO u VALUES (1000)", *AFTER)
+    p.catch_up()
+    assert stopped(p) == {"rest", "shadowed"}
+    with running(p):
+        until(lambda: not stopped(p), "it heals", 120)
+        p.source("INSERT INTO u VALUES (1001)", OFTEN.format(4000))
+        p.assert_equal()
+
+
+def test_a_repair_reads_the_new_name(database: str, tmp_path: Path) -> None:
+    import duckdb
+
+    p = project(tmp_path, database)
+    p.source(*RENAMES, *AFTER)
+    p.catch_up()
+    with duckdb.connect(str(p.config.warehouse_path / "tidemark.duckdb")) as con:
+        con.execute("DELETE FROM base.t WHERE id = 10")
+    assert not all(v.equal for v in p.verify())
+    assert all(v.equal for v in verify(p.config, [], repair=True))
+
+
+@pytest.mark.parametrize(
+    "statements, stops",
+    [
+        # another column takes the name: which rows are whose is not clear
+        (("ALTER TABLE t RENAME v TO w", OFTEN.format(901), "ALTER TABLE t ADD v int DEFAULT 9", OFTEN.format(902)), 1),
+        (("ALTER TABLE t RENAME v TO w", "ALTER TABLE t ADD v int DEFAULT 9"), 1),
+        (("ALTER TABLE t DROP spare", "ALTER TABLE t RENAME v TO spare", OFTEN.format(903)[:-6] + ")"), 1),
+        (("ALTER TABLE t RENAME v TO w", "ALTER TABLE t ALTER w TYPE int USING w * 2"), 1),
+        (("ALTER TABLE t RENAME v TO w", "ALTER TABLE t ALTER w TYPE bigint"), 1),
+        # the stream has a name in between
+        (("ALTER TABLE t RENAME v TO w", OFTEN.format(904), "ALTER TABLE t RENAME w TO x", OFTEN.format(905)), 1),
+        (("ALTER TABLE t RENAME v TO w", "ALTER TABLE t RENAME w TO x", OFTEN.format(906)), 0),
+        (("ALTER TABLE t RENAME v TO w", "ALTER TABLE t DROP w"), 1),
+        (("ALTER TABLE t RENAME spare TO w", "ALTER TABLE t RENAME v TO spare", "UPDATE t SET spare = 1"), 1),
+    ],
+)
+@pytest.mark.parametrize("between", [False, True])
+def test_what_is_not_clear_stops(
+    statements: tuple[str, ...], stops: int, between: bool, database: str, tmp_path: Path
+) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT v, count(*) AS n FROM t GROUP BY v", "g": "SELECT g FROM t"})
+    p.source(*SCHEMA[:1], *SCHEMA[4:5])
+    p.deploy()
+    if between:  # the pipeline sees each before the next
+        for s in statements:
+            p.source(s)
+            p.catch_up()
+    else:
+        p.source(*statements)
+    told = {r.view: r for r in p.verify()}
+    assert told["g"].equal, told["g"].line()
+    assert told["v"].equal or stopped(p) == {"v"}, told["v"].line()
+    if not between:
+        assert stopped(p) == ({"v"} if stops else set())
+    p.source("DELETE FROM t WHERE g = 3")
+    told = {r.view: r for r in p.verify()}
+    assert told["g"].equal and (told["v"].equal or stopped(p) == {"v"}), told["v"].line()
+
+
+def test_a_column_that_takes_the_name_is_copied(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT v, count(*) AS n FROM t GROUP BY v"})
+    p.source(*SCHEMA[:1], *SCHEMA[4:5])
+    p.deploy()
+    p.source("ALTER TABLE t RENAME v TO w")
+    p.catch_up()
+    p.assert_equal()
+    p.source("ALTER TABLE t ADD v int DEFAULT 9")
+    p.deploy()  # the view reads the new one
+    p.assert_equal()
+    p.source("UPDATE t SET v = 4 WHERE id < 9")
+    p.assert_equal()
+
+
+def test_a_table_without_a_key_goes_on(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"n": "SELECT a, count(*) AS n FROM k GROUP BY a"})
+    p.source(
+        "CREATE TABLE k (a int, b int)",
+        "ALTER TABLE k REPLICA IDENTITY FULL",
+        "INSERT INTO k VALUES (1, 1), (1, 2), (2, 3)",
+    )
+    p.deploy()
+    p.source("ALTER TABLE k RENAME a TO c", "DELETE FROM k WHERE b = 2", "UPDATE k SET c = 5 WHERE b = 3")
+    p.assert_equal()
+    assert stopped(p) == set()
