@@ -11,13 +11,12 @@ from compiler.catalog import Catalog, Table
 from compiler.errors import TidemarkError
 from connectors.changed import TableChanged
 from connectors.failpoints import reach
-from connectors.postgres.altered import marks
 from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture, current_lsn
 from pipelines.applying.catching_up import limits
 from pipelines.config import Config
-from pipelines.deploying.arriving import PUBLISHED, READY, beside, fits_in_process, open_beside
+from pipelines.deploying.arriving import PUBLISHED, READY, beside, fits_in_process, open_beside, published
 from pipelines.deploying.building import catalog_tables
 from pipelines.deploying.initial_copy import Refusals
 from pipelines.deploying.location import Located
@@ -45,8 +44,7 @@ def find(config: Config, d: Deployment, n: Needs, catalog: Catalog) -> tuple[Con
         of = deployments.load(side.warehouse_path)
         note = json.loads((side.warehouse_path / PUBLISHED).read_text())
         with connect(config.source.dsn) as conn:
-            own, now = marks(conn, d.publication)
-        sent = own == note["publication"] and all(now.get(t) == note["tables"].get(t) for t in n.tables)
+            sent = published(conn, d.publication, note, n.tables)
         if of is not None and of.status == "live" and sent and _has(of, n, catalog):
             return side, of
     log.warning(

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -23,17 +24,19 @@ from connectors.duckdb.engine import DuckDBEngine
 from connectors.duckdb.session import share
 from connectors.failpoints import reach
 from connectors.postgres.altered import marks
-from connectors.postgres.connection import connect
+from connectors.postgres.connection import SourceUnreachable, connect
 from pipelines import deployment as deployments
 from pipelines.applying.catching_up import catch_up
 from pipelines.applying.unaltered import check_source
 from pipelines.carried import taken
 from pipelines.config import Config
 from pipelines.deploying.building import plans
+from pipelines.deploying.by_key import Tables
 from pipelines.deploying.first import ARRIVING, copied, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import Located, located
 from pipelines.deploying.needs import Needs, needs
+from pipelines.deploying.resuming import Restart, Wanted, resume
 from pipelines.deploying.source_objects import drop_source_objects, publish, publish_deployed
 from pipelines.deployment import Deployment
 from pipelines.kinds import KINDS, ONE_MACHINE
@@ -47,6 +50,7 @@ MEMORY = 0.25  # of what a warehouse may have: beside it there is one
 NEAR = 1.0  # seconds for which a pipeline may wait for the rest
 TRIES = 5  # to copy tables that are not truncated meanwhile
 ROUNDS = 100  # in which it may come so near
+KEPT = 3600.0  # seconds for which a copy that was cut short is kept, and its slot keeps WAL
 NEVER = 1 << 62  # rows of a batch: no index is made for a few
 INDEXLESS = {"index_memory": "0", "index_rows": NEVER}
 
@@ -88,16 +92,88 @@ def _arriving(
     if not tables:
         if n.tables:
             say(f"batches wait while {', '.join(sorted(n.tables))} are copied for executors")
+        _clear(config, side)
         yield
         return
-    _forget(side)
     try:
-        _copy(config, side, old, catalog, tables, progress, say)
+        if not _gone_on(config, side, old, catalog, tables, progress, say):
+            _forget(side)
+            _copy(config, side, old, catalog, tables, progress, say)
+        _catch_up(side)
         yield
-    finally:
-        with suppress(TidemarkError, psycopg.Error):  # a source that is away: it is swept later
+    except (psycopg.OperationalError, SourceUnreachable):
+        if cut_short(side) is None:
+            _clear(config, side)
+        raise  # else the next one goes on with it
+    except BaseException:
+        _clear(config, side)
+        raise
+    _clear(config, side)
+
+
+def _clear(config: Config, side: Config) -> None:
+    """Leave nothing of it, unless the source is away: then it is swept later."""
+    with suppress(TidemarkError, psycopg.Error):
+        if (side.warehouse_path / deployments.FILE).exists():
             _forget(side)
             _unpublish(config)
+
+
+def cut_short(side: Config) -> Deployment | None:
+    """What was being copied, or kept up with the source since, when its deploy was killed or lost the source."""
+    with suppress(TidemarkError):
+        d = deployments.load(side.warehouse_path)
+        if d is not None and (d.copying is not None or d.status == "live"):
+            return d
+    return None
+
+
+def _gone_on(
+    config: Config,
+    side: Config,
+    old: Deployment,
+    catalog: Catalog,
+    tables: dict[str, set[str]],
+    progress: Progress,
+    say: Callable[[str], None],
+) -> bool:
+    """Whether a copy of these tables that was cut short was brought to its end."""
+    d = cut_short(side)
+    if d is None:
+        return False
+    only = Wanted(*_of(tables))
+    try:
+        if not _sent(config, side, old, tables):
+            raise Restart("the publication was altered meanwhile")
+        if d.status != "live":
+            resume(side, d, [], catalog, progress, say, True, only=only, opened=open_beside)
+        elif only != Wanted(d.tables, d.by_key, d.columns):
+            raise Restart("the views read other tables or columns by now")
+        return True
+    except Restart as e:
+        say(f"copying anew what was being copied: {e}")
+        return False
+
+
+def _of(tables: dict[str, set[str]]) -> tuple[dict[str, list[str]], Tables, dict[str, dict[str, list[str]]]]:
+    columns = {t: sorted(c) for t, c in tables.items()}
+    return {ONE_MACHINE.name: sorted(tables)}, {}, {ONE_MACHINE.name: columns}
+
+
+def _sent(config: Config, side: Config, old: Deployment, tables: dict[str, set[str]]) -> bool:
+    """Whether the pipeline's stream has had all of these since they were published for it."""
+    try:
+        note = json.loads((side.warehouse_path / PUBLISHED).read_text())
+    except (OSError, ValueError):
+        return False
+    with connect(config.source.dsn) as conn:
+        return published(conn, old.publication, note, tables)
+
+
+def published(conn: psycopg.Connection, publication: str, note: dict[str, Any], tables: Iterable[str]) -> bool:
+    """Whether the publication has these tables as it had when that was noted."""
+    own, now = marks(conn, publication)
+    return bool(own == note["publication"] and all(now.get(t) == note["tables"].get(t, "") for t in tables))
 
 
 @contextmanager
@@ -114,10 +190,12 @@ def _alone(side: Config) -> Iterator[None]:
         ) from e
 
 
-def sweep(config: Config) -> None:
-    """Remove what a deploy that was killed has left, if the source is there; not of one that goes on."""
+def sweep(config: Config, at_once: bool = False) -> None:
+    """Remove what a deploy that was killed has left, if the source is there; not of one that goes on, nor for a while a
+    copy that the next one may go on with."""
     side = beside(config)
-    if not (side.warehouse_path / deployments.FILE).exists():
+    file = side.warehouse_path / deployments.FILE
+    if not file.exists() or (not at_once and cut_short(side) is not None and time.time() < _touched(side) + KEPT):
         return
     with (
         suppress(deployments.WarehouseBusy, TidemarkError, psycopg.Error),
@@ -125,6 +203,11 @@ def sweep(config: Config) -> None:
     ):
         _forget(side)
         _unpublish(config)
+
+
+def _touched(side: Config) -> float:
+    """When anything of it was written last."""
+    return max((f.stat().st_mtime for f in side.warehouse_path.iterdir() if f.is_file()), default=0.0)
 
 
 def names(path: Path) -> list[str]:
@@ -202,8 +285,8 @@ def _copy(
     (side.warehouse_path / PUBLISHED).write_text(json.dumps(note))
     for tried in range(TRIES):
         d = deployments.new_deployment()
-        d.tables, d.catalog = {ONE_MACHINE.name: sorted(tables)}, mine
-        d.columns = {ONE_MACHINE.name: {t: sorted(c) for t, c in tables.items()}}
+        d.catalog = mine
+        d.tables, d.by_key, d.columns = _of(tables)
         try:
             copied(side, d, [], progress, say, keep_going=True, opened=open_beside)
             break
@@ -211,7 +294,11 @@ def _copy(
             if e.code != "table_changed" or tried == TRIES - 1:
                 raise
             say(f"{e.message}: copying again")
-    warehouse = open_beside(side, d)
+
+
+def _catch_up(side: Config) -> None:
+    """Come near to where the source is."""
+    warehouse = open_beside(side, deployments.require(side.warehouse_path))
     try:
         for _ in range(ROUNDS):
             begun = time.monotonic()

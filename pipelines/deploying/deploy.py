@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 import psycopg
@@ -14,7 +14,7 @@ from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
 from pipelines.config import Config
-from pipelines.deploying.arriving import names, sweep
+from pipelines.deploying.arriving import arriving, beside, cut_short, names, sweep
 from pipelines.deploying.first import check_leftovers, first, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import outgrown
@@ -80,12 +80,21 @@ def deploy(
             deployments.require(config.warehouse_path)
             drop_former(config.source.dsn, config.warehouse_path, found)
             try:
-                redeploy(config, found, good, catalog, progress, say, keep_going)
+                with _going_on(config, held, catalog, good, progress, say):
+                    redeploy(config, found, good, catalog, progress, say, keep_going)
             except BaseException:
                 _take_back(config)
                 raise
         warnings = _orphans(config) + _outgrown(config, good)
     return Deployed(views, warnings + _warnings(good, catalog))
+
+
+def _going_on(
+    config: Config, held: bool, catalog: Catalog, views: list[Compiled], progress: Progress, say: Say
+) -> AbstractContextManager[None]:
+    """Where a deploy beside a pipeline was cut short, and none runs by now, what it copied is gone on with."""
+    there = not held and cut_short(beside(config)) is not None
+    return arriving(config, catalog, views, progress, say) if there else nullcontext()
 
 
 def _take_back(config: Config) -> None:

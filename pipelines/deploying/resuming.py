@@ -8,7 +8,7 @@ are in the source by then. Only after that states are filled.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import psycopg
 
@@ -24,7 +24,7 @@ from pipelines.applying.catching_up import catch_up
 from pipelines.applying.unaltered import check_deployed
 from pipelines.config import Config
 from pipelines.deploying.building import build, catalog_tables, columns, drop_others, needed, plans, records
-from pipelines.deploying.by_key import empty, tables_by_key, without_holder
+from pipelines.deploying.by_key import Tables, empty, tables_by_key, without_holder
 from pipelines.deploying.initial_copy import Progress, copy_tables
 from pipelines.deployment import Copying, Deployment
 from pipelines.kinds import ONE_MACHINE
@@ -37,6 +37,21 @@ LARGE = 1 << 62  # rows, of which no mirror has so many
 
 class Restart(Exception):
     """It has to begin anew; says why."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a copy is to bring: tables by engine, those that are for some keys alone, and the columns of each."""
+
+    tables: dict[str, list[str]]
+    by_key: Tables
+    columns: dict[str, dict[str, list[str]]]
+
+
+def wanted(views: list[Compiled], catalog: Catalog) -> Wanted:
+    """What these views need, in a first deploy."""
+    tables = needed(views)
+    return Wanted(tables, tables_by_key(views, catalog), columns(views, tables, catalog))
 
 
 def begun(conn: psycopg.Connection, d: Deployment, snapshot: ExportedSnapshot) -> Copying:
@@ -53,14 +68,16 @@ def resume(
     progress: Progress,
     say: Callable[[str], None],
     keep_going: bool,
+    only: Wanted | None = None,
+    opened: Callable[[Config, Deployment], Warehouse] = Warehouse,
 ) -> None:
-    """Bring the copy to its end, and fill what the views need. Raises Restart where what is there is of no use; then
-    nothing was changed but data that goes with it."""
-    _check(config, d, views, catalog)
+    """Bring the copy to its end, and fill what the views need; `only` says what is to be there, where that is not what
+    they need. Raises Restart where what is there is of no use; then nothing was changed but data that goes with it."""
+    _check(config, d, only or wanted(views, catalog), catalog)
     assert d.copying is not None
     d.views = records(views)
-    _copy(config, d, progress, say)
-    warehouse = Warehouse(config, d)
+    _copy(config, d, progress, say, opened)
+    warehouse = opened(config, d)
     try:
         for e, of in d.by_key.items():
             empty(warehouse, e, of)
@@ -86,15 +103,13 @@ def live(config: Config, d: Deployment) -> None:
     reach("deploy.live")
 
 
-def _check(config: Config, d: Deployment, views: list[Compiled], catalog: Catalog) -> None:
+def _check(config: Config, d: Deployment, w: Wanted, catalog: Catalog) -> None:
     """Raises Restart."""
     c = d.copying
     if c is None or set(d.tables) != {ONE_MACHINE.name} or not (config.warehouse_path / ONE_MACHINE.data).exists():
         raise Restart("nothing is there that could be gone on with")
-    tables = needed(views)
-    by_key = tables_by_key(views, catalog)
-    same = tables == d.tables and by_key == d.by_key and columns(views, tables, catalog) == d.columns
-    if not same or catalog_tables({t for ts in tables.values() for t in ts}, catalog) != d.catalog:
+    same = w == Wanted(d.tables, d.by_key, d.columns)
+    if not same or catalog_tables({t for ts in w.tables.values() for t in ts}, catalog) != d.catalog:
         raise Restart("the views read other tables or columns by now")
     if lacking := [t for t in _whole(d) if t not in c.ranges]:
         raise Restart(f"{lacking[0]} has no key, or one that two rows may have for a while")
@@ -115,13 +130,19 @@ def _whole(d: Deployment) -> list[str]:
     return [t for e, ts in d.tables.items() for t in ts if t not in d.by_key.get(e, {})]
 
 
-def _copy(config: Config, d: Deployment, progress: Progress, say: Callable[[str], None]) -> None:
+def _copy(
+    config: Config,
+    d: Deployment,
+    progress: Progress,
+    say: Callable[[str], None],
+    opened: Callable[[Config, Deployment], Warehouse],
+) -> None:
     """What is left of it; then mirrors take what has happened since it began, by their keys, until now."""
     assert d.copying is not None
     whole = _whole(d)
     only = replace(d, views=[], by_key={}, tables={ONE_MACHINE.name: whole}, refused={})
     small = config.model_copy(update={"duckdb": config.duckdb.model_copy(update={"index_rows": LARGE})})
-    warehouse = Warehouse(small, only)
+    warehouse = opened(small, only)
     warehouse.settling = True
     try:
         engine = warehouse.engine(ONE_MACHINE.name)

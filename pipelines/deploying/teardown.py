@@ -31,6 +31,6 @@ def teardown(config: Config, warn: Callable[[str], None]) -> str:
             with connect(config.source.dsn) as conn:
                 for statement in orphans(conn, None):
                     warn(f"left in the source, perhaps by this warehouse; if nothing uses it: {statement}")
-        sweep(config)
+        sweep(config, at_once=True)
         remove_warehouse(config)
     return "dropped slot, publication and warehouse" if found is not None else "removed the warehouse"
