@@ -113,6 +113,7 @@ def _arriving(
 
 def _clear(config: Config, side: Config) -> None:
     """Leave nothing of it, unless the source is away: then it is swept later."""
+    (side.warehouse_path / PUBLISHED).unlink(missing_ok=True)  # nobody goes on with it
     with suppress(TidemarkError, psycopg.Error):
         if (side.warehouse_path / deployments.FILE).exists():
             _forget(side)
@@ -122,7 +123,7 @@ def _clear(config: Config, side: Config) -> None:
 def cut_short(side: Config) -> Deployment | None:
     """What was being copied, or kept up with the source since, when its deploy was killed or lost the source."""
     with suppress(TidemarkError):
-        d = deployments.load(side.warehouse_path)
+        d = deployments.load(side.warehouse_path) if (side.warehouse_path / PUBLISHED).exists() else None
         if d is not None and (d.copying is not None or d.status == "live"):
             return d
     return None
