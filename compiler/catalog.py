@@ -130,7 +130,8 @@ class Table:
     are not sent, and so not in `columns`; `form` is inheritance, partitions or unlogged where the table is of that
     form; `oid` is the server's, if known. `deferrable`: two rows may have one key within a transaction.
     `files`: by oid, the files of the table and its partitions when it was copied; `links`: the transactions that made
-    these its partitions."""
+    these its partitions. `called`: its schema and name in the source by now, where it was renamed after it was
+    deployed; `former`: those that it is known to have had since."""
 
     schema: str
     name: str
@@ -144,6 +145,8 @@ class Table:
     deferrable: bool = False
     files: tuple[tuple[int, int], ...] = field(default=(), compare=False)
     links: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+    called: tuple[str, ...] = ()
+    former: tuple[tuple[str, ...], ...] = ()
 
     @property
     def mirror(self) -> str:
@@ -151,9 +154,19 @@ class Table:
         return mirror_name(f"{self.schema}.{self.name}")
 
     @property
+    def now(self) -> tuple[str, str]:
+        """Its schema and name in the source."""
+        return (self.called[0], self.called[1]) if self.called else (self.schema, self.name)
+
+    @property
+    def names(self) -> set[tuple[str, ...]]:
+        """All schemas and names that it is known to have had."""
+        return {(self.schema, self.name), self.now, *self.former}
+
+    @property
     def quoted(self) -> str:
-        """Its name in SQL, quoted."""
-        return ".".join('"' + n.replace('"', '""') + '"' for n in (self.schema, self.name))
+        """Its name in the source's SQL, quoted."""
+        return ".".join('"' + n.replace('"', '""') + '"' for n in self.now)
 
     def column(self, name: str) -> Column | None:
         return next((c for c in self.columns if c.name == name), None)

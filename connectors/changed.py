@@ -18,7 +18,9 @@ class TableChanged(TidemarkError):
     `table` is the one that is concerned, and `columns` those of its columns that are: none where all of it is.
     Without a table nothing can go on. `received` are the table's columns as the stream had them, where it was the
     stream that showed the change. `labels` are all of the columns' enum, where it was given more and has those that it
-    had: the columns are what they were. `called` is the column's name by now, where it was renamed and nothing else.
+    had: the columns are what they were. `called` is the column's name by now, where it was renamed and nothing else;
+    `table_called` the table's schema and name. `told_by_name`: the stream has the table under a name that is not known
+    to be one of its.
     """
 
     table: Table | None = None
@@ -26,6 +28,8 @@ class TableChanged(TidemarkError):
     received: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     called: str = ""
+    table_called: tuple[str, str] | None = None
+    told_by_name: bool = False
 
 
 def changed(t: Table, message: str, detail: str, hint: str = AGAIN, columns: tuple[str, ...] = ()) -> TableChanged:

@@ -58,8 +58,12 @@ def stage(
         table = tables.get((r.schema, r.name)) or next((t for t in tables.values() if t.oid == oid), None)
         if table is None:
             continue
-        if table.oid not in (0, oid) or (table.schema, table.name) != (r.schema, r.name):
-            raise replaced(table)
+        if table.oid not in (0, oid) and table.called:
+            continue  # another table has the name that it had
+        if table.oid not in (0, oid) or (r.schema, r.name) not in table.names:
+            error = replaced(table)
+            error.told_by_name = table.oid in (0, oid)
+            raise error
         changes = [c for c in map(lambda c: _from(c, after), decoded.changes.get(oid, [])) if len(c.lsn)]
         cut = decoded.truncated.get(oid)
         if cut is not None and cut[1] < after:

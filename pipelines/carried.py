@@ -4,9 +4,9 @@ An enum that was given more labels: what is kept of its values is text, and stay
 states do not hang on the order of the labels; one whose states do (`max(mood)`, a window by mood) is something else
 with them.
 
-A column that was renamed: the catalog knows it by its number. It keeps the name that it was deployed with, here and in
-the views, and what asks the source calls it by the new one. Where that name is, or was when it was deployed, another
-column's, it is not clear which rows of the stream are whose, and it is not carried on.
+A table or a column that was renamed: the catalog knows it by its number. It keeps the name that it was deployed with,
+here and in the views, and what asks the source calls it by the new one. Where that name is, or was when it was
+deployed, another's, it is not clear which rows of the stream are whose, and it is not carried on.
 """
 
 from __future__ import annotations
@@ -24,15 +24,23 @@ from pipelines.refused import columns_read, qualified
 @dataclass(frozen=True)
 class Carried:
     """`labels`: of an enum, by the oid of a column's type; `names`: of each table's columns, as the source calls them
-    by now. `left`: what is not carried on."""
+    by now, and `tables_called` of tables. `left`: what is not carried on."""
 
     labels: dict[int, tuple[str, ...]] = field(default_factory=dict)
     names: dict[str, dict[str, str]] = field(default_factory=dict)
+    tables_called: dict[str, tuple[str, str]] = field(default_factory=dict)
     left: list[Exception] = field(default_factory=list)
 
     def tables(self, catalog: Iterable[Table]) -> list[Table]:
         """The tables as they are with it."""
-        return [replace(t, columns=tuple(self._column(qualified(t), c) for c in t.columns)) for t in catalog]
+        return [self._table(t) for t in catalog]
+
+    def _table(self, t: Table) -> Table:
+        name = qualified(t)
+        if (now := self.tables_called.get(name)) is not None:
+            former = (*t.former, t.called) if t.called and t.called not in t.former else t.former
+            t = replace(t, called=now if now != (t.schema, t.name) else (), former=former)
+        return replace(t, columns=tuple(self._column(name, c) for c in t.columns))
 
     def _column(self, table: str, c: Column) -> Column:
         if (now := self.names.get(table, {}).get(c.name)) is not None:
@@ -52,23 +60,35 @@ def carried(found: Sequence[Exception], catalog: Iterable[Table], fixed: Collect
         name = qualified(e.table)
         if e.labels:
             out.labels.update({c.oid: e.labels for c in e.table.columns if c.name in e.columns})
+        elif e.table_called is not None and name not in fixed and _free(tables, name, e.table_called):
+            out.tables_called[name] = e.table_called
         elif e.called and name not in fixed and _clear(tables.get(name), e):
             out.names.setdefault(name, {})[e.columns[0]] = e.called
         else:
             out.left.append(e)
-    out.left[:] = [e for e in out.left if not _explained(e, out.names)]
+    out.left[:] = [e for e in out.left if not _explained(e, out)]
     return out
+
+
+def _free(tables: Mapping[str, Table], name: str, called: tuple[str, str]) -> bool:
+    """Whether no other table had the name."""
+    return not any(called in t.names for other, t in tables.items() if other != name)
 
 
 def _clear(t: Table | None, e: TableChanged) -> bool:
     return t is not None and not any(e.called in c.names for c in t.columns if c.name not in e.columns)
 
 
-def _explained(e: Exception, names: Mapping[str, Mapping[str, str]]) -> bool:
+def _explained(e: Exception, new: Carried) -> bool:
     """Whether the stream showed no more than what is carried on; of the rest the error tells from then on."""
-    if not isinstance(e, TableChanged) or e.table is None or not e.received:
+    if not isinstance(e, TableChanged) or e.table is None:
         return False
-    known = names.get(qualified(e.table), {})
+    name = qualified(e.table)
+    if e.told_by_name:
+        return name in new.tables_called
+    if not e.received:
+        return False
+    known = new.names.get(name, {})
     before, e.columns = e.columns, tuple(c for c in e.columns if c not in known)
     return bool(before) and not e.columns
 
@@ -86,9 +106,13 @@ def taken(deployed: Iterable[Table], plans: Collection[ViewPlan], catalog: Catal
     """The tables and columns that these views read whose names are those of others by now: what was deployed under them
     has another, or is gone."""
     now = {qualified(t): t for t in catalog.tables.values()}
+    again = {t.oid for t in catalog.tables.values() if any(qualified(t) in p.tables for p in plans)}
     out = []
     for t in deployed:
         name, other = qualified(t), now.get(qualified(t))
+        if t.called and t.oid in again and name != ".".join(t.called):  # it is read under its new name, too
+            out.append(replaced(t))
+            continue
         if other is None or not any(name in p.tables for p in plans):
             continue
         places = {c.name: c.place for c in other.columns}

@@ -219,6 +219,8 @@ def _table(t: dict[str, Any]) -> Table:
         t.get("deferrable", False),
         tuple(map(tuple, t.get("files", ()))),
         tuple(map(tuple, t.get("links", ()))),
+        tuple(t.get("called", ())),
+        tuple(map(tuple, t.get("former", ()))),
     )
 
 

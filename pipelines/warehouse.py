@@ -208,6 +208,8 @@ class Warehouse:
         if (catalog := new.tables(d.catalog)) == d.catalog:
             return new.left
         d.catalog = catalog
+        for table, (schema, called) in new.tables_called.items():
+            log.warning('table %s is called "%s.%s" in the source by now: the views go on', table, schema, called)
         for table, names in new.names.items():
             for name, now in names.items():
                 log.warning('column "%s" of %s is called "%s" in the source by now: the views go on', name, table, now)

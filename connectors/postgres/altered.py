@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import psycopg
 
 from compiler.catalog import Column, Table
 from connectors.changed import TableChanged, changed, gone, replaced, retyped, same_type
-from connectors.postgres.catalog import Found, Relabelled, find_tables, relabelled
+from connectors.postgres.catalog import Found, Relabelled, find_tables, names_of, relabelled
 from connectors.postgres.origin import RESYNC, Origin
 
 
@@ -23,7 +25,7 @@ def check_tables(conn: psycopg.Connection, deployed: list[Table]) -> dict[tuple[
     for e in _alterations(conn, deployed, now):
         if e.labels:
             continue
-        there = now[(e.table.schema, e.table.name)].columns if e.table is not None and e.columns else {}
+        there = now[e.table.now].columns if e.table is not None and e.columns else {}
         if not e.columns or any(c in there for c in e.columns):
             raise e
     return now
@@ -40,7 +42,7 @@ def check_publication(conn: psycopg.Connection, name: str, deployed: list[Table]
         "SELECT schemaname, tablename, to_jsonb(p) ->> 'rowfilter' FROM pg_publication_tables p WHERE pubname = %s",
         (name,),
     ).fetchall()
-    missing = {(t.schema, t.name) for t in deployed} - {(schema, table) for schema, table, rows in sent if rows is None}
+    missing = {t.now for t in deployed} - {(schema, table) for schema, table, rows in sent if rows is None}
     if row is None:
         what = "is gone"
     elif not all(row):
@@ -75,7 +77,8 @@ def altered_between(conn: psycopg.Connection, publication: str, origin: Origin) 
     if not origin.publication:
         return set()
     own, now = marks(conn, publication)
-    return None if own != origin.publication else {t for t, mark in origin.tables if now.get(t) != mark}
+    there = {*now.values()}  # whatever their tables are called by now
+    return None if own != origin.publication else {t for t, mark in origin.tables if mark not in there}
 
 
 def check_marks(conn: psycopg.Connection, publication: str, origin: Origin, deployed: list[Table]) -> None:
@@ -97,14 +100,32 @@ def _alterations(
     conn: psycopg.Connection, deployed: list[Table], now: dict[tuple[str, str], Found]
 ) -> list[TableChanged]:
     enums = relabelled(conn, deployed)
-    return [e for t in deployed for e in _altered(t, now.get((t.schema, t.name)), enums)]
+    lost = [t.oid for t in deployed if t.oid and t.now not in now]
+    elsewhere = names_of(conn, lost) if lost else {}
+    renamed = [replace(t, called=elsewhere[t.oid]) for t in deployed if t.oid in elsewhere and t.now not in now]
+    now = {**now, **(find_tables(conn, renamed) if renamed else {})}
+    out = []
+    for t in deployed:
+        to = elsewhere.get(t.oid) if t.now not in now else None
+        out += _altered(t, now.get(to or t.now), enums, to)
+    return out
 
 
-def _altered(was: Table, found: Found | None, enums: dict[int, Relabelled]) -> list[TableChanged]:
+def _altered(
+    was: Table, found: Found | None, enums: dict[int, Relabelled], called: tuple[str, str] | None
+) -> list[TableChanged]:
+    """`called`: how the table was found, where not under the name that it had."""
     if found is None or was.oid not in (0, found.oid):
         return [replaced(was)]
+    out = []
+    if called is not None:
+        out = [replaced(was)]
+        out[0].detail = f'It is called "{".".join(called)}" now.'
+        out[0].table_called = called
     whole = _other_form(was, found)
-    return [whole] if whole is not None else [e for c in was.columns if (e := _other_column(was, c, found, enums))]
+    if whole is not None:
+        return [*out, whole]
+    return [*out, *(e for c in was.columns if (e := _other_column(was, c, found, enums)))]
 
 
 def _other_form(was: Table, found: Found) -> TableChanged | None:

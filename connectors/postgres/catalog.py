@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import psycopg
@@ -131,15 +132,27 @@ class Found:
 
 
 def find_tables(conn: psycopg.Connection, tables: list[Table]) -> dict[tuple[str, str], Found]:
-    """Those of the tables that there are, by (schema, name)."""
+    """Those of the tables that there are, by schema and name in the source."""
     out: dict[tuple[str, str], Found] = {}
-    rows = conn.execute(FIND, ([t.schema for t in tables], [t.name for t in tables])).fetchall()
+    named = [t.now for t in tables]
+    rows = conn.execute(FIND, ([s for s, _ in named], [n for _, n in named])).fetchall()
     for schema, name, oid, key, column, place, of, modifier, not_null, identity, deferrable, inherited in rows:
         found = out.setdefault((schema, name), Found(oid, tuple(key), IDENTITY[identity], deferrable, inherited))
         found.columns[column] = (place, of, modifier)
         if not_null:
             found.not_null.add(column)
     return out
+
+
+def names_of(conn: psycopg.Connection, oids: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """Schema and name of the tables with these oids that there are."""
+    rows = conn.execute(
+        "SELECT c.oid::bigint, n.nspname::text, c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = "
+        "c.relnamespace WHERE c.oid = ANY (%s::oid[]) AND c.relkind IN ('r', 'p') AND NOT coalesce(c.relispartition, "
+        "false)",
+        (list(oids),),
+    ).fetchall()
+    return {oid: (schema, name) for oid, schema, name in rows}
 
 
 def sent_columns(conn: psycopg.Connection, table: int) -> dict[int, str]:

@@ -197,7 +197,7 @@ def copy_table(
 def table_query(t: Table, columns: Sequence[Column] | None = None, unread: Collection[str] = ()) -> sql.Composed:
     wanted = t.columns if columns is None else columns
     cols = sql.SQL(", ").join(sql.SQL("NULL") if c.name in unread else sql.Identifier(c.now) for c in wanted)
-    return sql.SQL("SELECT {} FROM {}").format(cols, sql.Identifier(t.schema, t.name))
+    return sql.SQL("SELECT {} FROM {}").format(cols, sql.Identifier(*t.now))
 
 
 def copy_query(

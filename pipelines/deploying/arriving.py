@@ -277,7 +277,7 @@ def _copy(
     say: Callable[[str], None],
 ) -> None:
     mine = [t for t in catalog.tables.values() if qualified(t) in tables]
-    others = [t for t in old.catalog if qualified(t) not in tables and (t.schema, t.name) in catalog.tables]
+    others = [t for t in old.catalog if qualified(t) not in tables and t.now in catalog.tables]
     publish(config.source.dsn, old.publication, [*others, *mine], alter=True)
     reach("arriving.published")
     with connect(config.source.dsn) as conn:

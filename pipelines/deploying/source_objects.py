@@ -52,9 +52,7 @@ def marked(conn: psycopg.Connection, d: Deployment) -> Origin:
 
 def publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> None:
     """Create the publication of just these tables, or make it so."""
-    listed = sql.SQL(", ").join(
-        sql.Identifier(t.schema, t.name) for t in sorted(tables, key=lambda t: (t.schema, t.name))
-    )
+    listed = sql.SQL(", ").join(sql.Identifier(*name) for name in sorted({t.now for t in tables}))
     with connect(dsn, patience=None) as c:
         try:
             if alter and tables:
@@ -88,9 +86,9 @@ def publish_deployed(dsn: str, d: Deployment) -> None:
             "pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE p.pubname = %s",
             (d.publication,),
         ).fetchall()
-    wanted = [t for t in d.catalog if (t.schema, t.name) in {*there}]
-    if {*sent} - {(t.schema, t.name) for t in wanted}:
-        publish(dsn, d.publication, [t for t in wanted if (t.schema, t.name) in {*sent}], alter=True)
+    wanted = [t for t in d.catalog if t.now in {*there}]
+    if {*sent} - {t.now for t in wanted}:
+        publish(dsn, d.publication, [t for t in wanted if t.now in {*sent}], alter=True)
 
 
 def drop_former(dsn: str, path: Path, d: Deployment) -> None:

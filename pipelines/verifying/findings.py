@@ -31,7 +31,7 @@ def deployed(conn: psycopg.Connection, d: Deployment) -> list[Finding]:
 
 
 def _finding(e: TidemarkError) -> Finding:
-    if isinstance(e, TableChanged) and e.called:
+    if isinstance(e, TableChanged) and (e.called or e.table_called):
         return Finding("warning", e.message, e.detail, e.hint.removeprefix("Run: "))
     return Finding("error", e.message, e.detail, e.hint.removeprefix("Run: "))
 

@@ -14,7 +14,7 @@ from connectors.postgres.catalog import sent_columns
 
 
 def renamed(tables: Iterable[Table]) -> list[Table]:
-    return [t for t in tables if any(c.called for c in t.columns)]
+    return [t for t in tables if t.called or any(c.called for c in t.columns)]
 
 
 def part(conn: psycopg.Connection, t: Table) -> str:

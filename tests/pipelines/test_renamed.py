@@ -1,4 +1,4 @@
-"""Columns that are renamed after they were deployed: the views go on under the names that they had."""
+"""Tables and columns that are renamed after they were deployed: the views go on under the names that they had."""
 
 from __future__ import annotations
 
@@ -195,3 +195,80 @@ def test_a_table_without_a_key_goes_on(database: str, tmp_path: Path) -> None:
     p.source("ALTER TABLE k RENAME a TO c", "DELETE FROM k WHERE b = 2", "UPDATE k SET c = 5 WHERE b = 3")
     p.assert_equal()
     assert stopped(p) == set()
+
+
+TABLES = (
+    "ALTER TABLE t RENAME TO renamed",
+    'ALTER TABLE u SET SCHEMA "Other"',
+    'ALTER TABLE "Other".t RENAME TO "of others"',
+    'ALTER SCHEMA "Other" RENAME TO third',
+    "ALTER TABLE renamed RENAME v TO value",
+)
+CHANGED = (
+    "UPDATE renamed SET value = value + 3 WHERE g = 1",
+    "DELETE FROM renamed WHERE id % 9 = 0",
+    "INSERT INTO third.u VALUES ({0})",
+    'UPDATE third."of others" SET w = 3 WHERE id % 7 = 2',
+)
+
+
+@pytest.mark.parametrize("engine, memory", [("duckdb", "0"), ("spark", "2GB")])
+def test_tables_that_are_renamed(engine: str, memory: str, database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database, engine, memory)
+    p.source(*BEFORE, *TABLES, *CHANGED[:2], CHANGED[2].format(500), CHANGED[3])
+    p.catch_up()
+    assert stopped(p) == set()
+    p.assert_equal()
+    assert p.command("check").returncode == 1  # the views' files have the old names
+    p.source("TRUNCATE third.u", "VACUUM FULL renamed", CHANGED[0], "ALTER TABLE renamed RENAME TO t")
+    p.assert_equal()
+    assert stopped(p) == set()
+
+
+def test_a_running_pipeline_follows_tables(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    with running(p) as process:
+        for i, rename in enumerate(TABLES):
+            p.source(rename)
+            if not i:
+                p.source("INSERT INTO renamed VALUES (900, 1, 1)")
+        p.assert_equal()
+        p.source(*CHANGED[:2], CHANGED[2].format(501), CHANGED[3])
+        p.assert_equal()
+        p.write({"added": "SELECT count(*) AS n FROM renamed"})  # reads what others have under its old name
+        for name in VIEWS:
+            (p.home / "views" / f"{name}.sql").unlink()
+        p.write({"rest": "SELECT id FROM third.u"})
+        p.deploy()
+        p.source(CHANGED[0], CHANGED[2].format(502))
+        p.assert_equal()
+        assert process.poll() is None and stopped(p) == set()
+
+
+def test_a_deploy_that_keeps_going_leaves_what_reads_old_names(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    p.source(*TABLES)
+    p.catch_up()
+    p.write({"added": "SELECT g, count(*) AS n FROM renamed GROUP BY g"})
+    done = p.command("deploy", "--keep-going")
+    assert done.returncode == 1, done.stderr
+    p.source(*CHANGED[:2], CHANGED[2].format(503))
+    told = {r.view: r for r in p.verify()}
+    aside = stopped(p)
+    assert all(r.equal or v in aside for v, r in told.items() if not r.mirror), [r.line() for r in told.values()]
+    assert "added" not in aside and told["added"].equal
+
+
+def test_another_table_takes_the_name(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT v, count(*) AS n FROM t GROUP BY v"})
+    p.source(*SCHEMA[:1], *SCHEMA[4:5])
+    p.deploy()
+    p.source("ALTER TABLE t RENAME TO former")
+    p.catch_up()
+    p.source("CREATE TABLE t (id int PRIMARY KEY, v int)", "INSERT INTO t VALUES (1, 1)", "UPDATE former SET v = 2")
+    p.assert_equal()
+    assert stopped(p) == set()
+    p.deploy()  # the view reads the new one
+    p.source("INSERT INTO t VALUES (2, 1)", "UPDATE former SET v = 3")
+    p.assert_equal()
+    assert p.command("query", "SELECT n FROM v", "--format", "csv").stdout.split() == ["n", "2"]
