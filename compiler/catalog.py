@@ -100,7 +100,8 @@ def mirror_name(table: str) -> str:
 class Column:
     """`place`, `oid` and `modifier` are attnum, atttypid and atttypmod of the server's, if known; `altered` is the
     transaction that altered it last, when the table was copied. `called`: its name in the source by now, where it was
-    renamed after it was deployed; `former`: the names that it is known to have had since."""
+    renamed after it was deployed; `former`: the names that it is known to have had since. `least`: how
+    many columns are before it in the stream, at any time since then; below `place` there are no more."""
 
     name: str
     type: Type
@@ -112,6 +113,7 @@ class Column:
     altered: int = field(default=0, compare=False)
     called: str = ""
     former: tuple[str, ...] = ()
+    least: int = 0
 
     @property
     def now(self) -> str:

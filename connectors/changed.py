@@ -18,9 +18,9 @@ class TableChanged(TidemarkError):
     `table` is the one that is concerned, and `columns` those of its columns that are: none where all of it is.
     Without a table nothing can go on. `received` are the table's columns as the stream had them, where it was the
     stream that showed the change. `labels` are all of the columns' enum, where it was given more and has those that it
-    had: the columns are what they were. `called` is the column's name by now, where it was renamed and nothing else;
-    `table_called` the table's schema and name. `told_by_name`: the stream has the table under a name that is not known
-    to be one of its.
+    had: the columns are what they were. `called` is the column's name by now, where it was renamed and nothing else,
+    and `least` how many others are before it at any time; `table_called` is the table's schema and name.
+    `told_by_name`: the stream has the table under a name that is not known to be one of its.
     """
 
     table: Table | None = None
@@ -28,8 +28,14 @@ class TableChanged(TidemarkError):
     received: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     called: str = ""
+    least: int = 0
     table_called: tuple[str, str] | None = None
     told_by_name: bool = False
+
+    @property
+    def renamed(self) -> bool:
+        """Whether it is no more than another name."""
+        return bool(self.called) or self.table_called is not None
 
 
 def changed(t: Table, message: str, detail: str, hint: str = AGAIN, columns: tuple[str, ...] = ()) -> TableChanged:
@@ -86,17 +92,17 @@ def _with_received(e: TableChanged, r: RelationMessage) -> TableChanged:
 
 def as_deployed(table: Table, r: RelationMessage, but: frozenset[str] = frozenset()) -> RelationMessage:
     """The table's form as the stream has it, with the names that columns had when they were deployed; `but` are not
-    looked at. Raises TableChanged where there are two columns of one's names."""
+    looked at. Raises TableChanged where there are two columns of one's names, or one at a place where it cannot be."""
     renamed: dict[str, str] = {}
     for c in table.columns:
         if len(c.names) == 1 or c.name in but:
             continue
         there = c.names & {*r.columns}
-        if len(there) > 1:
+        if len(there) > 1 or any(not c.least <= r.columns.index(n) < c.place for n in there):
             error = changed(
                 table,
-                f'table "{table.schema}.{table.name}" has another column "{c.name}"',
-                f'The one that was deployed is called "{c.now}" now.',
+                f'table "{table.schema}.{table.name}" has, or had, another column "{min(there)}"',
+                f'The one that was deployed as "{c.name}" is called "{c.now}" now.',
                 columns=(c.name,),
             )
             raise _with_received(error, r)

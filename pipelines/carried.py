@@ -18,39 +18,57 @@ from compiler.catalog import Catalog, Column, Table
 from compiler.ir.types import Type
 from compiler.maintain.plan import ViewPlan
 from connectors.changed import TableChanged, changed, replaced
+from pipelines.deployment import Deployment
 from pipelines.refused import columns_read, qualified
 
 
 @dataclass(frozen=True)
+class Now:
+    """What a column is called in the source by now, and how many others are before it in the stream at least."""
+
+    name: str
+    least: int
+
+
+@dataclass(frozen=True)
 class Carried:
-    """`labels`: of an enum, by the oid of a column's type; `names`: of each table's columns, as the source calls them
-    by now, and `tables_called` of tables. `left`: what is not carried on."""
+    """`labels`: of an enum, by the oid of a column's type; `columns`: of each table, as the source has them by now, and
+    `tables` what it calls them. `left`: what is not carried on."""
 
     labels: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    names: dict[str, dict[str, str]] = field(default_factory=dict)
-    tables_called: dict[str, tuple[str, str]] = field(default_factory=dict)
+    columns: dict[str, dict[str, Now]] = field(default_factory=dict)
+    tables: dict[str, tuple[str, str]] = field(default_factory=dict)
     left: list[Exception] = field(default_factory=list)
 
-    def tables(self, catalog: Iterable[Table]) -> list[Table]:
+    def over(self, catalog: Iterable[Table]) -> list[Table]:
         """The tables as they are with it."""
         return [self._table(t) for t in catalog]
 
     def _table(self, t: Table) -> Table:
         name = qualified(t)
-        if (now := self.tables_called.get(name)) is not None:
+        if (now := self.tables.get(name)) is not None:
             former = (*t.former, t.called) if t.called and t.called not in t.former else t.former
             t = replace(t, called=now if now != (t.schema, t.name) else (), former=former)
         return replace(t, columns=tuple(self._column(name, c) for c in t.columns))
 
     def _column(self, table: str, c: Column) -> Column:
-        if (now := self.names.get(table, {}).get(c.name)) is not None:
+        if (now := self.columns.get(table, {}).get(c.name)) is not None:
             former = (*c.former, c.called) if c.called and c.called not in c.former else c.former
-            c = replace(c, called=now if now != c.name else "", former=former)
+            called, least = now.name if now.name != c.name else "", min(now.least, c.least) if c.former else now.least
+            c = replace(c, called=called, former=former, least=least)
         return replace(c, type=_type(c.type, self.labels[c.oid])) if c.oid in self.labels else c
 
 
-def carried(found: Sequence[Exception], catalog: Iterable[Table], fixed: Collection[str]) -> Carried:
-    """Of what was found altered; the tables `fixed` keep the names that they have."""
+def fixed(d: Deployment, capture: str) -> set[str]:
+    """The tables that keep the names that they have: of which some keys' rows alone are kept, and with Debezium all."""
+    every = {qualified(t) for t in d.catalog}
+    return {t for of in d.by_key.values() for t in of} if capture == "stream" else every
+
+
+def carried(
+    found: Sequence[Exception], catalog: Iterable[Table], names: Collection[str], labels: bool = True
+) -> Carried:
+    """Of what was found altered; the tables `names` keep theirs. Without `labels` those wait for the next look."""
     tables = {qualified(t): t for t in catalog}
     out = Carried()
     for e in found:
@@ -59,11 +77,12 @@ def carried(found: Sequence[Exception], catalog: Iterable[Table], fixed: Collect
             continue
         name = qualified(e.table)
         if e.labels:
-            out.labels.update({c.oid: e.labels for c in e.table.columns if c.name in e.columns})
-        elif e.table_called is not None and name not in fixed and _free(tables, name, e.table_called):
-            out.tables_called[name] = e.table_called
-        elif e.called and name not in fixed and _clear(tables.get(name), e):
-            out.names.setdefault(name, {})[e.columns[0]] = e.called
+            if labels:
+                out.labels.update({c.oid: e.labels for c in e.table.columns if c.name in e.columns})
+        elif e.table_called is not None and name not in names and _free(tables, name, e.table_called):
+            out.tables[name] = e.table_called
+        elif e.called and name not in names and _clear(tables.get(name), e):
+            out.columns.setdefault(name, {})[e.columns[0]] = Now(e.called, e.least)
         else:
             out.left.append(e)
     out.left[:] = [e for e in out.left if not _explained(e, out)]
@@ -85,21 +104,23 @@ def _explained(e: Exception, new: Carried) -> bool:
         return False
     name = qualified(e.table)
     if e.told_by_name:
-        return name in new.tables_called
+        return name in new.tables
     if not e.received:
         return False
-    known = new.names.get(name, {})
+    known = new.columns.get(name, {})
     before, e.columns = e.columns, tuple(c for c in e.columns if c not in known)
     return bool(before) and not e.columns
 
 
 def called(tables: Iterable[Table], found: Iterable[TableChanged]) -> list[Table]:
-    """The tables, whose columns have the names that were found."""
-    names: dict[str, dict[str, str]] = {}
+    """The tables, which are and whose columns are called what was found."""
+    new = Carried()
     for e in found:
-        if e.called and e.table is not None:
-            names.setdefault(qualified(e.table), {})[e.columns[0]] = e.called
-    return Carried(names=names).tables(tables)
+        if e.table is not None and e.table_called is not None:
+            new.tables[qualified(e.table)] = e.table_called
+        elif e.table is not None and e.called:
+            new.columns.setdefault(qualified(e.table), {})[e.columns[0]] = Now(e.called, e.least)
+    return new.over(tables)
 
 
 def taken(deployed: Iterable[Table], plans: Collection[ViewPlan], catalog: Catalog) -> list[TableChanged]:
@@ -128,17 +149,22 @@ def taken(deployed: Iterable[Table], plans: Collection[ViewPlan], catalog: Catal
 
 
 def under_deployed_names(catalog: Catalog, deployed: Iterable[Table]) -> Catalog:
-    """The source's catalog, in which columns have the names that they were deployed with."""
+    """The source's catalog, in which what was renamed has the name that it was deployed with, where that is free."""
     tables = dict(catalog.tables)
     for t in deployed:
-        names = {c.called: c.name for c in t.columns if c.called}
-        now = tables.get((t.schema, t.name))
-        if names and now is not None and now.oid == t.oid and not {*names.values()} & {c.name for c in now.columns}:
-            columns = tuple(
-                replace(c, name=names[c.name], called=c.name) if c.name in names else c for c in now.columns
-            )
-            key, identity = (tuple(names.get(k, k) for k in ks) for ks in (now.key, now.identity_key))
-            tables[(t.schema, t.name)] = replace(now, columns=columns, key=key, identity_key=identity)
+        now = tables.get(t.now)
+        if now is None or now.oid != t.oid or (t.called and (t.schema, t.name) in tables):
+            continue
+        there, names = {c.place: c.name for c in now.columns}, {}
+        for c in t.columns:
+            if c.called and there.get(c.place) == c.called and c.name not in there.values():
+                names[c.called] = c.name
+        columns = tuple(replace(c, name=names[c.name], called=c.name) if c.name in names else c for c in now.columns)
+        key, identity = (tuple(names.get(k, k) for k in ks) for ks in (now.key, now.identity_key))
+        del tables[t.now]
+        tables[(t.schema, t.name)] = replace(
+            now, schema=t.schema, name=t.name, called=t.called, columns=columns, key=key, identity_key=identity
+        )
     return replace(catalog, tables=tables)
 
 

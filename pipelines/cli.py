@@ -80,7 +80,7 @@ def check(project: Path, grants: bool, connector: bool) -> None:
             return
         there = found if found is not None and found.status != "snapshot" else None  # not one that came to nothing
         findings = preflight(conn, catalog, tables, there.slot if there else None)
-        findings += deployed(conn, there) if there else []
+        findings += deployed(conn, there, config.source.capture) if there else []
         findings += unowned(orphans(conn, found))
         check_capture(views, catalog, config.source.capture)
     for f in findings:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ from pipelines.private import private_folder
 FORMAT = 1
 FILE = "deployment.json"
 RESYNC = "resync"  # the status while tables are copied again: what is kept is not at one LSN
+
+
+CATALOG = threading.RLock()  # who replaces a deployment's catalog by one that was made of it holds it
 
 
 @dataclass
@@ -203,6 +207,7 @@ def _table(t: dict[str, Any]) -> Table:
             c.get("altered", 0),
             c.get("called", ""),
             tuple(c.get("former", ())),
+            c.get("least", 0),
         )
         for c in t["columns"]
     )

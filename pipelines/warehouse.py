@@ -29,9 +29,9 @@ from connectors.literal_rows import ValueOutOfRange
 from connectors.paced_states import Taking
 from connectors.postgres.connection import format_lsn
 from pipelines import deployment as deployments
-from pipelines.carried import carried, others
+from pipelines.carried import carried, fixed, others
 from pipelines.config import Config
-from pipelines.deployment import ByKey, DeployedView, Deployment
+from pipelines.deployment import CATALOG, ByKey, DeployedView, Deployment
 from pipelines.engines import opened, printer
 from pipelines.folding import Folding
 from pipelines.kinds import KINDS
@@ -183,7 +183,7 @@ class Warehouse:
     def refuse(self, engine: str, *found: ValueOutOfRange | TableChanged) -> None:
         """Keep columns no longer that hold a value no type can, or are others than were deployed; set the views aside
         that read them. Raises the last of `found` where they all were refused before."""
-        catalog, left = self.deployment.catalog, self._carry_on(found)
+        catalog, left = self.deployment.catalog, self._carry_on(found, labels=False)  # others may be at work
         refused = [e for e in left if isinstance(e, ValueOutOfRange | TableChanged) and self._refuse(engine, e)]
         if not refused and self.deployment.catalog is catalog:
             raise found[-1]
@@ -197,33 +197,37 @@ class Warehouse:
                     self._refuse(engine, e)
         self.keep_notes()
 
-    def _carry_on(self, found: Sequence[Exception]) -> list[Exception]:
-        """What cannot be, of what was altered. Enums may have more labels: views are set aside that are something else
-        with them. Columns may have other names in the source: they keep theirs here, and rows of keys are asked for
-        by the names that were deployed."""
+    def _carry_on(self, found: Sequence[Exception], labels: bool = True) -> list[Exception]:
+        """What cannot be, of what was altered. Tables and columns may have other names in the source: they keep theirs
+        here. Enums may have more labels: views are set aside that are something else with them, where every engine is
+        at rest."""
         d = self.deployment
-        every = {qualified(t) for t in d.catalog}
-        fixed = {t for of in d.by_key.values() for t in of} if self.config.source.capture == "stream" else every
-        new = carried(found, d.catalog, fixed)
-        if (catalog := new.tables(d.catalog)) == d.catalog:
-            return new.left
-        d.catalog = catalog
-        for table, (schema, called) in new.tables_called.items():
-            log.warning('table %s is called "%s.%s" in the source by now: the views go on', table, schema, called)
-        for table, names in new.names.items():
-            for name, now in names.items():
-                log.warning('column "%s" of %s is called "%s" in the source by now: the views go on', name, table, now)
+        with CATALOG, self.lock:
+            new = carried(found, d.catalog, fixed(d, self.config.source.capture), labels)
+            if (catalog := new.over(d.catalog)) == d.catalog:
+                return new.left
+            d.catalog = catalog
+            for table, (schema, called) in new.tables.items():
+                log.warning('table %s is called "%s.%s" in the source by now: the views go on', table, schema, called)
+            for table, columns in new.columns.items():
+                for name, now in columns.items():
+                    log.warning('column "%s" of %s is called "%s" by now: the views go on', name, table, now.name)
+            if new.labels:
+                self._relabel()
+            else:
+                deployments.save(self.path, d)
+        return new.left
+
+    def _relabel(self) -> None:
+        """Views over the catalog as it is by now."""
         was = {p.view: p for e in self.used_engines() for p in self.plans(e)}
         kept, read = others(was, {v.name: v.plan for v in self._compiled()})
         at = max((self.engine(e).frontier() for e in self.used_engines()), default=0)
-        with self.lock:
-            why = "an enum has more labels, and it hangs on their order, noticed at {}."
-            self._set_aside(kept, why.format(format_lsn(at)))
-            self.recompile()
-        for name in read:
-            v, plan = self.view(name)
-            self.engine(v.engine).create_view(plan)
-        return new.left
+        if read:
+            (self.path / UNFINISHED).touch()  # should this be killed before they read their states otherwise
+        self._set_aside(kept, f"an enum has more labels, and it hangs on their order, noticed at {format_lsn(at)}.")
+        self.recompile()
+        self.finish_deploy()
 
     def keep_notes(self) -> None:
         """Keep what a look at the source's catalog noted of the tables."""

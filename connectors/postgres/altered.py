@@ -8,7 +8,7 @@ import psycopg
 
 from compiler.catalog import Column, Table
 from connectors.changed import TableChanged, changed, gone, replaced, retyped, same_type
-from connectors.postgres.catalog import Found, Relabelled, find_tables, names_of, relabelled
+from connectors.postgres.catalog import Found, Labels, find_tables, labels_now, labels_of, names_of
 from connectors.postgres.origin import RESYNC, Origin
 
 
@@ -99,7 +99,7 @@ def check_marks(conn: psycopg.Connection, publication: str, origin: Origin, depl
 def _alterations(
     conn: psycopg.Connection, deployed: list[Table], now: dict[tuple[str, str], Found]
 ) -> list[TableChanged]:
-    enums = relabelled(conn, deployed)
+    enums = labels_now(conn, deployed)
     lost = [t.oid for t in deployed if t.oid and t.now not in now]
     elsewhere = names_of(conn, lost) if lost else {}
     renamed = [replace(t, called=elsewhere[t.oid]) for t in deployed if t.oid in elsewhere and t.now not in now]
@@ -112,7 +112,7 @@ def _alterations(
 
 
 def _altered(
-    was: Table, found: Found | None, enums: dict[int, Relabelled], called: tuple[str, str] | None
+    was: Table, found: Found | None, enums: dict[int, Labels], called: tuple[str, str] | None
 ) -> list[TableChanged]:
     """`called`: how the table was found, where not under the name that it had."""
     if found is None or was.oid not in (0, found.oid):
@@ -157,14 +157,16 @@ def _same_key(was: Table, found: Found) -> bool:
     return set(found.key) == set(was.key)
 
 
-def _other_column(was: Table, c: Column, found: Found, enums: dict[int, Relabelled]) -> TableChanged | None:
+def _other_column(was: Table, c: Column, found: Found, enums: dict[int, Labels]) -> TableChanged | None:
     named = {place: n for n, (place, _, _) in found.columns.items()}
     if c.now not in found.columns:
         error = gone(was, (c.name,))
         if c.place in named:
             error.detail = f'It is called "{named[c.place]}" now.'
             _, oid, modifier = found.columns[named[c.place]]
-            error.called = named[c.place] if same_type(c, oid, modifier) and c.oid not in enums else ""
+            same = same_type(c, oid, modifier) and _relabelled(was, c, enums) is None
+            error.called = named[c.place] if same else ""
+            error.least = sum(place < c.place for n, (place, _, _) in found.columns.items() if n not in was.generated)
         return error
     place, oid, modifier = found.columns[c.now]
     if c.place not in (0, place):
@@ -176,14 +178,25 @@ def _other_column(was: Table, c: Column, found: Found, enums: dict[int, Relabell
         )
     if not same_type(c, oid, modifier):
         return retyped(was, c)
-    if c.oid in enums:
-        enum = enums[c.oid]
-        error = changed(
-            was,
-            f'the enum "{enum.name}" has other labels than when it was deployed',
-            "Its order, and the text of its values, are part of what is kept.",
-            columns=(c.name,),
-        )
-        error.labels = enum.labels if enum.grown else ()
-        return error
-    return None
+    return _relabelled(was, c, enums)
+
+
+def _relabelled(was: Table, c: Column, enums: dict[int, Labels]) -> TableChanged | None:
+    before, now = labels_of(c.type), enums.get(c.oid)
+    if before is None or now is None or now.labels == before:
+        return None
+    error = changed(
+        was,
+        f'the enum "{c.source_type.removesuffix("[]")}" has other labels than when it was deployed',
+        "Its order, and the text of its values, are part of what is kept.",
+        columns=(c.name,),
+    )
+    error.labels = now.labels if now.has_more_than(before) else ()
+    return error
+
+
+def more_labels(conn: psycopg.Connection, tables: list[Table]) -> list[TableChanged]:
+    """Of columns that nobody watches, the enums that were given more labels: views may name these."""
+    enums = labels_now(conn, tables)
+    found = (_relabelled(t, c, enums) for t in tables for c in t.columns)
+    return [e for e in found if e is not None and e.labels]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import psycopg
 
 from compiler.catalog import Catalog, Column, Table, parse_type
-from compiler.ir.types import COMPOSITE
+from compiler.ir.types import COMPOSITE, Type
 from connectors.postgres.files import noted, stored
 
 TABLES = """
@@ -83,39 +83,42 @@ WITH RECURSIVE of (oid, base) AS (
   SELECT of.oid, CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.typelem END FROM of JOIN pg_type t ON t.oid =
     of.base
   WHERE t.typtype = 'd' OR t.typcategory = 'A' AND t.typelem <> 0)
-SELECT of.oid::bigint, array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM of JOIN pg_enum e ON e.enumtypid =
-  of.base GROUP BY of.oid
+SELECT of.oid::bigint, array_agg(e.enumlabel::text ORDER BY e.enumsortorder),
+  array_agg(e.oid::bigint ORDER BY e.enumsortorder)
+FROM of JOIN pg_enum e ON e.enumtypid = of.base GROUP BY of.oid
 """
 
 IDENTITY = {"d": "default", "f": "full", "i": "index", "n": "nothing"}
 
 
 @dataclass(frozen=True)
-class Relabelled:
-    """An enum, or an array or a domain of one, whose labels are no longer those of a table's column."""
+class Labels:
+    """An enum's, in their order, and the oids of their entries."""
 
-    name: str
-    labels: tuple[str, ...]  # as they are now
-    grown: bool  # whether it has all that it had, in the order that they had
+    labels: tuple[str, ...]
+    oids: tuple[int, ...]
+
+    def has_more_than(self, before: tuple[str, ...]) -> bool:
+        """Whether it was given labels, and nothing else. A label that is renamed keeps its entry, so that what looks
+        new is older than others."""
+        kept = [(x, oid) for x, oid in zip(self.labels, self.oids, strict=True) if x in before]
+        new = [oid for x, oid in zip(self.labels, self.oids, strict=True) if x not in before]
+        return tuple(x for x, _ in kept) == before and min(new, default=1) > max((oid for _, oid in kept), default=0)
 
 
-def relabelled(conn: psycopg.Connection, tables: list[Table]) -> dict[int, Relabelled]:
-    """By oid."""
-    found = {
-        c.oid: (c.source_type, kind.labels)
-        for t in tables
-        for c in t.columns
-        for kind in [c.type.element if c.type.name == "array" and c.type.element is not None else c.type]
-        if kind.name == "enum"
-    }
-    if not found:
+def labels_of(t: Type) -> tuple[str, ...] | None:
+    """An enum's, or those of what an array is of; None of other types."""
+    kind = t.element if t.name == "array" and t.element is not None else t
+    return kind.labels if kind.name == "enum" else None
+
+
+def labels_now(conn: psycopg.Connection, tables: list[Table]) -> dict[int, Labels]:
+    """By the oid of a column's type, those of enums, and of arrays or domains of them."""
+    wanted = {c.oid for t in tables for c in t.columns if labels_of(c.type) is not None}
+    if not wanted:
         return {}
-    now = {oid: tuple(labels) for oid, labels in conn.execute(LABELS, (list(found),)).fetchall()}
-    return {
-        oid: Relabelled(name, now[oid], tuple(x for x in now[oid] if x in labels) == labels)
-        for oid, (name, labels) in found.items()
-        if now.get(oid, labels) != labels
-    }
+    rows = conn.execute(LABELS, (list(wanted),)).fetchall()
+    return {oid: Labels(tuple(labels), tuple(oids)) for oid, labels, oids in rows}
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,16 @@ def names_of(conn: psycopg.Connection, oids: Iterable[int]) -> dict[int, tuple[s
         (list(oids),),
     ).fetchall()
     return {oid: (schema, name) for oid, schema, name in rows}
+
+
+def every_column(conn: psycopg.Connection, table: int) -> dict[int, str]:
+    """The columns of the table with an oid: attnum → name, in their order."""
+    rows = conn.execute(
+        "SELECT attnum, attname::text FROM pg_attribute WHERE attrelid = %s::oid AND attnum > 0 AND NOT attisdropped "
+        "ORDER BY attnum",
+        (table,),
+    ).fetchall()
+    return dict(rows)
 
 
 def sent_columns(conn: psycopg.Connection, table: int) -> dict[int, str]:

@@ -215,8 +215,8 @@ def _wal(conn: psycopg.Connection, slot: str | None) -> list[Finding]:
 
 STANDBYS = """
 SELECT current_setting('server_version_num')::int >= 170000, current_setting('synchronized_standby_slots', true),
-  (SELECT count(*) FROM pg_replication_slots WHERE slot_type = 'physical'),
-  (SELECT string_agg(quote_ident(slot_name), ', ') FROM pg_replication_slots WHERE slot_type = 'physical'),
+  (SELECT count(*) FROM pg_replication_slots WHERE slot_type = 'physical' AND active),
+  (SELECT string_agg(quote_ident(slot_name), ', ') FROM pg_replication_slots WHERE slot_type = 'physical' AND active),
   (SELECT to_jsonb(s) ->> 'failover' FROM pg_replication_slots s WHERE slot_name = %s)
 """
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from compiler.catalog import Table
+from compiler.errors import TidemarkError
 from connectors.changed import TableChanged
 from connectors.postgres.connection import connect
 from connectors.postgres.origin import Continuity, LastCommit, ask_server, check_slot
@@ -106,6 +107,13 @@ def _debezium(
     from connectors.debezium.opening import by_engine, from_log
 
     d, source = warehouse.deployment, warehouse.config.source
+    if renamed := [t for t in d.catalog if t.called or any(c.called for c in t.columns)]:
+        raise TidemarkError(
+            f"{renamed[0].schema}.{renamed[0].name}, or a column of it, was renamed since it was deployed",
+            code="renamed",
+            detail="Debezium knows tables and columns by the names that they have now.",
+            hint="Run: tidemark deploy --resync",
+        )
     with connect(source.dsn) as conn:
         confirmed = check_slot(conn, d.slot, source.held(frontier))
         follow(check_deployed(conn, d))

@@ -8,13 +8,13 @@ import psycopg
 
 from compiler.catalog import Table
 from connectors.changed import TableChanged
-from connectors.postgres.altered import alterations, check_marks, check_publication
+from connectors.postgres.altered import alterations, check_marks, check_publication, more_labels
 from connectors.postgres.catalog import sent_columns
 from connectors.postgres.connection import connect
 from connectors.postgres.files import moved
 from connectors.postgres.origin import check_slot
 from pipelines.carried import called
-from pipelines.deployment import Deployment
+from pipelines.deployment import CATALOG, Deployment
 from pipelines.refused import ALL, parts, qualified, watched
 
 
@@ -38,8 +38,8 @@ def check_deployed(conn: psycopg.Connection, d: Deployment) -> list[TableChanged
     for attempt in range(2):
         tables = watched(d)
         found = alterations(conn, tables)
-        gone = {e.table for e in found if ALL in parts(e)}
-        tables = [t for t in tables if t not in gone]
+        gone = {e.table for e in found if ALL in parts(e) and not e.renamed}
+        tables = called([t for t in tables if t not in gone], found)
         try:
             check_publication(conn, d.publication, tables)
             check_marks(conn, d.publication, d.origin, tables)
@@ -47,17 +47,28 @@ def check_deployed(conn: psycopg.Connection, d: Deployment) -> list[TableChanged
         except TableChanged:  # a table may have been dropped between the two questions
             if attempt:
                 raise
-    others, noted = moved(conn, called(tables, found))
+    others, noted = moved(conn, tables)
     if noted:
         _note(d, noted)
+    found += more_labels(conn, _unwatched(d))
     return [*found, *others]
+
+
+def _unwatched(d: Deployment) -> list[Table]:
+    """The tables with the columns that no engine keeps."""
+    kept = {qualified(t): {c.name for c in t.columns} for t in watched(d)}
+    return [
+        replace(t, columns=tuple(c for c in t.columns if c.name not in kept.get(qualified(t), set())))
+        for t in d.catalog
+    ]
 
 
 def _note(d: Deployment, noted: list[Table]) -> None:
     """Put the notes of these tables, which may lack columns, in the place of the former ones. The list is replaced, not
     changed: another thread may be saving it."""
     anew = {qualified(t): t for t in noted}
-    d.catalog = [_noted(t, anew[qualified(t)]) if qualified(t) in anew else t for t in d.catalog]
+    with CATALOG:
+        d.catalog = [_noted(t, anew[qualified(t)]) if qualified(t) in anew else t for t in d.catalog]
 
 
 def _noted(t: Table, again: Table) -> Table:

@@ -60,6 +60,7 @@ def needs(
     empty = _empty(old, by_key, copied)
     whole = {t for e, of in old.by_key.items() for t in of if t not in by_key.get(e, {})}
     copied |= whole | {t for ts in empty.values() for t in ts}
+    copied |= _elsewhere(old, wanted, catalog, copied)
     new = {
         e: [t for t in ts if t not in by_key.get(e, {}) and (t not in old.tables.get(e, []) or t in copied)]
         for e, ts in wanted.items()
@@ -73,6 +74,21 @@ def needs(
     if left:
         _with_former(narrow, old, catalog)
     return Needs(wanted, new, narrow, frozenset(copied), by_key, empty)
+
+
+def _elsewhere(
+    old: Deployment, wanted: Mapping[str, list[str]], catalog: Catalog, copied: AbstractSet[str]
+) -> set[str]:
+    """The tables that are made for one engine, and are on another with a column that has no such name any more: there
+    is one form of a table for all engines."""
+    names = {qualified(t): {c.name for c in t.columns} for t in catalog.tables.values()}
+    made = {t for e, ts in wanted.items() for t in ts if t in copied or t not in old.tables.get(e, [])}
+    return {
+        t
+        for t in made & {*names}
+        for e, of in old.columns.items()
+        if t in old.tables.get(e, []) and {*of.get(t, [])} - names[t]
+    }
 
 
 def _empty(old: Deployment, by_key: Tables, copied: AbstractSet[str]) -> dict[str, list[str]]:

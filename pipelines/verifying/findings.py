@@ -5,14 +5,14 @@ from __future__ import annotations
 import psycopg
 
 from compiler.errors import TidemarkError
-from connectors.changed import TableChanged
 from connectors.postgres.origin import check_slot
 from connectors.postgres.preflight import Finding
 from pipelines.applying.unaltered import check_deployed
+from pipelines.carried import carried, fixed
 from pipelines.deployment import Deployment
 
 
-def deployed(conn: psycopg.Connection, d: Deployment) -> list[Finding]:
+def deployed(conn: psycopg.Connection, d: Deployment, capture: str) -> list[Finding]:
     """Whether a deployment's slot, tables and publication are as they were."""
     out = []
     try:
@@ -21,18 +21,19 @@ def deployed(conn: psycopg.Connection, d: Deployment) -> list[Finding]:
     except TidemarkError as e:
         out.append(_finding(e))
     try:
-        altered = [e for e in check_deployed(conn, d) if not e.labels]
-        out += [_finding(e) for e in altered] or [
-            Finding("ok", "the publication and its tables are as they were deployed")
-        ]
+        altered = check_deployed(conn, d)
+        left = carried(altered, d.catalog, fixed(d, capture)).left
+        renamed = [e for e in altered if e.renamed and e not in left]
+        out += [Finding("warning", e.message, e.detail, e.hint.removeprefix("Run: ")) for e in renamed]
+        out += [_finding(e) for e in left if isinstance(e, TidemarkError)]
+        if not left and not renamed:
+            out.append(Finding("ok", "the publication and its tables are as they were deployed"))
     except TidemarkError as e:
         out.append(_finding(e))
     return out
 
 
 def _finding(e: TidemarkError) -> Finding:
-    if isinstance(e, TableChanged) and (e.called or e.table_called):
-        return Finding("warning", e.message, e.detail, e.hint.removeprefix("Run: "))
     return Finding("error", e.message, e.detail, e.hint.removeprefix("Run: "))
 
 

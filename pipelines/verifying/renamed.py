@@ -1,5 +1,5 @@
-"""A view's own text over a source whose columns have other names by now: each table that it reads is put before it
-under the names that it was deployed with."""
+"""A view's own text over a source that calls tables and columns otherwise by now: each stands there under its new name,
+with those that it was deployed with as an alias."""
 
 from __future__ import annotations
 
@@ -10,41 +10,71 @@ from sqlglot import exp
 
 from compiler.catalog import Catalog, Table
 from compiler.parse import parse_query
-from connectors.postgres.catalog import sent_columns
+from connectors.postgres.catalog import every_column
 
 
 def renamed(tables: Iterable[Table]) -> list[Table]:
     return [t for t in tables if t.called or any(c.called for c in t.columns)]
 
 
-def part(conn: psycopg.Connection, t: Table) -> str:
-    """A WITH query of the table's columns, of those that are there, under their old names."""
-    there = sent_columns(conn, t.oid)
-    shown = ", ".join(f"{_q(c.now)} AS {_q(c.name)}" for c in t.columns if c.place in there)
-    return f"{_named(t)} AS (SELECT {shown} FROM {t.quoted})"
+def aliases(conn: psycopg.Connection, tables: Iterable[Table]) -> dict[tuple[str, str], tuple[str, str]]:
+    """By schema and name as deployed, the table in SQL by now, and the list of its columns' names as an alias has
+    them."""
+    out = {}
+    for t in tables:
+        deployed = {c.place: c.name for c in t.columns}
+        taken = {*deployed.values()}
+        others = {p: n if n not in taken else f"{n} of {p}" for p, n in every_column(conn, t.oid).items()}
+        names = [_q(deployed.get(place, now)) for place, now in others.items()]
+        out[t.schema, t.name] = (t.quoted, f"({', '.join(names)})")
+    return out
 
 
-def reading(sql: str, catalog: Catalog, tables: list[Table]) -> str:
-    """The query, which reads the WITH queries of these tables in the tables' places."""
-    names = {(t.schema, t.name): t for t in tables}
+def reading(sql: str, catalog: Catalog, of: dict[tuple[str, str], tuple[str, str]]) -> str:
+    """The query, which reads these tables as the source has them."""
     tree = parse_query(sql)
-    ctes = {c.alias for c in tree.find_all(exp.CTE)}
     edits: list[tuple[int, int, str]] = []
     for node in tree.find_all(exp.Table):
         schema = _ident(node.args.get("db"))
         t = catalog.find(schema or None, _ident(node.this))
-        if t is not None and (t.schema, t.name) in names and (schema or node.name not in ctes):
-            alias = "" if node.alias else f" AS {_q(t.name)}"
-            edits.append((_start(node, "db", "this"), node.this.meta["end"] + 1, f"{_named(t)}{alias}"))
+        if t is None or (t.schema, t.name) not in of or (not schema and _is_cte(node)):
+            continue
+        now, columns = of[t.schema, t.name]
+        end, alias = node.this.meta["end"] + 1, node.args.get("alias")
+        edits.append((_start(node, "db", "this"), end, now))
+        if alias is None:
+            edits.append((end, end, f" AS {_q(t.name)} {columns}"))
+        elif not alias.args.get("columns"):
+            end = alias.this.meta["end"] + 1
+            edits.append((end, end, f" {columns}"))
     for column in tree.find_all(exp.Column):
-        if (
-            _ident(column.args.get("db")),
-            _ident(column.args.get("table")),
-        ) in names:  # of which there is no schema now
+        name = (_ident(column.args.get("db")), _ident(column.args.get("table")))
+        if name in of:  # an alias has no schema
             edits.append((_start(column, "db"), _start(column, "table"), ""))
     for start, end, new in sorted(edits, reverse=True):
         sql = f"{sql[:start]}{new}{sql[end:]}"
     return sql
+
+
+def _is_cte(node: exp.Table) -> bool:
+    """Whether a WITH query of that name is what it reads: one around it, and before it where it is in another."""
+    above: exp.Expr | None = node
+    while above is not None:
+        w = above.args.get("with_")
+        if w is not None:
+            inside = next((i for i, c in enumerate(w.expressions) if _has(c, node)), len(w.expressions))
+            seen = w.expressions if w.args.get("recursive") else w.expressions[:inside]
+            if any(_ident(c.args["alias"].this) == _ident(node.this) for c in seen):
+                return True
+        above = above.parent
+    return False
+
+
+def _has(tree: exp.Expr, node: exp.Expr) -> bool:
+    above: exp.Expr | None = node
+    while above is not None and above is not tree:
+        above = above.parent
+    return above is not None
 
 
 def _start(node: exp.Expr, *parts: str) -> int:
@@ -54,10 +84,6 @@ def _start(node: exp.Expr, *parts: str) -> int:
 
 def _ident(e: object) -> str:
     return str(e.this if e.args.get("quoted") else e.this.lower()) if isinstance(e, exp.Identifier) else ""
-
-
-def _named(t: Table) -> str:
-    return _q(f"{t.schema}.{t.name}")
 
 
 def _q(name: str) -> str:

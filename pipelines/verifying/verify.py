@@ -33,7 +33,7 @@ from pipelines.deployment import DeployedView
 from pipelines.pacing.finishing import finish
 from pipelines.refused import qualified
 from pipelines.verifying.comparison import Keys, Verified, compared
-from pipelines.verifying.renamed import part, reading, renamed
+from pipelines.verifying.renamed import aliases, reading, renamed
 from pipelines.verifying.repair import repair as mend
 from pipelines.warehouse import Warehouse
 
@@ -217,13 +217,16 @@ def _inlined(warehouse: Warehouse, v: DeployedView, conn: psycopg.Connection[Any
     texts = {n: c.text for n, c in warehouse.compiled.items() if c.text is not None}
     catalog = warehouse.deployment.to_catalog()
     tables = renamed(t for t in catalog.tables.values() if qualified(t) in warehouse.view(v.name)[1].tables)
-    bodies = {n: reading(t.sql, catalog, tables) if tables else t.sql for n, t in texts.items()}
-    order = _read_views(texts, catalog, v.name)
-    ctes = [part(conn, t) for t in tables] + [f'"{n}" AS (\n{bodies[n]}\n)' for n in order]
-    if not ctes:
-        return bodies[v.name]
-    listed = ",\n".join(ctes)
-    return f"WITH {listed} SELECT * FROM (\n{bodies[v.name]}\n) AS whole"
+    order = [*_read_views(texts, catalog, v.name), v.name]
+    bodies = {n: texts[n].sql for n in order}
+    if tables:
+        of = aliases(conn, tables)
+        bodies = {n: reading(sql, catalog, of) for n, sql in bodies.items()}
+    *read, last = bodies.values()
+    if not read:
+        return last
+    ctes = ",\n".join(f'"{n}" AS (\n{sql}\n)' for n, sql in zip(order, read, strict=False))
+    return f"WITH {ctes} SELECT * FROM (\n{last}\n) AS whole"
 
 
 def _read_views(texts: dict[str, ViewText], catalog: Catalog, name: str) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.deploying.heal import heal
 from pipelines.verifying.verify import verify
 from tests.pipelines.running import running, until
 from tests.project import Project
@@ -18,6 +19,9 @@ VIEWS = {
     "above": "SELECT s, count(*) AS n FROM sums GROUP BY s",
     "shadowed": "WITH t AS (SELECT id FROM u) SELECT t.id, v FROM t JOIN public.t x USING (id)",
     "last": "SELECT id, v FROM (SELECT * FROM t ORDER BY v DESC, id LIMIT 3) t",
+    "keyed": "SELECT id, v, count(*) AS n FROM t GROUP BY id",
+    "star": "SELECT public.t.* FROM public.t",
+    "hidden": "SELECT v FROM t WHERE id IN (WITH t AS (SELECT 2 AS id) SELECT id FROM t)",
     "rest": "SELECT id FROM u",
 }
 SCHEMA = (
@@ -145,6 +149,22 @@ def test_a_repair_reads_the_new_name(database: str, tmp_path: Path) -> None:
         (("ALTER TABLE t RENAME v TO w", "ALTER TABLE t RENAME w TO x", OFTEN.format(906)), 0),
         (("ALTER TABLE t RENAME v TO w", "ALTER TABLE t DROP w"), 1),
         (("ALTER TABLE t RENAME spare TO w", "ALTER TABLE t RENAME v TO spare", "UPDATE t SET spare = 1"), 1),
+        # another has the name for a while, which the catalog never shows
+        (
+            (
+                "BEGIN; ALTER TABLE t RENAME v TO x; ALTER TABLE t ADD w int; INSERT INTO t VALUES (907, 1, 1, 'y', "
+                "777); ALTER TABLE t DROP w; ALTER TABLE t RENAME x TO w; COMMIT",
+            ),
+            1,
+        ),
+        (
+            (
+                "BEGIN; ALTER TABLE t RENAME v TO x; ALTER TABLE t DROP spare; ALTER TABLE t ADD spare int; "
+                "ALTER TABLE t RENAME spare TO w; INSERT INTO t VALUES (907, 1, 1, 777); "
+                "ALTER TABLE t RENAME w TO spare; ALTER TABLE t RENAME x TO w; COMMIT",
+            ),
+            1,
+        ),
     ],
 )
 @pytest.mark.parametrize("between", [False, True])
@@ -272,3 +292,109 @@ def test_another_table_takes_the_name(database: str, tmp_path: Path) -> None:
     p.source("INSERT INTO t VALUES (2, 1)", "UPDATE former SET v = 3")
     p.assert_equal()
     assert p.command("query", "SELECT n FROM v", "--format", "csv").stdout.split() == ["n", "2"]
+
+
+ANEW = "ALTER TABLE {} ALTER v TYPE int USING v * 2"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("ALTER TABLE t RENAME id TO number", ANEW.format("t")),
+        ("ALTER TABLE t RENAME TO t2", ANEW.format("t2")),
+        (
+            "ALTER TABLE t RENAME id TO number",
+            'ALTER PUBLICATION "{0}" DROP TABLE t',
+            "INSERT INTO t VALUES (999, 1, 1000)",
+            'ALTER PUBLICATION "{0}" ADD TABLE t',
+        ),
+    ],
+)
+def test_what_else_was_altered_is_seen_at_the_same_look(
+    statements: tuple[str, ...], database: str, tmp_path: Path
+) -> None:
+    p = Project.create(tmp_path, database, {"sums": "SELECT g, sum(v) AS s FROM t GROUP BY g"})
+    p.source(*SCHEMA[:1], *SCHEMA[4:5])
+    p.deploy()
+    p.source(*(s.format(p.deployed.publication) for s in statements))
+    done = p.command("query", "--wait", "SELECT sum(s) FROM sums")
+    assert done.returncode != 0 and (stopped(p) == {"sums"} or "publication" in done.stderr), done.stdout + done.stderr
+
+
+def test_a_partition_that_left_a_renamed_table(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"sums": "SELECT g, sum(v) AS s FROM part GROUP BY g"})
+    p.source(
+        "CREATE TABLE part (id int, g int, v int, PRIMARY KEY (id, g)) PARTITION BY LIST (g)",
+        "CREATE TABLE part_1 PARTITION OF part FOR VALUES IN (1)",
+        "CREATE TABLE part_2 PARTITION OF part FOR VALUES IN (2)",
+        "INSERT INTO part SELECT i, 1 + i % 2, i FROM generate_series(1, 20) i",
+    )
+    p.deploy()
+    p.source("ALTER TABLE part RENAME id TO number", "ALTER TABLE part DETACH PARTITION part_2")
+    p.catch_up()
+    assert stopped(p) == {"sums"}
+
+
+def test_it_heals_by_the_columns_that_are_the_same(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT v, count(*) AS n FROM t GROUP BY v", "g": "SELECT g FROM t"})
+    p.source(*SCHEMA[:1], *SCHEMA[4:5])
+    p.deploy()
+    p.source("ALTER TABLE t RENAME v TO w", "ALTER TABLE t RENAME g TO h")
+    p.catch_up()
+    p.source("ALTER TABLE t DROP w, ADD w int DEFAULT 777")
+    p.catch_up()
+    assert stopped(p) == {"v"}
+    heal(p.config, lambda *_: None, lambda *_: None)
+    assert stopped(p) == {"v"}  # another column has the name that it was called by
+    p.source("ALTER TABLE t ADD v int DEFAULT 5")
+    heal(p.config, lambda *_: None, lambda *_: None)
+    assert stopped(p) == set()
+    p.assert_equal()
+
+
+def test_one_column_does_not_keep_other_tables_from_healing(database: str, tmp_path: Path) -> None:
+    p = Project.create(
+        tmp_path,
+        database,
+        {"v": "SELECT v FROM t", "g": "SELECT g FROM t", "u": "SELECT id FROM u", "c": "SELECT 1 AS n"},
+    )
+    p.source(*SCHEMA[:1], *SCHEMA[3:5])
+    p.deploy()
+    p.source("ALTER TABLE t RENAME v TO w", "ALTER TABLE t RENAME g TO h")
+    p.catch_up()
+    p.source("ALTER TABLE t ADD v int", "ALTER TABLE u ALTER id TYPE bigint", OFTEN.format(950))
+    p.catch_up()
+    assert stopped(p) == {"v", "u"}
+    heal(p.config, lambda *_: None, lambda *_: None)
+    assert "u" not in stopped(p)
+    p.source("UPDATE t SET h = 3 WHERE id = 4", "INSERT INTO u VALUES (77)")
+    told = {r.view: r for r in p.verify()}
+    assert told["g"].equal and told["u"].equal
+
+
+@pytest.mark.spark
+def test_a_table_that_another_engine_gets(database: str, tmp_path: Path) -> None:
+    views = {"b": "SELECT g FROM t", "s": "SELECT g, sum(v) AS s FROM t GROUP BY g"}
+    p = Project.create(tmp_path, database, views, local_memory="2GB")
+    p.source(*SCHEMA[:1], *SCHEMA[4:5])
+    p.deploy()
+    p.source("ALTER TABLE t RENAME v TO w", OFTEN.format(960))
+    p.catch_up()
+    (p.home / "views" / "s.sql").unlink()
+    text = "CREATE MATERIALIZED VIEW c WITH (engine = 'spark') AS SELECT g, count(*) AS n FROM t GROUP BY g"
+    (p.home / "views" / "c.sql").write_text(text)
+    p.deploy()
+    p.source(OFTEN.format(961), "UPDATE t SET g = 5 WHERE id = 2", "DELETE FROM t WHERE id = 3")
+    p.assert_equal()
+
+
+def test_debezium_does_not_take_it_over(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"b": "SELECT g FROM t"})
+    p.source(*SCHEMA[:1], *SCHEMA[4:5])
+    p.deploy()
+    p.source("ALTER TABLE t RENAME g TO h")
+    p.catch_up()
+    file = p.home / "tidemark.toml"
+    file.write_text(file.read_text().replace('capture = "stream"', 'capture = "debezium"'))
+    done = p.command("run", "--once")
+    assert done.returncode != 0 and "was renamed since it was deployed" in done.stderr, done.stderr
