@@ -17,7 +17,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from benchmarks import compiling, jobs, large, many, paces, partial
+from benchmarks import compiling, copying, jobs, large, many, paces, partial
 
 PACKAGES = ("duckdb", "pyarrow", "numpy", "psycopg", "sqlglot", "pyspark", "delta-spark", "deltalake")
 ENGINES = {
@@ -55,6 +55,7 @@ def write(results: Path, docs: Path) -> list[Path]:
     parts += [_capture(kept["capture"])] if "capture" in kept else []
     parts += [_latency(kept["latency"])] if "latency" in kept else []
     parts += [large.page(kept["large"])] if "large" in kept else []
+    parts += [copying.page(kept["copying"])] if "copying" in kept else []
     parts += [partial.page(kept["partial"])] if "partial" in kept else []
     parts += [paces.page(kept["paces"])] if "paces" in kept else []
     text = "\n".join(line for part in parts for line in part).rstrip() + "\n"
