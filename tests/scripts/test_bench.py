@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_every_part_runs_and_the_page_is_written(server: str, tmp_path: Path) -> None:
     small = ["--scale", "0.01", "--sizes", "1,100", "--repeat", "1", "--rows", "2000", "--commits", "2"]
-    small += ["--large-rows", "20000", "--operations", "300", "--memory", "4KB,1MB"]
+    small += ["--large-rows", "20000", "--copied-rows", "20000", "--operations", "300", "--memory", "4KB,1MB"]
     small += ["--paced", "agg_join", "--left", "0.2"]
     done = subprocess.run(
         [
@@ -32,7 +32,7 @@ def test_every_part_runs_and_the_page_is_written(server: str, tmp_path: Path) ->
     page = (tmp_path / "docs" / "bench.md").read_text()
     assert "**all six**" in page
     assert "commit to visible" in page
-    assert "## A large transaction" in page
+    assert "## A large transaction" in page and "## A copy that goes on" in page
     assert "## Compiling" in page and "| TPC-H, 22 | higher_order |" in page
     assert "## Paces" in page and "The bound was kept in" in page
     assert "## Partial views" in page and "| 4KB |" in page
