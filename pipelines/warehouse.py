@@ -9,18 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler.catalog import Table, mirror_name
+from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Values
-from compiler.maintain.again import beside, touched
 from compiler.maintain.asked import Asked
-from compiler.maintain.differentiate import Same, program
-from compiler.maintain.fetch import fetched
-from compiler.maintain.flush import flush
-from compiler.maintain.paced import Path as Way
-from compiler.maintain.paced import whole
 from compiler.maintain.plan import ViewPlan
-from compiler.maintain.program import Prepared
 from compiler.parse import parse_view
 from connectors.changed import TableChanged
 from connectors.engine import Engine, EngineFailure, Programs
@@ -33,8 +26,8 @@ from pipelines.carried import carried, fixed, others
 from pipelines.config import Config
 from pipelines.deployment import CATALOG, ByKey, DeployedView, Deployment
 from pipelines.engines import opened, printer
-from pipelines.folding import Folding
 from pipelines.kinds import KINDS
+from pipelines.maintaining import Maintaining
 from pipelines.project import Compiled, compile_project
 from pipelines.refused import ALL, Refused, kept, lacking, parts, qualified, reads
 
@@ -55,12 +48,8 @@ class Warehouse:
         self.path: Path = config.warehouse_path
         self.engines: dict[str, Engine] = {}
         self.compiled: dict[str, Compiled] = {}
-        self.prepared: dict[
-            tuple[str, tuple[str, ...], frozenset[str], frozenset[str], frozenset[str], Same, bool], Prepared
-        ] = {}  # by engine, views, changed tables, large mirrors, folded states, what is as it was, and leaving keys
-        self.taken: dict[tuple[str, str, frozenset[str], frozenset[str]], Taking] = {}  # for paced views
+        self.maintaining = Maintaining(lambda e: printer(e, self.path, self.deployment))
         self.noted = deployment.catalog  # as it was stored
-        self.folding = Folding()
         self.settling = False  # whether rows may be later than the frontier: what the stream brings replaces them
         self.lock, self.opening = threading.Lock(), threading.RLock()
         self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
@@ -69,8 +58,7 @@ class Warehouse:
 
     def recompile(self) -> None:
         """Plans are made from the views' text by this version of the compiler, never stored."""
-        self.prepared.clear()
-        self.taken.clear()
+        self.maintaining.forget()
         for v, d in zip(self._compiled(), self.deployment.views, strict=True):
             v.engine = d.engine
             self.compiled[v.name] = v
@@ -265,63 +253,26 @@ class Warehouse:
         ]
 
     def programs(self, engine: str) -> Programs:
-        """The programs of an engine's batches, each made once for the views that are maintained."""
-        plans, on = self.plans(engine), self.engine(engine)
-        due = self.folding.due(on, plans)
-
-        def prepared(changed: frozenset[str], same: Same = frozenset()) -> Prepared:
-            return self._prepared(engine, plans, changed, on.large(), due, same)
-
-        return prepared
+        """The programs of an engine's batches, for the views that are maintained."""
+        return self.maintaining.batches(self.engine(engine), self.plans(engine))
 
     def upqueries(self, engine: str, view: str, leaving: bool = False) -> Programs:
         """The programs that fill the keys of a partial view that arrive, or dismiss those that are `leaving`."""
-        plans, on = [self.view(view)[1]], self.engine(engine)
-
-        def prepared(changed: frozenset[str], same: Same = frozenset()) -> Prepared:
-            return self._prepared(engine, plans, changed, on.large(), frozenset(), frozenset(), leaving)
-
-        return prepared
+        return self.maintaining.upqueries(self.engine(engine), self.view(view)[1], leaving)
 
     def taking(self, view: str, state: str, sources: Iterable[str]) -> Taking:
         """How a state of a paced view takes what waits of some of its inputs."""
         v, plan = self.view(view)
-        large, some = self.engine(v.engine).paced.large(), frozenset(sources)
-        key = (view, state, some, large)
-        if key not in self.taken:
-            p = fetched(flush(plan.states, state, some), lambda t: mirror_name(t) in large)
-            prepared = printer(v.engine, self.path, self.deployment).prepare(p)
-            self.taken[key] = Taking(tuple(Way(x, state) for x in sorted(some)), prepared)
-        return self.taken[key]
+        return self.maintaining.taking(self.engine(v.engine), plan, state, sources)
 
     def finishing(self, view: str) -> list[Taking]:
         """How a paced view is brought to the frontier."""
-        return [self.taking(view, state, sources) for state, sources in whole(self.view(view)[1].states)]
+        v, plan = self.view(view)
+        return self.maintaining.finishing(self.engine(v.engine), plan)
 
     def fold(self, engine: str) -> None:
         """Let states take what waits in their tails, where the engine can between batches."""
-        plans, on = self.plans(engine), self.engine(engine)
-        if on.folds and (some := self.folding.some(on, plans)):
-            on.fold(self._prepared(engine, plans, frozenset(), frozenset(), some))
-
-    def _prepared(
-        self,
-        engine: str,
-        plans: list[ViewPlan],
-        changed: frozenset[str],
-        large: frozenset[str],
-        folded: frozenset[str],
-        same: Same = frozenset(),
-        leaving: bool = False,
-    ) -> Prepared:
-        key = (engine, tuple(p.view for p in plans), changed, large, folded, same, leaving)
-        if key not in self.prepared:
-            p = program(plans, changed, folded, same, leaving)
-            p = fetched(p, lambda t: mirror_name(t) in large)
-            anew = touched(plans, changed) if not any(p.asked and p.asked.name in changed for p in plans) else ()
-            rest = beside(plans, changed, same) if anew else None
-            self.prepared[key] = printer(engine, self.path, self.deployment).prepare(p, anew, rest)
-        return self.prepared[key]
+        self.maintaining.fold(self.engine(engine), self.plans(engine))
 
     def view(self, name: str) -> tuple[DeployedView, ViewPlan]:
         for v in self.deployment.views:

@@ -71,6 +71,7 @@ def _ranges(project: Path) -> list[int]:
 
 
 def page(x: dict[str, Any]) -> list[str]:
+    """Its section of docs/bench.md."""
     *killed, last = x["attempts"]
     rows = [f"| {i} | killed | {a['seconds']:.0f} | {len(a['ranges'])} |" for i, a in enumerate(killed, 1)]
     return [

@@ -209,7 +209,7 @@ def test_12_batches_that_overturn_everything_leave_the_choice_of_maintenance_as_
 
     def of_a_small_batch(row: int) -> list[Statement]:
         run.clear()
-        project.warehouse.prepared.clear()
+        project.warehouse.maintaining.prepared.clear()
         commit(project, f"INSERT INTO r VALUES ({row}, 1, 'a', 1, 1)")
         return list(run)
 
