@@ -44,6 +44,17 @@ class Carried:
         """The tables as they are with it."""
         return [self._table(t) for t in catalog]
 
+    def told(self, catalog: Iterable[Table]) -> list[str]:
+        """What has another name than in the catalog."""
+        tables = {qualified(t): t for t in catalog}
+        out = [f'table {t} is called "{schema}.{name}"' for t, (schema, name) in self.tables.items()]
+        for t, columns in self.columns.items():
+            for name, now in columns.items():
+                c = tables[t].column(name)
+                if c is None or c.now != now.name:
+                    out.append(f'column "{name}" of {t} is called "{now.name}"')
+        return out
+
     def _table(self, t: Table) -> Table:
         name = qualified(t)
         if (now := self.tables.get(name)) is not None:
@@ -53,9 +64,9 @@ class Carried:
 
     def _column(self, table: str, c: Column) -> Column:
         if (now := self.columns.get(table, {}).get(c.name)) is not None:
-            former = (*c.former, c.called) if c.called and c.called not in c.former else c.former
-            called, least = now.name if now.name != c.name else "", min(now.least, c.least) if c.former else now.least
-            c = replace(c, called=called, former=former, least=least)
+            known = {c.called, *c.former} - {"", now.name}
+            called, least = now.name if now.name != c.name else "", min(now.least, c.least) if known else now.least
+            c = replace(c, called=called, former=tuple(sorted(known)), least=least)
         return replace(c, type=_type(c.type, self.labels[c.oid])) if c.oid in self.labels else c
 
 
@@ -131,7 +142,7 @@ def taken(deployed: Iterable[Table], plans: Collection[ViewPlan], catalog: Catal
     out = []
     for t in deployed:
         name, other = qualified(t), now.get(qualified(t))
-        if t.called and t.oid in again and name != ".".join(t.called):  # it is read under its new name, too
+        if t.called and t.oid in again and (other is None or other.oid != t.oid):  # it is read under its new name
             out.append(replaced(t))
             continue
         if other is None or not any(name in p.tables for p in plans):

@@ -194,12 +194,9 @@ class Warehouse:
             new = carried(found, d.catalog, fixed(d, self.config.source.capture), labels)
             if (catalog := new.over(d.catalog)) == d.catalog:
                 return new.left
+            for what in new.told(d.catalog):
+                log.warning("%s by now in the source: the views go on", what)
             d.catalog = catalog
-            for table, (schema, called) in new.tables.items():
-                log.warning('table %s is called "%s.%s" in the source by now: the views go on', table, schema, called)
-            for table, columns in new.columns.items():
-                for name, now in columns.items():
-                    log.warning('column "%s" of %s is called "%s" by now: the views go on', name, table, now.name)
             if new.labels:
                 self._relabel()
             else:

@@ -111,7 +111,7 @@ def add_tables(
     arrived = find(config, d, n, catalog) if not lost.tables else None
     again = n.made
     every = [t for t in d.catalog if qualified(t) not in again] + catalog_tables(again, catalog)
-    there = [t for t in every if t.now in catalog.tables]  # one that nobody reads any more may be gone
+    there = [t for t in every if catalog.has(t)]  # one that nobody reads any more may be gone
     publish(config.source.dsn, d.publication, there, alter=True)
     reach("redeploy.published")
     if arrived is not None:

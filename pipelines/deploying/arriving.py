@@ -20,11 +20,14 @@ import psycopg
 
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
+from connectors.changed import TableChanged
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.duckdb.session import share
 from connectors.failpoints import reach
 from connectors.postgres.altered import marks
 from connectors.postgres.connection import SourceUnreachable, connect
+from connectors.postgres.origin import SourceReplaced
+from connectors.postgres.stream import SlotUnavailable
 from pipelines import deployment as deployments
 from pipelines.applying.catching_up import catch_up
 from pipelines.applying.unaltered import check_source
@@ -36,7 +39,7 @@ from pipelines.deploying.first import ARRIVING, copied, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import Located, located
 from pipelines.deploying.needs import Needs, needs
-from pipelines.deploying.resuming import Restart, Wanted, resume
+from pipelines.deploying.resuming import Restart, Wanted, check, resume
 from pipelines.deploying.source_objects import drop_source_objects, publish, publish_deployed
 from pipelines.deployment import Deployment
 from pipelines.kinds import KINDS, ONE_MACHINE
@@ -45,6 +48,7 @@ from pipelines.refused import parts, qualified
 from pipelines.warehouse import Warehouse
 
 READY = "ready"  # a file that is there once all is copied, and nobody has it open
+TOUCHED = "publishing"  # a file that is there while the pipeline's publication may have tables for it
 PUBLISHED = "published.json"  # what the pipeline's publication was like before anything was copied
 MEMORY = 0.25  # of what a warehouse may have: beside it there is one
 NEAR = 1.0  # seconds for which a pipeline may wait for the rest
@@ -95,11 +99,14 @@ def _arriving(
         _clear(config, side)
         yield
         return
+    (side.warehouse_path / READY).unlink(missing_ok=True)
     try:
         if not _gone_on(config, side, old, catalog, tables, progress, say):
             _forget(side)
             _copy(config, side, old, catalog, tables, progress, say)
-        _catch_up(side)
+            _catch_up(side)
+        (side.warehouse_path / READY).touch()
+        reach("arriving.caught_up")
         yield
     except (psycopg.OperationalError, SourceUnreachable):
         if cut_short(side) is None:
@@ -115,9 +122,15 @@ def _clear(config: Config, side: Config) -> None:
     """Leave nothing of it, unless the source is away: then it is swept later."""
     (side.warehouse_path / PUBLISHED).unlink(missing_ok=True)  # nobody goes on with it
     with suppress(TidemarkError, psycopg.Error):
-        if (side.warehouse_path / deployments.FILE).exists():
+        if _left(side):
             _forget(side)
             _unpublish(config)
+            (side.warehouse_path / TOUCHED).unlink(missing_ok=True)
+
+
+def _left(side: Config) -> bool:
+    """Whether anything of a deploy is there."""
+    return any((side.warehouse_path / name).exists() for name in (deployments.FILE, TOUCHED))
 
 
 def cut_short(side: Config) -> Deployment | None:
@@ -148,11 +161,12 @@ def _gone_on(
             raise Restart("the publication was altered meanwhile")
         if d.status != "live":
             resume(side, d, [], catalog, progress, say, True, only=only, opened=open_beside)
-        elif only != Wanted(d.tables, d.by_key, d.columns):
-            raise Restart("the views read other tables or columns by now")
+        else:
+            check(side, d, only, catalog)
+        _catch_up(side)
         return True
-    except Restart as e:
-        say(f"copying anew what was being copied: {e}")
+    except (Restart, SourceReplaced, SlotUnavailable, TableChanged) as e:
+        say(f"copying anew what was being copied: {e.args[0]}")
         return False
 
 
@@ -195,20 +209,19 @@ def sweep(config: Config, at_once: bool = False) -> None:
     """Remove what a deploy that was killed has left, if the source is there; not of one that goes on, nor for a while a
     copy that the next one may go on with."""
     side = beside(config)
-    file = side.warehouse_path / deployments.FILE
-    if not file.exists() or (not at_once and cut_short(side) is not None and time.time() < _touched(side) + KEPT):
+    if not _left(side) or (not at_once and cut_short(side) is not None and time.time() < _touched(side) + KEPT):
         return
-    with (
-        suppress(deployments.WarehouseBusy, TidemarkError, psycopg.Error),
-        deployments.locked(side.warehouse_path),
-    ):
-        _forget(side)
-        _unpublish(config)
+    with suppress(deployments.WarehouseBusy), deployments.locked(side.warehouse_path):
+        _clear(config, side)
 
 
 def _touched(side: Config) -> float:
     """When anything of it was written last."""
-    return max((f.stat().st_mtime for f in side.warehouse_path.iterdir() if f.is_file()), default=0.0)
+    last = 0.0
+    with suppress(OSError):  # of one that is at work files go meanwhile
+        for f in side.warehouse_path.iterdir():
+            last = max(last, f.stat().st_mtime)
+    return last
 
 
 def names(path: Path) -> list[str]:
@@ -277,7 +290,8 @@ def _copy(
     say: Callable[[str], None],
 ) -> None:
     mine = [t for t in catalog.tables.values() if qualified(t) in tables]
-    others = [t for t in old.catalog if qualified(t) not in tables and t.now in catalog.tables]
+    others = [t for t in old.catalog if catalog.has(t)]
+    (side.warehouse_path / TOUCHED).touch()
     publish(config.source.dsn, old.publication, [*others, *mine], alter=True)
     reach("arriving.published")
     with connect(config.source.dsn) as conn:
@@ -308,8 +322,6 @@ def _catch_up(side: Config) -> None:
                 break
     finally:
         warehouse.close()
-    (side.warehouse_path / READY).touch()
-    reach("arriving.caught_up")
 
 
 def _forget(side: Config) -> None:

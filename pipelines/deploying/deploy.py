@@ -85,7 +85,7 @@ def deploy(
             except BaseException:
                 _take_back(config)
                 raise
-        warnings = _orphans(config) + _outgrown(config, good)
+        warnings = _orphans(config) + _outgrown(config, good, catalog)
     return Deployed(views, warnings + _warnings(good, catalog))
 
 
@@ -130,12 +130,12 @@ def _orphans(config: Config) -> list[str]:
     )
 
 
-def _outgrown(config: Config, views: list[Compiled]) -> list[str]:
+def _outgrown(config: Config, views: list[Compiled], catalog: Catalog) -> list[str]:
     d = deployments.load(config.warehouse_path)
     if d is None or d.location != LOCAL or EXECUTORS.name not in d.tables:
         return []
     with connect(config.source.dsn) as conn:
-        return outgrown(conn, views, config, d.dist)
+        return outgrown(conn, views, config, d.dist, catalog)
 
 
 def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:

@@ -57,7 +57,7 @@ def _able(config: Config, d: Deployment) -> tuple[Catalog, list[Compiled]]:
         if not again or _others(views, before, aside):
             return catalog, []
         copied = needs(d, [v for v in views if v.error is None], catalog).tables
-        if sum(bytes_of(conn, copied).values()) > LARGEST:
+        if sum(bytes_of(conn, copied, catalog).values()) > LARGEST:
             return catalog, []
     return catalog, [v for v in views if v.error is None]
 

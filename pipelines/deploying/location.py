@@ -40,7 +40,7 @@ class Located:
 def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, catalog: Catalog) -> Located:
     """For the views on Spark; the why goes into their notes."""
     mine = [v for v in views if v.engine == EXECUTORS.name and v.plan is not None and v.error is None]
-    sizes, limit = sizes_of(conn, mine), config.spark.local_bytes
+    sizes, limit = sizes_of(conn, mine, catalog), config.spark.local_bytes
     foreign = sorted(v.name for v in mine if unsayable(v) is not None)
     keyed = {t for t in sizes if _table(catalog, t).key}
     dist = away(sizes, keyed, limit)
@@ -76,14 +76,16 @@ def _table(catalog: Catalog, qualified: str) -> Table:
     return next(t for t in catalog.tables.values() if f"{t.schema}.{t.name}" == qualified)
 
 
-def sizes_of(conn: psycopg.Connection, views: list[Compiled]) -> dict[str, int]:
+def sizes_of(conn: psycopg.Connection, views: list[Compiled], catalog: Catalog) -> dict[str, int]:
     """Bytes of the tables in the source that views read, partitions included."""
-    return bytes_of(conn, {t for v in views if v.plan is not None for t in v.plan.tables})
+    return bytes_of(conn, {t for v in views if v.plan is not None for t in v.plan.tables}, catalog)
 
 
-def bytes_of(conn: psycopg.Connection, tables: AbstractSet[str]) -> dict[str, int]:
+def bytes_of(conn: psycopg.Connection, tables: AbstractSet[str], catalog: Catalog) -> dict[str, int]:
     """Bytes of these tables in the source, partitions included."""
-    return {str(t): int(n) for t, n in conn.execute(BYTES, (sorted(tables),)).fetchall()}
+    named = {".".join(t.now): f"{t.schema}.{t.name}" for t in catalog.tables.values()}
+    wanted = sorted(now for now, name in named.items() if name in tables)
+    return {named[str(t)]: int(n) for t, n in conn.execute(BYTES, (wanted,)).fetchall()}
 
 
 def located(
@@ -98,7 +100,7 @@ def located(
         _check_partial([v for v in views if v.engine == EXECUTORS.name])
         return Located(DIST)
     _check(views)
-    sizes = sizes_of(conn, [v for v in views if v.engine == EXECUTORS.name])
+    sizes = sizes_of(conn, [v for v in views if v.engine == EXECUTORS.name], catalog)
     known, new = (
         {t: n for t, n in sizes.items() if (t in old.tables[EXECUTORS.name]) is there and t not in old.dist}
         for there in (True, False)
@@ -145,9 +147,11 @@ def _check_partial(views: list[Compiled]) -> None:
             )
 
 
-def outgrown(conn: psycopg.Connection, views: list[Compiled], config: Config, dist: list[str]) -> list[str]:
+def outgrown(
+    conn: psycopg.Connection, views: list[Compiled], config: Config, dist: list[str], catalog: Catalog
+) -> list[str]:
     """A warning where what is Local is larger than it may be, as a list of one."""
-    sizes = sizes_of(conn, [v for v in views if v.engine == EXECUTORS.name])
+    sizes = sizes_of(conn, [v for v in views if v.engine == EXECUTORS.name], catalog)
     size = sum(n for t, n in sizes.items() if t not in dist)
     if size <= config.spark.local_bytes:
         return []

@@ -160,7 +160,7 @@ def redeploy(
                 warehouse.engine(e).drop_mirror(table.mirror)
     finally:
         warehouse.close()
-    there = [t for t in d.catalog if t.now in catalog.tables]  # one of a view of `left` may be gone
+    there = [t for t in d.catalog if catalog.has(t)]  # one of a view of `left` may be gone
     publish(config.source.dsn, d.publication, there, alter=True)
 
 

@@ -108,13 +108,18 @@ def _check(config: Config, d: Deployment, w: Wanted, catalog: Catalog) -> None:
     c = d.copying
     if c is None or set(d.tables) != {ONE_MACHINE.name} or not (config.warehouse_path / ONE_MACHINE.data).exists():
         raise Restart("nothing is there that could be gone on with")
+    check(config, d, w, catalog, c.lsn)
+    if lacking := [t for t in _whole(d) if t not in c.ranges]:
+        raise Restart(f"{lacking[0]} has no key, or one that two rows may have for a while")
+
+
+def check(config: Config, d: Deployment, w: Wanted, catalog: Catalog, frontier: int = 0) -> None:
+    """Raises Restart where tables, columns or the source are others than those that were copied."""
     same = w == Wanted(d.tables, d.by_key, d.columns)
     if not same or catalog_tables({t for ts in w.tables.values() for t in ts}, catalog) != d.catalog:
         raise Restart("the views read other tables or columns by now")
-    if lacking := [t for t in _whole(d) if t not in c.ranges]:
-        raise Restart(f"{lacking[0]} has no key, or one that two rows may have for a while")
     try:
-        ask_server(config.source.dsn, d.origin, c.lsn)
+        ask_server(config.source.dsn, d.origin, frontier)
         with connect(config.source.dsn) as conn:
             check_slot(conn, d.slot, None)
             if altered := check_deployed(conn, d):

@@ -42,7 +42,8 @@ def orphans(conn: psycopg.Connection, d: Deployment | None, used: Collection[str
 def marked(conn: psycopg.Connection, d: Deployment) -> Origin:
     """The deployment's origin with the publication as it is now; what was known of tables that were in it before
     stays."""
-    own, tables = marks(conn, d.publication)
+    own, named = marks(conn, d.publication)
+    tables = {f"{t.schema}.{t.name}": named[".".join(t.now)] for t in d.catalog if ".".join(t.now) in named}
     kept = {f"{t.schema}.{t.name}" for t in d.catalog}
     before = {t: mark for t, mark in d.origin.tables if t in kept}
     return replace(
@@ -52,7 +53,11 @@ def marked(conn: psycopg.Connection, d: Deployment) -> Origin:
 
 def publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> None:
     """Create the publication of just these tables, or make it so."""
-    listed = sql.SQL(", ").join(sql.Identifier(*name) for name in sorted({t.now for t in tables}))
+    _publish(dsn, name, sorted({t.now for t in tables}), alter)
+
+
+def _publish(dsn: str, name: str, tables: list[tuple[str, str]], alter: bool) -> None:
+    listed = sql.SQL(", ").join(sql.Identifier(*t) for t in tables)
     with connect(dsn, patience=None) as c:
         try:
             if alter and tables:
@@ -75,20 +80,18 @@ def publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> No
 
 
 def publish_deployed(dsn: str, d: Deployment) -> None:
-    """Let the publication have the tables that are deployed and still there, and no others."""
+    """Let the publication have no tables but those that are deployed, whatever they are called by now."""
     with connect(dsn) as c:
-        there = c.execute(
-            "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE c.relkind IN ('r', 'p')"
-        ).fetchall()
         sent = c.execute(
-            "SELECT n.nspname, c.relname FROM pg_publication p JOIN pg_publication_rel r ON r.prpubid = p.oid JOIN "
-            "pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE p.pubname = %s",
+            "SELECT c.oid::bigint, n.nspname, c.relname FROM pg_publication p JOIN pg_publication_rel r ON r.prpubid = "
+            "p.oid JOIN pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE p.pubname = %s",
             (d.publication,),
         ).fetchall()
-    wanted = [t for t in d.catalog if t.now in {*there}]
-    if {*sent} - {t.now for t in wanted}:
-        publish(dsn, d.publication, [t for t in wanted if t.now in {*sent}], alter=True)
+    oids, names = {t.oid for t in d.catalog}, {t.now for t in d.catalog}
+    stay = [(schema, name) for oid, schema, name in sent if oid in oids or (schema, name) in names]
+    if len(stay) < len(sent):
+        _publish(dsn, d.publication, sorted(stay), alter=True)
 
 
 def drop_former(dsn: str, path: Path, d: Deployment) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from compiler.errors import TidemarkError
+from pipelines.deploying.arriving import arriving
+from pipelines.deploying.deploy import compiled
 from pipelines.deploying.heal import heal
+from pipelines.deploying.source_objects import publish_deployed
 from pipelines.verifying.verify import verify
 from tests.pipelines.running import running, until
 from tests.project import Project
@@ -398,3 +404,81 @@ def test_debezium_does_not_take_it_over(database: str, tmp_path: Path) -> None:
     file.write_text(file.read_text().replace('capture = "stream"', 'capture = "debezium"'))
     done = p.command("run", "--once")
     assert done.returncode != 0 and "was renamed since it was deployed" in done.stderr, done.stderr
+
+
+def test_a_column_before_it_goes(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT v, count(*) AS n FROM t GROUP BY v"})
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, spare int, v int)",
+        "INSERT INTO t SELECT i, i, i % 3 FROM generate_series(1, 10) i",
+    )
+    p.deploy()
+    p.source("ALTER TABLE t RENAME v TO w")
+    p.catch_up()
+    p.source("ALTER TABLE t DROP spare", "INSERT INTO t VALUES (11, 1)")
+    p.catch_up()
+    assert stopped(p) == set()
+    p.assert_equal()
+
+
+def test_renamed_tables_stay_published_where_others_heal(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"m": "SELECT g, sum(v) AS s FROM t GROUP BY g", "o": "SELECT id FROM u"})
+    p.source(*SCHEMA[:1], *SCHEMA[3:5])
+    p.deploy()
+    p.source("ALTER TABLE t RENAME TO renamed")
+    p.catch_up()
+    p.source("ALTER TABLE u ALTER id TYPE bigint")
+    p.catch_up()
+    assert stopped(p) == {"o"}
+    heal(p.config, lambda *_: None, lambda *_: None)
+    assert stopped(p) == set()
+    p.source("INSERT INTO renamed VALUES (500, 1, 1)", "INSERT INTO u VALUES (500)")
+    p.assert_equal()
+    p.source("ALTER TABLE renamed ALTER v TYPE bigint")  # and where they heal themselves
+    p.catch_up()
+    assert stopped(p) == {"m"}
+    heal(p.config, lambda *_: None, lambda *_: None)
+    assert stopped(p) == set() and {t for t, _ in p.deployed.origin.tables} == {"public.t", "public.u"}
+    p.assert_equal()
+    p.source(
+        f'ALTER PUBLICATION "{p.deployed.publication}" DROP TABLE renamed',
+        "INSERT INTO renamed VALUES (501, 1, 1)",
+        f'ALTER PUBLICATION "{p.deployed.publication}" ADD TABLE renamed',
+    )
+    with pytest.raises(TidemarkError, match="publication"):
+        p.catch_up()
+
+
+def test_a_swap_beside_a_pipeline(database: str, tmp_path: Path) -> None:
+    """The deploy copies the new table while the pipeline follows the old one."""
+    p = Project.create(tmp_path, database, {"v": "SELECT v, count(*) AS n FROM t GROUP BY v"})
+    p.source(*SCHEMA[:1], *SCHEMA[4:5])
+    p.deploy()
+    with running(p) as process:
+        p.source("ALTER TABLE t RENAME TO former", "INSERT INTO former VALUES (500, 1, 1)")
+        p.assert_equal()
+        p.source("CREATE TABLE t (id int PRIMARY KEY, v int)", "INSERT INTO t VALUES (1, 1)")
+        catalog, views = compiled(p.config)
+        with arriving(p.config, catalog, views, lambda *_: None, lambda _: None):
+            p.source("INSERT INTO former VALUES (501, 1, 1)")
+            threading.Event().wait(2)  # in which the pipeline looks at its publication
+            assert process.poll() is None
+        p.deploy()
+        p.source("INSERT INTO t VALUES (2, 1)")
+        p.assert_equal()
+        assert process.poll() is None
+
+
+def test_what_is_taken_back_is_told_by_what_it_is(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT v FROM t", "u": "SELECT id FROM u"})
+    p.source(*SCHEMA[:1], *SCHEMA[3:5])
+    p.deploy()
+    d = p.deployed
+    p.source("ALTER TABLE t RENAME TO former", "CREATE TABLE other (id int PRIMARY KEY)")
+    p.source(f'ALTER PUBLICATION "{d.publication}" ADD TABLE other')
+    publish_deployed(p.config.source.dsn, d)  # which knows of no other name yet
+    with psycopg.connect(p.dsn) as c:
+        rows = c.execute("SELECT tablename FROM pg_publication_tables WHERE pubname = %s", (d.publication,)).fetchall()
+    assert {t for (t,) in rows} == {"former", "u"}
+    p.source("UPDATE former SET v = 3")
+    p.assert_equal()

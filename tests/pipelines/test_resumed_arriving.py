@@ -162,3 +162,35 @@ def test_what_nobody_goes_on_with_is_swept(database: str, tmp_path: Path, monkey
     monkeypatch.undo()
     p.deploy()
     p.assert_equal()
+
+
+def test_a_copy_that_was_whole_and_is_another_by_now(database: str, tmp_path: Path) -> None:
+    with project(tmp_path, database) as (p, _):
+        assert deployed(p, "arriving.caught_up=kill:1")[0] == -9
+        p.source("ALTER TABLE big ADD more int DEFAULT 3", "UPDATE big SET more = 4 WHERE id < 9")
+        assert "copying anew what was being copied" in finish(p)
+        (p.home / "views" / "sums.sql").write_text(
+            "CREATE MATERIALIZED VIEW sums AS SELECT k, count(v) AS n, sum(more) AS s FROM big GROUP BY k"
+        )
+        assert deployed(p, "arriving.caught_up=kill:1")[0] == -9
+        with psycopg.connect(p.dsn, autocommit=True) as c:
+            c.execute(
+                "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name <> %s AND "
+                "database = current_database() AND NOT active",
+                (p.deployed.slot,),
+            )
+        assert "copying anew what was being copied" in finish(p)
+
+
+def test_a_deploy_that_fails_leaves_nothing_published(database: str, tmp_path: Path) -> None:
+    with project(tmp_path, database) as (p, _):
+        for failpoint in ("snapshot.chunk=raise", "arriving.published=kill"):
+            assert deployed(p, failpoint)[0] != 0
+            if "kill" in failpoint:
+                sweep(p.config)
+            with psycopg.connect(p.dsn) as c:
+                rows = c.execute(
+                    "SELECT tablename FROM pg_publication_tables WHERE pubname = %s", (p.deployed.publication,)
+                ).fetchall()
+            assert rows == [("first",)], (failpoint, rows)
+        finish(p)
