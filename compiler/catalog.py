@@ -90,6 +90,11 @@ def _printed(name: str) -> str:
     return bare if re.fullmatch(r"[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)?", bare) else name
 
 
+def quoted(name: str) -> str:
+    """A name in the source's SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def mirror_name(table: str) -> str:
     """The name of a schema-qualified table in a warehouse; no two tables share one."""
     schema, _, name = table.partition(".")
@@ -119,6 +124,11 @@ class Column:
     def now(self) -> str:
         """Its name in the source."""
         return self.called or self.name
+
+    @property
+    def was_renamed(self) -> bool:
+        """Whether it has, or had, another name than it was deployed with."""
+        return bool(self.called or self.former)
 
     @property
     def names(self) -> set[str]:
@@ -161,6 +171,11 @@ class Table:
         return (self.called[0], self.called[1]) if self.called else (self.schema, self.name)
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether the source calls it, or one of its columns, otherwise by now."""
+        return bool(self.called) or any(c.called for c in self.columns)
+
+    @property
     def names(self) -> set[tuple[str, ...]]:
         """All schemas and names that it is known to have had."""
         return {(self.schema, self.name), self.now, *self.former}
@@ -168,7 +183,7 @@ class Table:
     @property
     def quoted(self) -> str:
         """Its name in the source's SQL, quoted."""
-        return ".".join('"' + n.replace('"', '""') + '"' for n in self.now)
+        return ".".join(map(quoted, self.now))
 
     def column(self, name: str) -> Column | None:
         return next((c for c in self.columns if c.name == name), None)
@@ -192,7 +207,8 @@ class Catalog:
         return None
 
 
-def _ident(e: exp.Expr | str | None) -> str:
+def identifier(e: exp.Expr | str | None) -> str:
+    """A name as Postgres takes it: in lower case, unless it is quoted."""
     if isinstance(e, exp.Identifier):
         return str(e.this if e.quoted else e.this.lower())
     return e.name if isinstance(e, exp.Expr) else str(e or "")
@@ -251,21 +267,21 @@ def _table(schema: exp.Schema, enums: dict[str, tuple[str, ...]]) -> Table:
         if isinstance(d, exp.ColumnDef):
             kinds = [c.args["kind"] for c in d.constraints]
             if any(isinstance(k, exp.ComputedColumnConstraint) for k in kinds):
-                generated.append(_ident(d.this))
+                generated.append(identifier(d.this))
                 continue
             primary = any(isinstance(k, exp.PrimaryKeyColumnConstraint) for k in kinds)
             strict = any(isinstance(k, exp.NotNullColumnConstraint) and not k.args.get("allow_null") for k in kinds)
             text = d.args["kind"].sql("postgres")
-            columns.append(Column(_ident(d.this), parse_type(text, enums), strict or primary, text.lower()))
-            key = (_ident(d.this),) if primary else key
+            columns.append(Column(identifier(d.this), parse_type(text, enums), strict or primary, text.lower()))
+            key = (identifier(d.this),) if primary else key
         else:
             for p in d.find_all(exp.PrimaryKey):
-                key = tuple(_ident(e.this if isinstance(e, exp.Ordered) else e) for e in p.expressions)
+                key = tuple(identifier(e.this if isinstance(e, exp.Ordered) else e) for e in p.expressions)
     table = schema.this
     identity = "default" if key else "nothing"
     return Table(
-        _ident(table.args.get("db")) or "public",
-        _ident(table.this),
+        identifier(table.args.get("db")) or "public",
+        identifier(table.this),
         tuple(columns),
         key,
         identity,

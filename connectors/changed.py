@@ -95,7 +95,7 @@ def as_deployed(table: Table, r: RelationMessage, but: frozenset[str] = frozense
     looked at. Raises TableChanged where there are two columns of one's names, or one at a place where it cannot be."""
     renamed: dict[str, str] = {}
     for c in table.columns:
-        if len(c.names) == 1 or c.name in but:
+        if not c.was_renamed or c.name in but:
             continue
         there = c.names & {*r.columns}
         if len(there) > 1 or any(not c.least <= r.columns.index(n) < c.place for n in there):

@@ -40,6 +40,14 @@ class Carried:
     tables: dict[str, tuple[str, str]] = field(default_factory=dict)
     left: list[Exception] = field(default_factory=list)
 
+    def rename(self, e: TableChanged) -> None:
+        """What was found renamed has the name that was found."""
+        assert e.table is not None
+        if e.table_called is not None:
+            self.tables[qualified(e.table)] = e.table_called
+        else:
+            self.columns.setdefault(qualified(e.table), {})[e.columns[0]] = Now(e.called, e.least)
+
     def over(self, catalog: Iterable[Table]) -> list[Table]:
         """The tables as they are with it."""
         return [self._table(t) for t in catalog]
@@ -90,23 +98,21 @@ def carried(
         if e.labels:
             if labels:
                 out.labels.update({c.oid: e.labels for c in e.table.columns if c.name in e.columns})
-        elif e.table_called is not None and name not in names and _free(tables, name, e.table_called):
-            out.tables[name] = e.table_called
-        elif e.called and name not in names and _clear(tables.get(name), e):
-            out.columns.setdefault(name, {})[e.columns[0]] = Now(e.called, e.least)
+        elif e.renamed and name not in names and _clear(tables, e):
+            out.rename(e)
         else:
             out.left.append(e)
     out.left[:] = [e for e in out.left if not _explained(e, out)]
     return out
 
 
-def _free(tables: Mapping[str, Table], name: str, called: tuple[str, str]) -> bool:
-    """Whether no other table had the name."""
-    return not any(called in t.names for other, t in tables.items() if other != name)
-
-
-def _clear(t: Table | None, e: TableChanged) -> bool:
-    return t is not None and not any(e.called in c.names for c in t.columns if c.name not in e.columns)
+def _clear(tables: Mapping[str, Table], e: TableChanged) -> bool:
+    """Whether no other table, or column of it, had the name."""
+    assert e.table is not None
+    name = qualified(e.table)
+    if e.table_called is not None:
+        return not any(e.table_called in t.names for other, t in tables.items() if other != name)
+    return name in tables and not any(e.called in c.names for c in tables[name].columns if c.name not in e.columns)
 
 
 def _explained(e: Exception, new: Carried) -> bool:
@@ -127,10 +133,8 @@ def called(tables: Iterable[Table], found: Iterable[TableChanged]) -> list[Table
     """The tables, which are and whose columns are called what was found."""
     new = Carried()
     for e in found:
-        if e.table is not None and e.table_called is not None:
-            new.tables[qualified(e.table)] = e.table_called
-        elif e.table is not None and e.called:
-            new.columns.setdefault(qualified(e.table), {})[e.columns[0]] = Now(e.called, e.least)
+        if e.renamed:
+            new.rename(e)
     return new.over(tables)
 
 
@@ -166,11 +170,19 @@ def under_deployed_names(catalog: Catalog, deployed: Iterable[Table]) -> Catalog
         now = tables.get(t.now)
         if now is None or now.oid != t.oid or (t.called and (t.schema, t.name) in tables):
             continue
-        there, names = {c.place: c.name for c in now.columns}, {}
-        for c in t.columns:
-            if c.called and there.get(c.place) == c.called and c.name not in there.values():
-                names[c.called] = c.name
-        columns = tuple(replace(c, name=names[c.name], called=c.name) if c.name in names else c for c in now.columns)
+        there = {c.place: c.name for c in now.columns}
+        same = {
+            c.called: c
+            for c in t.columns
+            if c.called and there.get(c.place) == c.called and c.name not in there.values()
+        }
+        names = {called: c.name for called, c in same.items()}
+        columns = tuple(
+            replace(c, name=was.name, called=c.name, former=was.former, least=was.least)
+            if (was := same.get(c.name)) is not None
+            else c
+            for c in now.columns
+        )
         key, identity = (tuple(names.get(k, k) for k in ks) for ks in (now.key, now.identity_key))
         del tables[t.now]
         tables[(t.schema, t.name)] = replace(

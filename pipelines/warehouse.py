@@ -58,8 +58,12 @@ class Warehouse:
 
     def recompile(self) -> None:
         """Plans are made from the views' text by this version of the compiler, never stored."""
+        self._take(self._compiled())
+
+    def _take(self, compiled: list[Compiled]) -> None:
+        """These are the deployed views."""
         self.maintaining.forget()
-        for v, d in zip(self._compiled(), self.deployment.views, strict=True):
+        for v, d in zip(compiled, self.deployment.views, strict=True):
             v.engine = d.engine
             self.compiled[v.name] = v
             if v.plan is None:  # over tables as they are kept by now
@@ -206,12 +210,13 @@ class Warehouse:
     def _relabel(self) -> None:
         """Views over the catalog as it is by now."""
         was = {p.view: p for e in self.used_engines() for p in self.plans(e)}
-        kept, read = others(was, {v.name: v.plan for v in self._compiled()})
+        compiled = self._compiled()
+        kept, read = others(was, {v.name: v.plan for v in compiled})
         at = max((self.engine(e).frontier() for e in self.used_engines()), default=0)
         if read:
             (self.path / UNFINISHED).touch()  # should this be killed before they read their states otherwise
         self._set_aside(kept, f"an enum has more labels, and it hangs on their order, noticed at {format_lsn(at)}.")
-        self.recompile()
+        self._take(compiled)
         self.finish_deploy()
 
     def keep_notes(self) -> None:

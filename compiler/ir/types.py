@@ -6,7 +6,7 @@ values; here it is fixed (`QUOTIENT_SCALE`), wide enough that results agree to a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 MAX_PRECISION = 38
 UNBOUNDED_SCALE = 12  # numeric without precision and scale: 26 digits before the point, 12 after
@@ -30,9 +30,11 @@ class Type:
 
     def __repr__(self) -> str:
         """Of an enum without its labels: they may become more, and are told where a definition hangs on their order."""
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.repr}
-        own |= {"labels": ()} if self.name == "enum" else {}
-        return f"Type({', '.join(f'{n}={v!r}' for n, v in own.items())})"
+        labels = () if self.name == "enum" else self.labels
+        return (
+            f"Type(name={self.name!r}, precision={self.precision!r}, scale={self.scale!r}, element={self.element!r}, "
+            f"labels={labels!r})"
+        )
 
     def __str__(self) -> str:
         if self.name == "numeric" and self.precision is not None:

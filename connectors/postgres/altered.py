@@ -177,7 +177,7 @@ def _other_column(was: Table, c: Column, found: Found, enums: dict[int, Labels])
         )
     if not same_type(c, oid, modifier):
         return retyped(was, c)
-    if len(c.names) > 1 and _before(was, c, found) < c.least:  # one before it is gone
+    if c.was_renamed and _before(was, c, found) < c.least:  # one before it is gone
         error = gone(was, (c.name,))
         error.detail = f'It is called "{c.now}" now.'
         error.called, error.least = c.now, _before(was, c, found)

@@ -107,7 +107,7 @@ def _debezium(
     from connectors.debezium.opening import by_engine, from_log
 
     d, source = warehouse.deployment, warehouse.config.source
-    if renamed := [t for t in d.catalog if t.called or any(c.called for c in t.columns)]:
+    if renamed := [t for t in d.catalog if t.elsewhere]:
         raise TidemarkError(
             f"{renamed[0].schema}.{renamed[0].name}, or a column of it, was renamed since it was deployed",
             code="renamed",

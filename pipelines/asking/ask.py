@@ -63,12 +63,12 @@ def ask(
             pass
         finally:
             warehouse.close()
-    with deployments.locked(config.warehouse_path), ExitStack() as open:
+    with deployments.locked(config.warehouse_path), ExitStack() as held:
         warehouse = Warehouse(config, d)
-        open.callback(warehouse.close)
+        held.callback(warehouse.close)
         stream: Following | None = None
         if wait:
-            stream = open.enter_context(following(config, warehouse))
+            stream = held.enter_context(following(config, warehouse))
             stream.catch_up()
         else:
             warehouse.finish_deploy()

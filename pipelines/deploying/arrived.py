@@ -16,7 +16,8 @@ from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture, current_lsn
 from pipelines.applying.catching_up import limits
 from pipelines.config import Config
-from pipelines.deploying.arriving import PUBLISHED, READY, beside, fits_in_process, open_beside, published
+from pipelines.deploying.arriving import fits_in_process
+from pipelines.deploying.beside import PUBLISHED, READY, beside, open_beside, published
 from pipelines.deploying.building import catalog_tables
 from pipelines.deploying.initial_copy import Refusals
 from pipelines.deploying.location import Located

@@ -8,67 +8,36 @@ all that concerns them. The pipeline then goes to one LSN with them, and takes t
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import psycopg
 
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
-from connectors.changed import TableChanged
-from connectors.duckdb.engine import DuckDBEngine
-from connectors.duckdb.session import share
 from connectors.failpoints import reach
-from connectors.postgres.altered import marks
 from connectors.postgres.connection import SourceUnreachable, connect
-from connectors.postgres.origin import SourceReplaced
-from connectors.postgres.stream import SlotUnavailable
 from pipelines import deployment as deployments
-from pipelines.applying.catching_up import catch_up
 from pipelines.applying.unaltered import check_source
 from pipelines.carried import taken
 from pipelines.config import Config
+from pipelines.deploying.beside import PUBLISHED, READY, TOUCHED, Copying, beside, cut_short
 from pipelines.deploying.building import plans
-from pipelines.deploying.by_key import Tables
-from pipelines.deploying.first import ARRIVING, copied, remove_warehouse
+from pipelines.deploying.first import ARRIVING, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import Located, located
 from pipelines.deploying.needs import Needs, needs
-from pipelines.deploying.resuming import Restart, Wanted, check, resume
-from pipelines.deploying.source_objects import drop_source_objects, publish, publish_deployed
+from pipelines.deploying.source_objects import drop_source_objects, publish_deployed
 from pipelines.deployment import Deployment
-from pipelines.kinds import KINDS, ONE_MACHINE
+from pipelines.kinds import KINDS
 from pipelines.project import Compiled
 from pipelines.refused import parts, qualified
 from pipelines.warehouse import Warehouse
 
-READY = "ready"  # a file that is there once all is copied, and nobody has it open
-TOUCHED = "publishing"  # a file that is there while the pipeline's publication may have tables for it
-PUBLISHED = "published.json"  # what the pipeline's publication was like before anything was copied
-MEMORY = 0.25  # of what a warehouse may have: beside it there is one
-NEAR = 1.0  # seconds for which a pipeline may wait for the rest
-TRIES = 5  # to copy tables that are not truncated meanwhile
-ROUNDS = 100  # in which it may come so near
 KEPT = 3600.0  # seconds for which a copy that was cut short is kept, and its slot keeps WAL
-NEVER = 1 << 62  # rows of a batch: no index is made for a few
-INDEXLESS = {"index_memory": "0", "index_rows": NEVER}
-
-
-def beside(config: Config) -> Config:
-    """A project that is the same, but for its warehouse: a folder in that of the other."""
-    folder = str((config.warehouse_path / ARRIVING).absolute())
-    return config.model_copy(
-        update={
-            "warehouse": config.warehouse.model_copy(update={"path": folder}),
-            "source": config.source.model_copy(update={"capture": "stream"}),
-            "duckdb": config.duckdb.model_copy(update=INDEXLESS),
-        }
-    )
 
 
 @contextmanager
@@ -101,10 +70,10 @@ def _arriving(
         return
     (side.warehouse_path / READY).unlink(missing_ok=True)
     try:
-        if not _gone_on(config, side, old, catalog, tables, progress, say):
+        copying = Copying(config, side, old, catalog, tables, progress, say)
+        if not copying.go_on():
             _forget(side)
-            _copy(config, side, old, catalog, tables, progress, say)
-            _catch_up(side)
+            copying.begin()
         (side.warehouse_path / READY).touch()
         reach("arriving.caught_up")
         yield
@@ -131,64 +100,6 @@ def _clear(config: Config, side: Config) -> None:
 def _left(side: Config) -> bool:
     """Whether anything of a deploy is there."""
     return any((side.warehouse_path / name).exists() for name in (deployments.FILE, TOUCHED))
-
-
-def cut_short(side: Config) -> Deployment | None:
-    """What was being copied, or kept up with the source since, when its deploy was killed or lost the source."""
-    with suppress(TidemarkError):
-        d = deployments.load(side.warehouse_path) if (side.warehouse_path / PUBLISHED).exists() else None
-        if d is not None and (d.copying is not None or d.status == "live"):
-            return d
-    return None
-
-
-def _gone_on(
-    config: Config,
-    side: Config,
-    old: Deployment,
-    catalog: Catalog,
-    tables: dict[str, set[str]],
-    progress: Progress,
-    say: Callable[[str], None],
-) -> bool:
-    """Whether a copy of these tables that was cut short was brought to its end."""
-    d = cut_short(side)
-    if d is None:
-        return False
-    only = Wanted(*_of(tables))
-    try:
-        if not _sent(config, side, old, tables):
-            raise Restart("the publication was altered meanwhile")
-        if d.status != "live":
-            resume(side, d, [], catalog, progress, say, True, only=only, opened=open_beside)
-        else:
-            check(side, d, only, catalog)
-        _catch_up(side)
-        return True
-    except (Restart, SourceReplaced, SlotUnavailable, TableChanged) as e:
-        say(f"copying anew what was being copied: {e.args[0]}")
-        return False
-
-
-def _of(tables: dict[str, set[str]]) -> tuple[dict[str, list[str]], Tables, dict[str, dict[str, list[str]]]]:
-    columns = {t: sorted(c) for t, c in tables.items()}
-    return {ONE_MACHINE.name: sorted(tables)}, {}, {ONE_MACHINE.name: columns}
-
-
-def _sent(config: Config, side: Config, old: Deployment, tables: dict[str, set[str]]) -> bool:
-    """Whether the pipeline's stream has had all of these since they were published for it."""
-    try:
-        note = json.loads((side.warehouse_path / PUBLISHED).read_text())
-    except (OSError, ValueError):
-        return False
-    with connect(config.source.dsn) as conn:
-        return published(conn, old.publication, note, tables)
-
-
-def published(conn: psycopg.Connection, publication: str, note: dict[str, Any], tables: Iterable[str]) -> bool:
-    """Whether the publication has these tables as it had when that was noted."""
-    own, now = marks(conn, publication)
-    return bool(own == note["publication"] and all(now.get(t) == note["tables"].get(t, "") for t in tables))
 
 
 @contextmanager
@@ -267,63 +178,6 @@ def _tables(n: Needs, at: Located) -> dict[str, set[str]]:
     return out
 
 
-def open_beside(side: Config, d: Deployment) -> Warehouse:
-    """What was copied so far; it takes little of the machine's memory."""
-    warehouse = Warehouse(side, d)
-    try:
-        engine = warehouse.engine(ONE_MACHINE.name)
-        assert isinstance(engine, DuckDBEngine)
-        share(engine.con, MEMORY)
-    except BaseException:
-        warehouse.close()
-        raise
-    return warehouse
-
-
-def _copy(
-    config: Config,
-    side: Config,
-    old: Deployment,
-    catalog: Catalog,
-    tables: dict[str, set[str]],
-    progress: Progress,
-    say: Callable[[str], None],
-) -> None:
-    mine = [t for t in catalog.tables.values() if qualified(t) in tables]
-    others = [t for t in old.catalog if catalog.has(t)]
-    (side.warehouse_path / TOUCHED).touch()
-    publish(config.source.dsn, old.publication, [*others, *mine], alter=True)
-    reach("arriving.published")
-    with connect(config.source.dsn) as conn:
-        own, of = marks(conn, old.publication)
-    note = {"publication": own, "tables": {t: of.get(t, "") for t in tables}}
-    (side.warehouse_path / PUBLISHED).write_text(json.dumps(note))
-    for tried in range(TRIES):
-        d = deployments.new_deployment()
-        d.catalog = mine
-        d.tables, d.by_key, d.columns = _of(tables)
-        try:
-            copied(side, d, [], progress, say, keep_going=True, opened=open_beside)
-            break
-        except TidemarkError as e:
-            if e.code != "table_changed" or tried == TRIES - 1:
-                raise
-            say(f"{e.message}: copying again")
-
-
-def _catch_up(side: Config) -> None:
-    """Come near to where the source is."""
-    warehouse = open_beside(side, deployments.require(side.warehouse_path))
-    try:
-        for _ in range(ROUNDS):
-            begun = time.monotonic()
-            catch_up(side, warehouse)
-            if time.monotonic() - begun < NEAR:
-                break
-    finally:
-        warehouse.close()
-
-
 def _forget(side: Config) -> None:
     """Drop what there is of it, in the source and then here, where its slot is named."""
     d = None
@@ -338,6 +192,5 @@ def _forget(side: Config) -> None:
 
 def _unpublish(config: Config) -> None:
     """Let the pipeline's publication have the tables that are deployed: others are not sent, nor held to its rules."""
-    with suppress(TidemarkError, psycopg.Error):
-        if (d := deployments.load(config.warehouse_path)) is not None and d.status == "live":
-            publish_deployed(config.source.dsn, d)
+    if (d := deployments.load(config.warehouse_path)) is not None and d.status == "live":
+        publish_deployed(config.source.dsn, d)

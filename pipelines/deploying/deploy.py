@@ -14,7 +14,8 @@ from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
 from pipelines.config import Config
-from pipelines.deploying.arriving import arriving, beside, cut_short, names, sweep
+from pipelines.deploying.arriving import arriving, names, sweep
+from pipelines.deploying.beside import beside, cut_short
 from pipelines.deploying.first import check_leftovers, first, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import outgrown

@@ -8,13 +8,9 @@ from collections.abc import Iterable
 import psycopg
 from sqlglot import exp
 
-from compiler.catalog import Catalog, Table
+from compiler.catalog import Catalog, Table, identifier, quoted
 from compiler.parse import parse_query
 from connectors.postgres.catalog import every_column
-
-
-def renamed(tables: Iterable[Table]) -> list[Table]:
-    return [t for t in tables if t.called or any(c.called for c in t.columns)]
 
 
 def aliases(conn: psycopg.Connection, tables: Iterable[Table]) -> dict[tuple[str, str], tuple[str, str]]:
@@ -25,7 +21,7 @@ def aliases(conn: psycopg.Connection, tables: Iterable[Table]) -> dict[tuple[str
         deployed = {c.place: c.name for c in t.columns}
         taken = {*deployed.values()}
         others = {p: n if n not in taken else f"{n} of {p}" for p, n in every_column(conn, t.oid).items()}
-        names = [_q(deployed.get(place, now)) for place, now in others.items()]
+        names = [quoted(deployed.get(place, now)) for place, now in others.items()]
         out[t.schema, t.name] = (t.quoted, f"({', '.join(names)})")
     return out
 
@@ -35,20 +31,20 @@ def reading(sql: str, catalog: Catalog, of: dict[tuple[str, str], tuple[str, str
     tree = parse_query(sql)
     edits: list[tuple[int, int, str]] = []
     for node in tree.find_all(exp.Table):
-        schema = _ident(node.args.get("db"))
-        t = catalog.find(schema or None, _ident(node.this))
+        schema = identifier(node.args.get("db"))
+        t = catalog.find(schema or None, identifier(node.this))
         if t is None or (t.schema, t.name) not in of or (not schema and _is_cte(node)):
             continue
         now, columns = of[t.schema, t.name]
         end, alias = node.this.meta["end"] + 1, node.args.get("alias")
         edits.append((_start(node, "db", "this"), end, now))
         if alias is None:
-            edits.append((end, end, f" AS {_q(t.name)} {columns}"))
+            edits.append((end, end, f" AS {quoted(t.name)} {columns}"))
         elif not alias.args.get("columns"):
             end = alias.this.meta["end"] + 1
             edits.append((end, end, f" {columns}"))
     for column in tree.find_all(exp.Column):
-        name = (_ident(column.args.get("db")), _ident(column.args.get("table")))
+        name = (identifier(column.args.get("db")), identifier(column.args.get("table")))
         if name in of:  # an alias has no schema
             edits.append((_start(column, "db"), _start(column, "table"), ""))
     for start, end, new in sorted(edits, reverse=True):
@@ -64,7 +60,7 @@ def _is_cte(node: exp.Table) -> bool:
         if w is not None:
             inside = next((i for i, c in enumerate(w.expressions) if _has(c, node)), len(w.expressions))
             seen = w.expressions if w.args.get("recursive") else w.expressions[:inside]
-            if any(_ident(c.args["alias"].this) == _ident(node.this) for c in seen):
+            if any(identifier(c.args["alias"].this) == identifier(node.this) for c in seen):
                 return True
         above = above.parent
     return False
@@ -80,11 +76,3 @@ def _has(tree: exp.Expr, node: exp.Expr) -> bool:
 def _start(node: exp.Expr, *parts: str) -> int:
     """Where the first of the parts that there are begins in the text."""
     return int(next(p for p in map(node.args.get, parts) if p is not None).meta["start"])
-
-
-def _ident(e: object) -> str:
-    return str(e.this if e.args.get("quoted") else e.this.lower()) if isinstance(e, exp.Identifier) else ""
-
-
-def _q(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -33,7 +33,7 @@ from pipelines.deployment import DeployedView
 from pipelines.pacing.finishing import finish
 from pipelines.refused import qualified
 from pipelines.verifying.comparison import Keys, Verified, compared
-from pipelines.verifying.renamed import aliases, reading, renamed
+from pipelines.verifying.renamed import aliases, reading
 from pipelines.verifying.repair import repair as mend
 from pipelines.warehouse import Warehouse
 
@@ -216,7 +216,8 @@ def _inlined(warehouse: Warehouse, v: DeployedView, conn: psycopg.Connection[Any
     """The view's SELECT, with the other views it reads as CTEs, and tables whose columns have other names by now."""
     texts = {n: c.text for n, c in warehouse.compiled.items() if c.text is not None}
     catalog = warehouse.deployment.to_catalog()
-    tables = renamed(t for t in catalog.tables.values() if qualified(t) in warehouse.view(v.name)[1].tables)
+    read_tables = warehouse.view(v.name)[1].tables
+    tables = [t for t in catalog.tables.values() if t.elsewhere and qualified(t) in read_tables]
     order = [*_read_views(texts, catalog, v.name), v.name]
     bodies = {n: texts[n].sql for n in order}
     if tables:

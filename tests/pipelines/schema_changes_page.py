@@ -13,7 +13,7 @@ Written by `python -m tests.pipelines.schema_changes_page` from what `tests/pipe
 does (of the partitions, some). What stops is set aside, and nothing else is; afterwards all views are compared with
 Postgres. What stopped is filled again by `tidemark deploy`, beside the pipeline that runs or without one, or by that
 pipeline itself (docs/decisions/schema-changes.md). Nothing here needs `teardown`. A table that is renamed stops
-nothing either (`test_renamed.py`).
+nothing either (`test_renamed_tables.py`).
 
 ## A table
 `t (id int PRIMARY KEY, a int NOT NULL, b int, unused text, mood mood)`, of which views read `a`, `b` or `mood`, and

@@ -19,7 +19,8 @@ from compiler.errors import TidemarkError
 from connectors.postgres.connection import SourceUnreachable
 from pipelines.asking.client import connect_running
 from pipelines.deploying import deploy as deploying
-from pipelines.deploying.arriving import arriving, beside
+from pipelines.deploying.arriving import arriving
+from pipelines.deploying.beside import beside
 from pipelines.deployment import FILE
 from tests.pipelines.running import running, until
 from tests.project import Project

@@ -14,8 +14,11 @@ import psycopg
 import pytest
 
 from connectors.postgres import ranges
+from connectors.postgres.connection import SourceUnreachable
 from pipelines.deploying import arriving as module
-from pipelines.deploying.arriving import beside, sweep
+from pipelines.deploying.arriving import arriving, sweep
+from pipelines.deploying.beside import beside
+from pipelines.deploying.deploy import compiled
 from pipelines.deployment import FILE
 from pipelines.running.deploying import deploy
 from tests.pipelines.running import running
@@ -49,6 +52,17 @@ def copied(p: Project) -> set[int]:
     """The ranges of `big` that are there."""
     with duckdb.connect(str(beside(p.config).warehouse_path / "tidemark.duckdb"), read_only=True) as con:
         return {n for (n,) in con.execute("SELECT number FROM meta.copied_ranges WHERE mirror = 'big'").fetchall()}
+
+
+def sent(p: Project) -> set[str]:
+    """The tables of the pipeline's publication."""
+    with psycopg.connect(p.dsn) as c:
+        return {
+            t
+            for (t,) in c.execute(
+                "SELECT tablename FROM pg_publication_tables WHERE pubname = %s", (p.deployed.publication,)
+            ).fetchall()
+        }
 
 
 def finish(p: Project) -> str:
@@ -188,9 +202,23 @@ def test_a_deploy_that_fails_leaves_nothing_published(database: str, tmp_path: P
             assert deployed(p, failpoint)[0] != 0
             if "kill" in failpoint:
                 sweep(p.config)
-            with psycopg.connect(p.dsn) as c:
-                rows = c.execute(
-                    "SELECT tablename FROM pg_publication_tables WHERE pubname = %s", (p.deployed.publication,)
-                ).fetchall()
-            assert rows == [("first",)], (failpoint, rows)
+            assert sent(p) == {"first"}, failpoint
         finish(p)
+
+
+def test_what_could_not_be_taken_back_is_swept_later(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with project(tmp_path, database) as (p, _):
+        catalog, views = compiled(p.config)
+        with monkeypatch.context() as m, pytest.raises(RuntimeError):
+            m.setattr(module, "publish_deployed", away)
+            with arriving(p.config, catalog, views, lambda *_: None, lambda _: None):
+                raise RuntimeError
+        assert "big" in sent(p)
+        sweep(p.config)
+        assert sent(p) == {"first"}
+
+
+def away(*_: object) -> None:
+    raise SourceUnreachable("the source is away", code="source_unreachable")

@@ -1,0 +1,148 @@
+"""Tables that are renamed after they were deployed: the views go on under the names that they had."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from compiler.errors import TidemarkError
+from pipelines.deploying.arriving import arriving
+from pipelines.deploying.deploy import compiled
+from pipelines.deploying.heal import heal
+from pipelines.deploying.source_objects import publish_deployed
+from tests.pipelines.renames import BEFORE, VIEWS, project, small, stopped
+from tests.pipelines.running import running
+
+TABLES = (
+    "ALTER TABLE t RENAME TO renamed",
+    'ALTER TABLE u SET SCHEMA "Other"',
+    'ALTER TABLE "Other".t RENAME TO "of others"',
+    'ALTER SCHEMA "Other" RENAME TO third',
+    "ALTER TABLE renamed RENAME v TO value",
+)
+CHANGED = (
+    "UPDATE renamed SET value = value + 3 WHERE g = 1",
+    "DELETE FROM renamed WHERE id % 9 = 0",
+    "INSERT INTO third.u VALUES ({0})",
+    'UPDATE third."of others" SET w = 3 WHERE id % 7 = 2',
+)
+
+
+@pytest.mark.parametrize("engine, memory", [("duckdb", "0"), ("spark", "2GB")])
+def test_tables_that_are_renamed(engine: str, memory: str, database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database, engine, memory)
+    p.source(*BEFORE, *TABLES, *CHANGED[:2], CHANGED[2].format(500), CHANGED[3])
+    p.catch_up()
+    assert stopped(p) == set()
+    p.assert_equal()
+    assert p.command("check").returncode == 1  # the views' files have the old names
+    p.source("TRUNCATE third.u", "VACUUM FULL renamed", CHANGED[0], "ALTER TABLE renamed RENAME TO t")
+    p.assert_equal()
+    assert stopped(p) == set()
+
+
+def test_a_running_pipeline_follows_tables(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    with running(p) as process:
+        for i, rename in enumerate(TABLES):
+            p.source(rename)
+            if not i:
+                p.source("INSERT INTO renamed VALUES (900, 1, 1)")
+        p.assert_equal()
+        p.source(*CHANGED[:2], CHANGED[2].format(501), CHANGED[3])
+        p.assert_equal()
+        p.write({"added": "SELECT count(*) AS n FROM renamed"})  # reads what others have under its old name
+        for name in VIEWS:
+            (p.home / "views" / f"{name}.sql").unlink()
+        p.write({"rest": "SELECT id FROM third.u"})
+        p.deploy()
+        p.source(CHANGED[0], CHANGED[2].format(502))
+        p.assert_equal()
+        assert process.poll() is None and stopped(p) == set()
+
+
+def test_a_deploy_that_keeps_going_leaves_what_reads_old_names(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    p.source(*TABLES)
+    p.catch_up()
+    p.write({"added": "SELECT g, count(*) AS n FROM renamed GROUP BY g"})
+    done = p.command("deploy", "--keep-going")
+    assert done.returncode == 1, done.stderr
+    p.source(*CHANGED[:2], CHANGED[2].format(503))
+    told = {r.view: r for r in p.verify()}
+    aside = stopped(p)
+    assert all(r.equal or v in aside for v, r in told.items() if not r.mirror), [r.line() for r in told.values()]
+    assert "added" not in aside and told["added"].equal
+
+
+def test_another_table_takes_the_name(database: str, tmp_path: Path) -> None:
+    p = small(tmp_path, database, {"v": "SELECT v, count(*) AS n FROM t GROUP BY v"})
+    p.source("ALTER TABLE t RENAME TO former")
+    p.catch_up()
+    p.source("CREATE TABLE t (id int PRIMARY KEY, v int)", "INSERT INTO t VALUES (1, 1)", "UPDATE former SET v = 2")
+    p.assert_equal()
+    assert stopped(p) == set()
+    p.deploy()  # the view reads the new one
+    p.source("INSERT INTO t VALUES (2, 1)", "UPDATE former SET v = 3")
+    p.assert_equal()
+    assert p.command("query", "SELECT n FROM v", "--format", "csv").stdout.split() == ["n", "2"]
+
+
+def test_renamed_tables_stay_published_where_others_heal(database: str, tmp_path: Path) -> None:
+    p = small(tmp_path, database, {"m": "SELECT g, sum(v) AS s FROM t GROUP BY g", "o": "SELECT id FROM u"})
+    p.source("ALTER TABLE t RENAME TO renamed")
+    p.catch_up()
+    p.source("ALTER TABLE u ALTER id TYPE bigint")
+    p.catch_up()
+    assert stopped(p) == {"o"}
+    heal(p.config, lambda *_: None, lambda *_: None)
+    assert stopped(p) == set()
+    p.source("INSERT INTO renamed VALUES (500, 1, 1)", "INSERT INTO u VALUES (500)")
+    p.assert_equal()
+    p.source("ALTER TABLE renamed ALTER v TYPE bigint")  # and where they heal themselves
+    p.catch_up()
+    assert stopped(p) == {"m"}
+    heal(p.config, lambda *_: None, lambda *_: None)
+    assert stopped(p) == set() and {t for t, _ in p.deployed.origin.tables} == {"public.t", "public.u"}
+    p.assert_equal()
+    p.source(
+        f'ALTER PUBLICATION "{p.deployed.publication}" DROP TABLE renamed',
+        "INSERT INTO renamed VALUES (501, 1, 1)",
+        f'ALTER PUBLICATION "{p.deployed.publication}" ADD TABLE renamed',
+    )
+    with pytest.raises(TidemarkError, match="publication"):
+        p.catch_up()
+
+
+def test_a_swap_beside_a_pipeline(database: str, tmp_path: Path) -> None:
+    """The deploy copies the new table while the pipeline follows the old one."""
+    p = small(tmp_path, database, {"v": "SELECT v, count(*) AS n FROM t GROUP BY v"})
+    with running(p) as process:
+        p.source("ALTER TABLE t RENAME TO former", "INSERT INTO former VALUES (500, 1, 1)")
+        p.assert_equal()
+        p.source("CREATE TABLE t (id int PRIMARY KEY, v int)", "INSERT INTO t VALUES (1, 1)")
+        catalog, views = compiled(p.config)
+        with arriving(p.config, catalog, views, lambda *_: None, lambda _: None):
+            p.source("INSERT INTO former VALUES (501, 1, 1)")
+            threading.Event().wait(2)  # in which the pipeline looks at its publication
+            assert process.poll() is None
+        p.deploy()
+        p.source("INSERT INTO t VALUES (2, 1)")
+        p.assert_equal()
+        assert process.poll() is None
+
+
+def test_what_is_taken_back_is_told_by_what_it_is(database: str, tmp_path: Path) -> None:
+    p = small(tmp_path, database, {"v": "SELECT v FROM t", "u": "SELECT id FROM u"})
+    d = p.deployed
+    p.source("ALTER TABLE t RENAME TO former", "CREATE TABLE other (id int PRIMARY KEY)")
+    p.source(f'ALTER PUBLICATION "{d.publication}" ADD TABLE other')
+    publish_deployed(p.config.source.dsn, d)  # which knows of no other name yet
+    with psycopg.connect(p.dsn) as c:
+        rows = c.execute("SELECT tablename FROM pg_publication_tables WHERE pubname = %s", (d.publication,)).fetchall()
+    assert {t for (t,) in rows} == {"former", "u"}
+    p.source("UPDATE former SET v = 3")
+    p.assert_equal()
