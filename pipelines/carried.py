@@ -52,15 +52,15 @@ class Carried:
         """The tables as they are with it."""
         return [self._table(t) for t in catalog]
 
-    def told(self, catalog: Iterable[Table]) -> list[str]:
-        """What has another name than in the catalog."""
+    def told(self, catalog: Iterable[Table]) -> list[tuple[str, str]]:
+        """What has another name than in the catalog, and which."""
         tables = {qualified(t): t for t in catalog}
-        out = [f'table {t} is called "{schema}.{name}"' for t, (schema, name) in self.tables.items()]
+        out = [(t, ".".join(now)) for t, now in self.tables.items()]
         for t, columns in self.columns.items():
             for name, now in columns.items():
                 c = tables[t].column(name)
                 if c is None or c.now != now.name:
-                    out.append(f'column "{name}" of {t} is called "{now.name}"')
+                    out.append((f"{t}.{name}", now.name))
         return out
 
     def _table(self, t: Table) -> Table:

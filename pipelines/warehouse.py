@@ -53,6 +53,7 @@ class Warehouse:
         self.settling = False  # whether rows may be later than the frontier: what the stream brings replaces them
         self.lock, self.opening = threading.Lock(), threading.RLock()
         self.aside: Callable[[str, str], None] = warn  # told of views that are set aside, and why
+        self.renamed: Callable[[str, str], None] = lambda what, now: None  # told of what the source calls otherwise
         self.unfit: dict[str, str] = {}  # views that are set aside in memory only, and why
         self.recompile()
 
@@ -198,8 +199,8 @@ class Warehouse:
             new = carried(found, d.catalog, fixed(d, self.config.source.capture), labels)
             if (catalog := new.over(d.catalog)) == d.catalog:
                 return new.left
-            for what in new.told(d.catalog):
-                log.warning("%s by now in the source: the views go on", what)
+            for what, now in new.told(d.catalog):
+                self.renamed(what, now)
             d.catalog = catalog
             if new.labels:
                 self._relabel()

@@ -72,6 +72,10 @@ class Log:
     def set_aside(self, view: str, reason: str) -> None:
         self._say("warning", "view set aside", view=view, reason=reason)
 
+    def renamed(self, what: str, called: str) -> None:
+        """Of a table or column as it was deployed, how the source calls it by now."""
+        self._say("info", "renamed in the source", name=what, called=called)
+
     def failed(self, reason: str, engine: str) -> None:
         self._say("error", "failed", **({"engine": engine} if engine else {}), reason=reason)
 

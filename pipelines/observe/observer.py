@@ -102,6 +102,10 @@ class Observer:
         if self._log:
             self._log.set_aside(view, reason)
 
+    def renamed(self, what: str, called: str) -> None:
+        if self._log:
+            self._log.renamed(what, called)
+
     def failed(self, reason: str, engine: str = "") -> None:
         self.state.failed(reason, engine)
         if self._log:

@@ -46,7 +46,8 @@ def run(
     """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand, a
     second signal in it."""
     with deployments.locked(config.warehouse_path):
-        warehouse = opened(config)
+        observer = observer or Observer()
+        warehouse = opened(config, observer.renamed)
         try:
             if not warehouse.used_engines():
                 return
@@ -55,7 +56,7 @@ def run(
             if once:
                 catch_up(config, warehouse)
                 return
-            going = Run(config, warehouse, observer or Observer(), show)
+            going = Run(config, warehouse, observer, show)
             try:
                 going.forever()
             finally:
@@ -64,9 +65,11 @@ def run(
             warehouse.close()
 
 
-def opened(config: Config) -> Warehouse:
-    """What is deployed, ready to take the stream's changes; what was altered in the source is no longer kept."""
+def opened(config: Config, renamed: Callable[[str, str], None]) -> Warehouse:
+    """What is deployed, ready to take the stream's changes; what was altered in the source is no longer kept, and of
+    what it calls otherwise `renamed` is told."""
     warehouse = Warehouse(config, deployments.require(config.warehouse_path))
+    warehouse.renamed = renamed
     try:
         if warehouse.used_engines():
             warehouse.follow_unfit()
@@ -223,7 +226,7 @@ class Run:
             raise
 
     def _open_anew(self) -> None:
-        warehouse, before = opened(self.config), self.warehouse
+        warehouse, before = opened(self.config, self.observer.renamed), self.warehouse
         self.warehouse = warehouse
         if not warehouse.used_engines():
             self.stop.set()  # no view is left

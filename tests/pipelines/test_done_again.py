@@ -140,7 +140,7 @@ def test_a_slower_engine_whose_source_was_away_comes_back(
 def test_a_repair_that_failed_ends_the_run(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     p = project(tmp_path, database)
     p.source("INSERT INTO t SELECT i, 'b', 'x' FROM generate_series(1, 50) i")
-    warehouse, jobs, told = opened(p.config), Jobs(), list[BaseException]()
+    warehouse, jobs, told = opened(p.config, lambda *_: None), Jobs(), list[BaseException]()
     capture = Capture(warehouse, limits(p.config))
 
     def ask() -> None:

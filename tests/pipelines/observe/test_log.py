@@ -36,6 +36,7 @@ def everything(log: Log) -> None:
     log.source_away("connection refused", 2, None)
     log.source_back(42.04, 1)
     log.set_aside("numbers", reason(failure))
+    log.renamed("public.t.v", "value")
     log.failed(reason(failure), "spark")
     log.stopped("asked to", {"duckdb": 16})
 
@@ -55,6 +56,7 @@ def test_json_is_an_object_a_line() -> None:
         ("source away", "warning"),
         ("source back", "info"),
         ("view set aside", "warning"),
+        ("renamed in the source", "info"),
         ("failed", "error"),
         ("stopped", "info"),
     ]
@@ -78,6 +80,7 @@ def test_json_is_an_object_a_line() -> None:
         {"reason": "connection refused", "attempt": 2},
         {"seconds": 42.0, "reconnects": 1},
         {"view": "numbers", "reason": why},
+        {"name": "public.t.v", "called": "value"},
         {"engine": "spark", "reason": why},
         {"reason": "asked to", "duckdb": "0/10"},
     ]
