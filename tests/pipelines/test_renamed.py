@@ -272,8 +272,13 @@ def test_a_column_before_it_goes(database: str, tmp_path: Path) -> None:
 
 
 def test_what_healed_is_read_by_its_place(database: str, tmp_path: Path) -> None:
-    """Another column has the name for a while, after the table was copied again."""
-    p = small(tmp_path, database, {"v": "SELECT v, count(*) AS n FROM t GROUP BY v", "g": "SELECT g FROM t"})
+    """A column that nobody reads has the name for a while, after the table was copied again."""
+    p = Project.create(tmp_path, database, {"v": "SELECT v, count(*) AS n FROM t GROUP BY v", "g": "SELECT g FROM t"})
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, spare int, v int, g int)",
+        "INSERT INTO t SELECT i, i, i % 3, i FROM generate_series(1, 10) i",
+    )
+    p.deploy()
     p.source("ALTER TABLE t RENAME v TO w")
     p.catch_up()
     p.source("ALTER TABLE t ALTER g TYPE bigint")
@@ -282,8 +287,8 @@ def test_what_healed_is_read_by_its_place(database: str, tmp_path: Path) -> None
     heal(p.config, lambda *_: None, lambda *_: None)
     assert stopped(p) == set()
     p.source(
-        "BEGIN; ALTER TABLE t RENAME w TO x; ALTER TABLE t RENAME g TO w; INSERT INTO t VALUES (907, 777, 1, 'y'); "
-        "ALTER TABLE t RENAME w TO g; ALTER TABLE t RENAME x TO w; COMMIT"
+        "BEGIN; ALTER TABLE t RENAME w TO x; ALTER TABLE t RENAME spare TO w; INSERT INTO t VALUES (99, 777, 1, 1); "
+        "ALTER TABLE t RENAME w TO spare; ALTER TABLE t RENAME x TO w; COMMIT"
     )
-    told = {r.view: r for r in p.verify()}
-    assert told["v"].equal or "v" in stopped(p), told["v"].line()
+    p.catch_up()
+    assert stopped(p) == {"v"}
