@@ -14,7 +14,7 @@ import duckdb
 import psycopg
 
 from benchmarks.capture import database
-from benchmarks.latency import _tidemark
+from benchmarks.latency import _tidemark, settings
 from compiler.catalog import Table
 from connectors.postgres.ranges import counted
 
@@ -33,8 +33,7 @@ def run(dsn: str, rows: int, work: Path, say: Callable[[str], None]) -> dict[str
             for first in range(1, rows + 1, 5_000_000):
                 last = min(first + 5_000_000, rows + 1) - 1
                 c.execute(f"INSERT INTO narrow SELECT i, i % 1000, i % 99991 FROM generate_series({first}, {last}) i")
-        quoted = own.replace("\\", "\\\\").replace('"', '\\"')
-        (project / "tidemark.toml").write_text(f'[source]\ndsn = "{quoted}"\n')
+        settings(own, project)
         (project / "views").mkdir()
         (project / "views" / "by_group.sql").write_text(VIEW)
         attempts: list[dict[str, Any]] = []

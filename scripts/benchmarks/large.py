@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.capture import database
-from benchmarks.latency import _connect, _tidemark
+from benchmarks.latency import _connect, _tidemark, settings
 from connectors.postgres.connection import connect
 
 BEFORE, GROUPS = 1_000, 1_000
@@ -53,8 +53,7 @@ def _prepare(dsn: str, project: Path) -> None:
     with connect(dsn) as c:
         c.execute("CREATE TABLE item (id bigint PRIMARY KEY, g int, x int, note text)")
         c.execute(_insert(1 - BEFORE, 0))
-    quoted = dsn.replace("\\", "\\\\").replace('"', '\\"')
-    (project / "tidemark.toml").write_text(f'[source]\ndsn = "{quoted}"\n')
+    settings(dsn, project)
     (project / "views").mkdir()
     (project / "views" / "by_group.sql").write_text(VIEW)
     subprocess.run(_tidemark(project, "deploy"), check=True, stdout=subprocess.DEVNULL)

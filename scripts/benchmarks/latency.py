@@ -55,6 +55,12 @@ def run(dsn: str, commits: int, work: Path, say: Callable[[str], None]) -> dict[
     return out
 
 
+def settings(dsn: str, project: Path) -> None:
+    """A project's tidemark.toml."""
+    quoted = dsn.replace("\\", "\\\\").replace('"', '\\"')
+    (project / "tidemark.toml").write_text(f'[source]\ndsn = "{quoted}"\n')
+
+
 def _tidemark(project: Path, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "pipelines.cli", "--project", str(project), *arguments]
 
@@ -66,8 +72,7 @@ def _prepare(dsn: str, project: Path) -> None:
             "INSERT INTO payment (city, amount) SELECT 'city ' || i %% %s, i %% 100 FROM generate_series(1, %s) AS i",
             (CITIES, SEED_ROWS),
         )
-    quoted = dsn.replace("\\", "\\\\").replace('"', '\\"')
-    (project / "tidemark.toml").write_text(f'[source]\ndsn = "{quoted}"\n')
+    settings(dsn, project)
     (project / "views").mkdir()
     (project / "views" / "city_totals.sql").write_text(VIEW)
     subprocess.run(_tidemark(project, "deploy"), check=True, stdout=subprocess.DEVNULL)

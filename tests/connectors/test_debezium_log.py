@@ -20,6 +20,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from connectors.debezium.settings import prefix
 from tests.connectors import kafka
 from tests.pipelines.running import running
+from tests.ports import free_port
 from tests.project import Project
 
 pytestmark = pytest.mark.skipif(not kafka.installed(), reason="scripts/fetch-kafka has fetched none")
@@ -156,7 +157,7 @@ def test_events_that_were_removed_are_not_passed_over(database: str, tmp_path: P
 
 
 def test_kafka_that_is_away_is_told(database: str, tmp_path: Path, broker: kafka.Broker) -> None:
-    s = deployed(tmp_path, database, f"kafka://127.0.0.1:{kafka.free_port()}", broker)
+    s = deployed(tmp_path, database, f"kafka://127.0.0.1:{free_port()}", broker)
     done = s.project.command("run", "--once")
     assert done.returncode == 3 and "Kafka does not answer" in done.stderr, done.stderr
     assert "Traceback" not in done.stderr
