@@ -18,16 +18,17 @@ from pipelines.asking.keys import wanted
 from pipelines.asking.read_only import the_query
 
 MOST = 50_000  # distinct values that are kept of a column
-SHARE = 30.0  # times as long as a look took, at least, until the next: who asks is answered first
+SHARE = 30.0  # times as long as a look took, at least, until the next of any view: who asks is answered first
 
 
 @dataclass
 class Asking:
     """`reads`: statements that read the view. `looked`: those of them whose text was looked at; `by`: of each column
-    the number of these that ask by its values alone, and the values."""
+    the number of these that ask by its values alone, and the values. `next`: none is looked at before."""
 
     reads: int = 0
     looked: int = 0
+    next: float = 0.0
     by: dict[str, tuple[int, set[str]]] = field(default_factory=dict)
 
 
@@ -35,26 +36,31 @@ class Reads:
     """Of all views. Any thread may note and ask."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock, self.lock, self.next = clock, threading.Lock(), 0.0
+        self.clock, self.lock, self.looking = clock, threading.Lock(), False
         self.views: dict[str, Asking] = {}
         self.con = scratch()
 
     def note(self, sql: str, read: Sequence[str], columns: Callable[[], Mapping[str, Sequence[Col]]]) -> None:
-        """A statement was answered that reads these views; `columns` are those of all, where they are looked at."""
+        """A statement was answered that reads these views; `columns` are those of all, where they are looked at.
+
+        Each view has its own turn, so that those that are asked one after the other are all looked at."""
         with self.lock:
             for v in read:
                 self.views.setdefault(v, Asking()).reads += 1
             begun = self.clock()
-            if begun < self.next:
+            due = [v for v in read if begun >= self.views[v].next]
+            if not due or self.looking:
                 return
-            self.next = float("inf")  # one at a time
+            self.looking = True
         found: dict[str, dict[str, set[str]]] = {}
         try:
-            for v in read:
+            for v in due:
                 found[v] = asked_by(self.con, sql, v, columns())
         finally:
             with self.lock:
-                self.next = self.clock() + SHARE * (self.clock() - begun)
+                self.looking, now = False, self.clock()
+                for v in due:
+                    self.views[v].next = now + SHARE * len(self.views) * (now - begun)
                 for v, by in found.items():
                     self._add(self.views[v], by)
 

@@ -55,6 +55,22 @@ def test_how_views_are_asked() -> None:
     assert reads.of("posts").by == {}
 
 
+def test_views_that_are_asked_in_turns_are_all_looked_at() -> None:
+    now = [0.0]
+
+    def ticking() -> float:
+        now[0] += 0.001
+        return now[0]
+
+    reads = Reads(ticking)
+    columns = {"feed": [Col("who", INT4)], "posts": [Col("who", INT4)]}
+    for n in range(2000):
+        for view in columns:
+            reads.note(f"SELECT * FROM {view} WHERE who = {n}", [view], lambda: columns)
+    looked = [reads.of(view).looked for view in columns]
+    assert min(looked) > 10 and max(looked) <= 2 * min(looked)
+
+
 def test_it_says_what_would_save_work_and_room(database: str, tmp_path: Path) -> None:
     p = Project.create(
         tmp_path,
