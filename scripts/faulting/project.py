@@ -17,7 +17,8 @@ from faulting.compare import Difference, compare
 from faulting.schema import OPTIONS
 from faulting.server import tied
 
-BATCH = {"spark": 20_000}  # rows of a batch: executors take seconds for each, whatever it has
+BATCH = {"spark": (20_000, "64MB")}  # rows and bytes of a batch: executors take seconds for each, whatever it has
+SMALL = (400, "256KB")  # large transactions are applied in parts
 LIMITS = {"duckdb": 120.0, "local": 120.0, "spark": 420.0}  # seconds that a command may take
 STARTS = {"duckdb": 40.0, "local": 40.0, "spark": 180.0}  # seconds in which a run must answer
 BOUND = 40.0  # seconds in which reading commands return, whatever the source does
@@ -125,11 +126,11 @@ class Project:
         self.warehouse = home / "warehouse"
         (home / "views").mkdir(parents=True)
         on = "spark" if engine == "local" else engine
-        rows = BATCH.get(engine, 400)
+        rows, size = BATCH.get(engine, SMALL)
         (home / "tidemark.toml").write_text(
             f'[source]\ndsn = "{reach or dsn}"\n\n[defaults]\nengine = "{on}"\n\n[duckdb]\nindex_rows = 0\n\n'
-            f'[spark]\nlocal_memory = "{memory}"\n\n[batch]\nrows = {rows}\nmemory = "256KB"\n'
-        )  # every mirror is large enough for an index; transactions of `Changes.many` are applied in parts
+            f'[spark]\nlocal_memory = "{memory}"\n\n[batch]\nrows = {rows}\nmemory = "{size}"\n'
+        )  # every mirror is large enough for an index
         self.add({})
         self.runs: list[Run] = []
 

@@ -22,6 +22,9 @@ from faulting.server import OwnServer
 from faulting.workload import Workload
 
 
+PAUSES = {"spark": 0.2}  # seconds between transactions, where a batch takes seconds, so that what waits is caught up
+
+
 @dataclass
 class Options:
     """What was asked for on the command line."""
@@ -88,7 +91,9 @@ class Bench:
             stack.callback(shutil.rmtree, home, ignore_errors=True)
             stack.callback(at.drop, name)
             stack.callback(project.close)
-            load = stack.enter_context(Workload(dsn, self.chance(kind).randrange(1 << 32)))
+            load = stack.enter_context(
+                Workload(dsn, self.chance(kind).randrange(1 << 32), PAUSES.get(self.engine, 0.01))
+            )
             scene = Scene(self, project, load, Row(kind), at)
             self.rows.append(scene.row)
             scene.must("deploy")
