@@ -21,7 +21,6 @@ from faulting.result import Row
 from faulting.server import OwnServer
 from faulting.workload import Workload
 
-
 PAUSES = {"spark": 0.2}  # seconds between transactions, where a batch takes seconds, so that what waits is caught up
 
 
