@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
+from connectors.duckdb.parquet import options
 from connectors.duckdb.session import scratch
 from connectors.duckdb.values import exported
 from connectors.engine import EngineFailure
@@ -23,7 +24,6 @@ Read = Callable[[str], duckdb.DuckDBPyConnection]  # runs a query on a cursor of
 def write(read: Read, plan: ViewPlan, path: Path, fmt: str, rows: str = "") -> None:
     """The rows of the view, in its columns' order, as `parquet` or `csv`; or the `rows` of a query in its place. Raises
     EngineFailure."""
-    options = "FORMAT parquet" if fmt == "parquet" else "FORMAT csv, HEADER true"
     target = str(path).replace("'", "''")
     items = ", ".join(exported(n, c.type) for n, c in plan.outputs) or "*"
     source = f"({rows})" if rows else f"main.{ident(plan.view).sql('duckdb')}"
@@ -31,7 +31,8 @@ def write(read: Read, plan: ViewPlan, path: Path, fmt: str, rows: str = "") -> N
     if fmt == "parquet" and any(is_json(c.type) for _, c in plan.outputs):
         _with_json(read("BEGIN"), plan, query, path, target)
     else:
-        read(f"COPY ({query}) TO '{target}' ({options})")
+        how = options(read, query) if fmt == "parquet" else "FORMAT csv, HEADER true"
+        read(f"COPY ({query}) TO '{target}' ({how})")
 
 
 def _with_json(con: duckdb.DuckDBPyConnection, plan: ViewPlan, query: str, path: Path, target: str) -> None:
@@ -60,4 +61,5 @@ def _write_json(con: duckdb.DuckDBPyConnection, plan: ViewPlan, query: str, targ
     )
     writer = scratch()
     writer.register("rows", rows)
-    writer.execute(f"COPY (SELECT {items} FROM rows) TO '{target}' (FORMAT parquet)")
+    query = f"SELECT {items} FROM rows"
+    writer.execute(f"COPY ({query}) TO '{target}' ({options(writer.execute, query)})")

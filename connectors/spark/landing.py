@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table
-from connectors.duckdb import landing
+from connectors.duckdb import landing, parquet
 from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
 from connectors.duckdb.values import cast_errors
@@ -22,7 +22,7 @@ def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
     con.execute("CREATE TEMP TABLE staged AS SELECT * FROM arrived")
     query = _held(con, query)
     target = str(path).replace("'", "''")
-    cast_errors(t, rows, lambda: con.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet)"))
+    cast_errors(t, rows, lambda: con.execute(f"COPY ({query}) TO '{target}' ({parquet.options(con.execute, query)})"))
     row = con.execute(f"SELECT count(*) FROM '{target}'").fetchone()
     con.close()
     return int(row[0]) if row else 0

@@ -93,7 +93,7 @@ class Dist:
             con.execute("CREATE OR REPLACE TEMP TABLE arrived AS SELECT * FROM staged")
             query = f"SELECT {landing.values(t)}, 1::BIGINT AS _weight, 0::BIGINT AS _lsn, false AS _log FROM arrived"
             files.append(file())
-            cast_errors(t, staged, partial(con.execute, copy(to_delta(con, query), files[-1])))
+            cast_errors(t, staged, partial(con.execute, copy(con, to_delta(con, query), files[-1])))
             con.unregister("staged")
             rows += staged.num_rows
         con.close()

@@ -235,7 +235,7 @@ class Rounds:
         file = self._folder(name).new_file(kind)
         if name.startswith("mirror/"):
             query = to_delta(self.engine.con, query)
-        self.engine.con.execute(copy(query, file))
+        self.engine.con.execute(copy(self.engine.con, query, file))
         return file
 
     def _folder(self, name: str) -> DeltaFolder:

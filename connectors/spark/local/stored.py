@@ -12,6 +12,7 @@ from compiler.catalog import Column, Table
 from compiler.ir.types import Type
 from compiler.spelling import ident
 from compiler.spelling.duckdb import type_name
+from connectors.duckdb.parquet import options
 from connectors.spark.landing import interval_from, quoted, struct_of
 from connectors.spark.mirror import encoded
 
@@ -37,10 +38,9 @@ def parquet(files: Iterable[Path]) -> str:
     return f"read_parquet([{', '.join(map(_literal, files))}])"
 
 
-def copy(query: str, file: Path) -> str:
-    """The statement that writes a query's rows to a file. Without Bloom filters: DuckDB 1.5.5 looks bytes up in them by
-    their printed form, and misses rows."""
-    return f"COPY ({query}) TO {_literal(file)} (FORMAT parquet, WRITE_BLOOM_FILTER false)"
+def copy(con: duckdb.DuckDBPyConnection, query: str, file: Path) -> str:
+    """The statement that writes a query's rows to a file."""
+    return f"COPY ({query}) TO {_literal(file)} ({options(con.execute, query)})"
 
 
 def _literal(file: Path) -> str:
