@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from compiler.catalog import Table
 from compiler.maintain.program import Fetch, Statement
-from compiler.spelling.duckdb import type_name
+from compiler.spelling.duckdb import storage, type_name
 from connectors.duckdb import landing
 from connectors.duckdb.landing import AT, Work
 from connectors.duckdb.mirror import batch, before, columns, on_key, q
@@ -106,7 +106,7 @@ class Dist:
 
     def create(self, t: Table) -> None:
         """An empty one."""
-        body = ", ".join(f"{q(c.name)} {type_name(c.type)}" for c in t.columns)
+        body = ", ".join(f"{q(c.name)} {type_name(c.type)}{storage(c.type)}" for c in t.columns)
         name = q(t.mirror)
         self.con.execute(f"CREATE OR REPLACE TABLE tail.{name} ({body}, _present BOOLEAN DEFAULT true)")
         self.con.execute("DELETE FROM meta.base WHERE mirror = ?", [t.mirror])
