@@ -13,6 +13,7 @@ from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation
 from compiler.maintain.asked import Asked
+from compiler.maintain.change import Change
 from compiler.maintain.differentiate import Same
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
@@ -79,6 +80,11 @@ class Printer(Protocol):
 
     def refill(self, states: Iterable[Kept]) -> list[Statement]:
         """States emptied, and filled from the mirrors as they are."""
+        ...
+
+    def taken(self, c: Change, source: str, into: tuple[str, str]) -> str:
+        """The statement of a change that is stored in the temp table `source`, on a table that has the state's rows:
+        its schema and name."""
         ...
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:

@@ -60,8 +60,10 @@ def fill_tree(d: Dialect, s: Kept) -> exp.Expr:
 
 
 def fill_state(d: Dialect, s: Kept) -> Statement:
-    sql = f"INSERT INTO state.{ident(s.name).sql(d.sqlglot)}\n{fill_select(d, s)}"
-    return Statement(Does.FILL, s.name, sql, reads(s.definition), f"state.{s.name}", "the query over the mirrors")
+    query = fill_select(d, s)
+    sql = f"INSERT INTO state.{ident(s.name).sql(d.sqlglot)}\n{query}"
+    rule = "the query over the mirrors"
+    return Statement(Does.FILL, s.name, sql, reads(s.definition), f"state.{s.name}", rule, query=query)
 
 
 def refill_state(d: Dialect, s: Kept) -> list[Statement]:
@@ -124,7 +126,7 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
         state = f"state.{c.state.name}"
         does, sql = _does(c), d.sql(taken(d, c))
         reading = (*reads(c.source), *([state] if does is Does.MERGE else []))
-        out.append(Statement(does, c.state.name, sql, reading, state, c.rule, c.state.name, void=_idle(c)))
+        out.append(Statement(does, c.state.name, sql, reading, state, c.rule, c.state.name, void=_idle(c), change=c))
     return out
 
 

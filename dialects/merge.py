@@ -17,15 +17,16 @@ OLD, NEW = "s", "d"  # the state and its change, as the statement calls them
 ZERO = exp.Literal.number(0)
 
 
-def taken(d: Dialect, c: Change, source: exp.Table | None = None) -> exp.Expr:
-    """The statement of a change, from where it is stored if that is not where the program says."""
+def taken(d: Dialect, c: Change, source: exp.Table | None = None, into: exp.Table | None = None) -> exp.Expr:
+    """The statement of a change: from where it is stored, and into what has the state's rows, where these are not where
+    the program says."""
     match c:
         case Append():
             return _append(d, c, source)
         case Clear():
             return exp.Delete(this=_state(c.state))
         case Add() | AddRows() | Replace():
-            return _merge(d, c, source)
+            return _merge(d, c, source, into)
     assert_never(c)
 
 
@@ -39,10 +40,10 @@ def _append(d: Dialect, c: Append, source: exp.Table | None) -> exp.Insert:
     return exp.Insert(this=_state(c.state), expression=rows)
 
 
-def _merge(d: Dialect, c: Add | AddRows | Replace, source: exp.Table | None) -> exp.Merge:
-    s, state = c.state, _state(c.state)
+def _merge(d: Dialect, c: Add | AddRows | Replace, source: exp.Table | None, into: exp.Table | None) -> exp.Merge:
+    s = c.state
     return exp.Merge(
-        this=exp.alias_(state, OLD, table=True),
+        this=exp.alias_(into if into is not None else _state(s), OLD, table=True),
         using=_source(d, c, source),
         on=_on(d, s),
         whens=exp.Whens(expressions=_whens(d, c)),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from sqlglot import exp
+
 from compiler.ir.relation import Relation
+from compiler.maintain.change import Change
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program, Statement
-from dialects import maintain
-from dialects.dialect import Dialect
+from dialects import maintain, merge
+from dialects.dialect import Dialect, ident
 from dialects.lower import lowering
 
 
@@ -43,6 +46,13 @@ class Printer:
     def refill(self, states: Iterable[Kept]) -> list[Statement]:
         """States emptied, and filled from the mirrors as they are."""
         return [x for s in states for x in maintain.refill_state(self.dialect, s)]
+
+    def taken(self, c: Change, source: str, into: tuple[str, str]) -> str:
+        """The statement of a change that is stored in the temp table `source`, on a table that has the state's rows:
+        its schema and name."""
+        schema, name = into
+        at = exp.Table(this=ident(name), db=exp.to_identifier(schema))
+        return self.dialect.sql(merge.taken(self.dialect, c, exp.Table(this=ident(source)), at))
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:
         return self.dialect.sql(lowering(self.dialect).query(r, weight=weight))

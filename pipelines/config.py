@@ -140,8 +140,12 @@ def parse_size(text: str) -> int:
     return int(float(m[1]) * 1024 ** " KMGT".index(m[2].upper() or " "))
 
 
+NONE = "none"
+
+
 class Spark(_Section):
-    """`local_memory`: tables on Spark that are no larger together are kept by the driver (Local); '0': none are."""
+    """`local_memory`: tables on Spark that are no larger together are kept by the driver (Local), and as much of
+    states; '0': none are, and the driver has what changes alone; 'none': not even that."""
 
     master: str = "local[*]"
     jars: str = ""
@@ -152,12 +156,18 @@ class Spark(_Section):
     @field_validator("local_memory")
     @classmethod
     def _size(cls, text: str) -> str:
-        parse_size(text)
+        if text != NONE:
+            parse_size(text)
         return text
 
     @property
+    def alone(self) -> bool:
+        """Whether executors keep and maintain all there is."""
+        return self.local_memory == NONE
+
+    @property
     def local_bytes(self) -> int:
-        return parse_size(self.local_memory)
+        return 0 if self.alone else parse_size(self.local_memory)
 
 
 class Metrics(_Section):

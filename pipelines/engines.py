@@ -36,7 +36,7 @@ def printer(name: str, path: Path, d: Deployment) -> Printer:
 
 
 def _reader(config: Config) -> Reader:
-    """Who fetches rows of mirrors that are Dist: Spark, unless its executors are this process."""
+    """Who fetches rows of what is Dist: Spark, unless its executors are this process."""
     if re.match(r"local(\[|$)", config.spark.master):
         from connectors.spark.local.near import NearReader
 
@@ -76,9 +76,10 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
             plans,
             read_only,
             dist=[mirror_name(t) for t in d.dist],
-            reader=_reader(config) if d.dist else None,
+            reader=_reader(config),
             index_memory=config.duckdb.index_bytes,
             index_rows=config.duckdb.index_rows,
+            state_memory=config.spark.local_bytes,
         )
     from connectors.spark.engine import SparkEngine
     from connectors.spark.store import Store

@@ -33,7 +33,7 @@ class Project:
         engine: str = "duckdb",
         capture: str = "stream",
         strategy: str = "auto",
-        local_memory: str = "0",
+        local_memory: str = "none",
     ) -> Project:
         """On Spark by the executors; with a `local_memory` by the driver. With the strategy paces views may lag an
         hour."""

@@ -50,7 +50,8 @@ STEPS = (Does.FETCH, Does.STEP)  # store rows for the rest of the batch, and cha
 @dataclass(frozen=True)
 class Statement:
     """SQL text and what it is about. A `fetch` may be answered by an index instead of its SQL. There is nothing to do
-    where all that one of the sets of `void` names is empty."""
+    where all that one of the sets of `void` names is empty. `change` is what a state takes by it, `query` what is
+    filled in."""
 
     does: Does
     target: str
@@ -61,6 +62,8 @@ class Statement:
     state: str = ""
     fetch: Fetch | None = None
     void: Void = NEVER
+    change: Change | None = field(default=None, compare=False, repr=False)
+    query: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True)

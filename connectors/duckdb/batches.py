@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import duckdb
 
 from compiler.catalog import Table, mirror_name
-from compiler.maintain.program import Prepared, Program, Statement
+from compiler.maintain.program import STEPS, Prepared, Program, Statement
 from connectors.duckdb import frontier, mirror
 from connectors.duckdb.elsewhere import rounds
 from connectors.duckdb.indexes import Astray
@@ -246,10 +246,16 @@ class Batches:
         """Run a program; of the batch, `nothing` is empty."""
         spent: dict[str, float] = {}
         needed = Needed(self.statements.run, nothing)
-        for some in rounds(statements, self.elsewhere.mirrors):
+        for some in rounds(statements, self.elsewhere.mirrors, self.elsewhere.states):
             since = time.perf_counter()
             if some[0].fetch is not None and some[0].fetch.mirror in self.elsewhere.mirrors:
                 self._fetch([s for s in some if needed.has_work(s)], needed)
+            elif some[0].target in self.elsewhere.states and some[0].does not in STEPS:
+                changes = [s for s in some if needed.has_work(s)]
+                for s in changes:
+                    needed.ready(s)
+                if changes:
+                    self.statements.take(changes)
             else:
                 needed.run(some[0])
             for statement in some:

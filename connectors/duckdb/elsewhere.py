@@ -1,10 +1,11 @@
-"""Mirrors that are no tables of the file: too large for it, and read by keys where they are."""
+"""Mirrors and states that are no tables of the file: too large for it, and read by keys where they are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
+from compiler.maintain.kept import Kept
 from compiler.maintain.program import STEPS, Statement
 from connectors.duckdb.landing import Work
 from connectors.staging import Staged
@@ -33,11 +34,31 @@ class Elsewhere(Protocol):
         """Make the temp tables of fetches, of all at once."""
         ...
 
+    @property
+    def states(self) -> frozenset[str]:
+        """`state.<name>` is a view of each, which reads it whole."""
+        ...
+
+    def place(self, s: Kept) -> None:
+        """A state was filled, in the file and in a transaction: where it is too large for it, it leaves."""
+        ...
+
+    def drop_state(self, name: str) -> None: ...
+
+    def undone(self) -> None:
+        """A transaction was rolled back."""
+        ...
+
+    def take(self, changes: Sequence[Statement]) -> int:
+        """Changes of states that are elsewhere, of all at once; gives how many rows these take."""
+        ...
+
 
 class Nowhere:
-    """Every mirror is a table of the file."""
+    """Every mirror and state is a table of the file."""
 
     mirrors: frozenset[str] = frozenset()
+    states: frozenset[str] = frozenset()
 
     def sizes(self) -> dict[str, int]:
         return {}
@@ -50,10 +71,22 @@ class Nowhere:
     def fetch(self, wanted: Sequence[Statement]) -> None:
         raise KeyError([s.target for s in wanted])
 
+    def place(self, s: Kept) -> None: ...
 
-def rounds(statements: Sequence[Statement], mirrors: frozenset[str]) -> Iterator[list[Statement]]:
-    """The statements in an order in which fetches from these mirrors come together, as early as their keys are there:
-    each by itself, or fetches to be made at once.
+    def drop_state(self, name: str) -> None:
+        raise KeyError(name)
+
+    def undone(self) -> None: ...
+
+    def take(self, changes: Sequence[Statement]) -> int:
+        raise KeyError([s.target for s in changes])
+
+
+def rounds(
+    statements: Sequence[Statement], mirrors: frozenset[str], states: frozenset[str] = frozenset()
+) -> Iterator[list[Statement]]:
+    """The statements in an order in which fetches from these mirrors come together, as early as their keys are there,
+    and changes of these states: each by itself, or what is to be done at once.
 
     Steps read states that nothing has touched yet, and what takes changes comes last, so that their order is free.
     """
@@ -72,4 +105,7 @@ def rounds(statements: Sequence[Statement], mirrors: frozenset[str]) -> Iterator
         if ready:
             yield ready
         steps = [s for s in waiting if s not in ready]
-    yield from ([s] for s in statements if s.does not in STEPS)
+    rest = [s for s in statements if s.does not in STEPS]
+    yield from ([s] for s in rest if s.target not in states)
+    if together := [s for s in rest if s.target in states]:
+        yield together

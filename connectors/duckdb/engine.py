@@ -54,8 +54,8 @@ class DuckDBEngine:
         self.standing, self.lock = self.con.cursor(), Lock()  # to tell the frontier on any thread
         self._open(new, read_only)
         self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory())
-        self.statements = Statements(self.con, path, self.indexes)
-        self.mirrors = Mirrors(self.statements, elsewhere(self.con))
+        self.statements = Statements(self.con, path, self.indexes, elsewhere(self.con))
+        self.mirrors = Mirrors(self.statements)
         self.ranges = Ranges(self.con, self.mirrors)
         self.kept_states = States(self.statements, printer)
         self.batches = Batches(name, self.statements, self.mirrors, printer, index_rows, landed)

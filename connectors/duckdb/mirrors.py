@@ -11,7 +11,6 @@ import pyarrow as pa
 from compiler.catalog import Table
 from connectors.duckdb import landing, mirror
 from connectors.duckdb.copied import forget
-from connectors.duckdb.elsewhere import Elsewhere
 from connectors.duckdb.indexes import Astray
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.tailed import FOLD_ROWS, FOLD_SHARE, Tailed
@@ -27,8 +26,8 @@ REWRITE_SHARE = 0.2
 class Mirrors:
     """The tables of the schema `base`, and views of those that are elsewhere."""
 
-    def __init__(self, statements: Statements, elsewhere: Elsewhere) -> None:
-        self.statements, self.elsewhere = statements, elsewhere
+    def __init__(self, statements: Statements) -> None:
+        self.statements, self.elsewhere = statements, statements.elsewhere
         self.con, self.indexes = statements.con, statements.indexes
         self.tailed = Tailed(self.con)
         self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds, where that is known

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
 
-from compiler.maintain.program import Statement
+from compiler.maintain.program import STEPS, Statement
+from connectors.duckdb.elsewhere import Elsewhere
 from connectors.duckdb.indexes import Indexes
 from connectors.engine import EngineFailure
 
@@ -18,18 +19,31 @@ OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data 
 class Statements:
     """The connection that writes to the file at `path`, and the indexes that follow what it does."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, path: Path, indexes: Indexes) -> None:
-        self.con, self.path, self.indexes = con, path, indexes
+    def __init__(self, con: duckdb.DuckDBPyConnection, path: Path, indexes: Indexes, elsewhere: Elsewhere) -> None:
+        self.con, self.path, self.indexes, self.elsewhere = con, path, indexes, elsewhere
 
     def run(self, s: Statement) -> int:
         """One statement; a fetch by an index where there is one. Gives how many rows it made. Raises EngineFailure."""
-        try:
+        if s.target in self.elsewhere.states and s.does not in STEPS:
+            return self.take([s])
+        with self._blaming(s):
             if s.fetch is not None and (found := self.indexes.fetch(s.target, s.fetch)) is not None:
                 return found
             counts = self.con.execute(s.sql).fetchall()
             return int(counts[0][0]) if counts else 0
+
+    def take(self, changes: Sequence[Statement]) -> int:
+        """Changes of states that are no tables of the file, of all at once. Raises EngineFailure."""
+        with self._blaming(changes[0], *changes[1:]):
+            return self.elsewhere.take(changes)
+
+    @contextmanager
+    def _blaming(self, s: Statement, *others: Statement) -> Iterator[None]:
+        """What DuckDB refuses is an EngineFailure about the statement; of several, about none of the states."""
+        try:
+            yield
         except duckdb.Error as e:
-            blamed = s.state if isinstance(e, OF_A_STATE) else ""
+            blamed = s.state if isinstance(e, OF_A_STATE) and not others else ""
             raise EngineFailure(
                 f'{s.does} of "{s.target}" failed',
                 detail=str(e).split("\n")[0],
@@ -58,6 +72,7 @@ class Statements:
         self.indexes.lending.forget()
         with suppress(duckdb.Error):
             self.con.execute("ROLLBACK")
+        self.elsewhere.undone()
 
     def _failed(self, what: str, e: duckdb.Error) -> EngineFailure:
         return EngineFailure(

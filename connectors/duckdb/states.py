@@ -33,6 +33,7 @@ class States:
 
     def __init__(self, statements: Statements, printer: Printer) -> None:
         self.statements, self.con, self.printer = statements, statements.con, printer
+        self.elsewhere = statements.elsewhere
 
     def names(self) -> set[str]:
         return {r[0] for r in self.con.execute("SELECT name FROM meta.states").fetchall()}
@@ -41,17 +42,24 @@ class States:
         """Filled from the mirrors as they are; durable on return."""
         begun = time.perf_counter()
         with self.statements.transaction(f'filling "{s.name}"'):
-            self.con.execute(f"DROP TABLE IF EXISTS {stored(s.name)}")
+            self._remove(s.name)
             if not isinstance(s, Log) and s.held is not None:
                 keys.create(self.con, s.held.asked)
             self.con.execute(self.printer.create_state(s))
             self.statements.run(self.printer.fill_state(s))
             self.con.execute("INSERT INTO meta.states VALUES (?)", [s.name])
+            self.elsewhere.place(s)
             if not isinstance(s, Log) and s.waits:
                 reached.filled(self.con, s.name, time.perf_counter() - begun)
 
+    def _remove(self, name: str) -> None:
+        if name in self.elsewhere.states:
+            self.elsewhere.drop_state(name)
+        else:
+            self.con.execute(f"DROP TABLE IF EXISTS {stored(name)}")
+
     def drop(self, name: str) -> None:
-        self.con.execute(f"DROP TABLE IF EXISTS {stored(name)}")
+        self._remove(name)
         self.con.execute("DELETE FROM meta.states WHERE name = ?", [name])
         reached.gone(self.con, name)
 

@@ -44,7 +44,7 @@ def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, cata
     foreign = sorted(v.name for v in mine if unsayable(v) is not None)
     keyed = {t for t in sizes if _table(catalog, t).key}
     dist = away(sizes, keyed, limit)
-    fits = bool(limit) and dist is not None and not foreign
+    fits = not config.spark.alone and dist is not None and not foreign
     if not fits:
         _check_partial(mine)
     for v in mine:
@@ -53,7 +53,8 @@ def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, cata
         if foreign:
             why = f'the driver cannot run view "{foreign[0]}"'
         else:
-            why = f"the tables of views on Spark have {sum(sizes.values()):,} bytes, and local_memory is {limit:,}"
+            said = config.spark.local_memory if config.spark.alone else f"{limit:,}"
+            why = f"the tables of views on Spark have {sum(sizes.values()):,} bytes, and local_memory is {said}"
         v.notes.append(f"{'Local: kept by the driver' if fits else 'Dist: kept by the executors'}, since {why}")
         v.dist = tuple(sorted(v.plan.tables & set(dist or ()))) if fits else ()
         if v.dist:
@@ -62,14 +63,15 @@ def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, cata
 
 
 def away(sizes: dict[str, int], keyed: AbstractSet[str], limit: int, before: int = 0) -> list[str] | None:
-    """The largest tables, as many as leave no more than the limit beside `before` bytes; None where others are left
-    that have no key to be found by."""
+    """The largest tables, as many as leave no more than the limit beside `before` bytes, and all of them where it is 0;
+    None where others are left that have no key to be found by."""
     out, left = [], before + sum(sizes.values())
     for t in sorted(keyed & sizes.keys(), key=lambda t: (-sizes[t], t)):
-        if left > limit:
+        if left > limit or not limit:
             out.append(t)
             left -= sizes[t]
-    return sorted(out) if left <= limit or not sizes else None
+    fits = left <= limit and (limit or keyed >= sizes.keys())
+    return sorted(out) if fits or not sizes else None
 
 
 def _table(catalog: Catalog, qualified: str) -> Table:

@@ -68,7 +68,7 @@ def demo(seconds: int, spark: bool, keep: bool) -> int:
 def _project(home: Path, dsn: str, spark: bool) -> Config:
     (home / "views").mkdir()
     (home / "tidemark.toml").write_text(
-        f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "duckdb"\n\n[spark]\nlocal_memory = "0"\n'
+        f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "duckdb"\n\n[spark]\nlocal_memory = "none"\n'
     )  # so little would be kept by the driver, and Spark is to be seen
     for name, (engine, sql) in VIEWS.items():
         engine = engine if spark else "duckdb"

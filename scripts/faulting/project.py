@@ -120,7 +120,7 @@ class Project:
     """tidemark.toml and views/*.sql under `home`; `reach` is the DSN that Tidemark uses, `dsn` the source itself."""
 
     def __init__(
-        self, home: Path, dsn: str, views: dict[str, str], engine: str = "duckdb", reach: str = "", memory: str = "0"
+        self, home: Path, dsn: str, views: dict[str, str], engine: str = "duckdb", reach: str = "", memory: str = "none"
     ) -> None:
         self.home, self.dsn, self.engine, self.views = home, dsn, engine, dict(views)
         self.warehouse = home / "warehouse"

@@ -189,7 +189,7 @@ def judge(
         (project.home / "views").mkdir()
         (project.home / "tidemark.toml").write_text(
             f'[source]\ndsn = "{dsn}"\n\n[defaults]\nengine = "{engine}"\nstrategy = "{strategy}"\n\n'
-            '[spark]\nlocal_memory = "0"\n'
+            '[spark]\nlocal_memory = "none"\n'
         )
         for n, sql in views.items():
             (project.home / "views" / f"{n}.sql").write_text(f"CREATE MATERIALIZED VIEW {n} AS\n{sql};\n")

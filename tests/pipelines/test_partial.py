@@ -420,7 +420,7 @@ def test_keys_of_times_are_the_same_where_the_machine_is_elsewhere(database: str
 def test_a_partial_view_that_executors_would_keep_is_refused_before_anything_is_copied(
     database: str, tmp_path: Path
 ) -> None:
-    p = Project.create(tmp_path, database, {"v": "SELECT id, k FROM t"}, engine="spark", local_memory="0")
+    p = Project.create(tmp_path, database, {"v": "SELECT id, k FROM t"}, engine="spark", local_memory="none")
     p.write({"p": "SELECT id, k FROM t"}, "strategy = 'partial', key = 'k'")
     p.source("CREATE TABLE t (id int PRIMARY KEY, k int)")
     with pytest.raises(TidemarkError, match='view "p" is partial'):

@@ -57,7 +57,7 @@ def views(case: str, queries: dict[str, str]) -> dict[str, str]:
 def project(database: str, home: Path, cases: Iterable[str], memory: str = "") -> Project:
     """Each case with its views over its tables; with `memory` on Spark, by the driver."""
     every = {n: q for case in cases for n, q in views(case, VIEWS).items()}
-    p = Project.create(home, database, every, engine="spark" if memory else "duckdb", local_memory=memory or "0")
+    p = Project.create(home, database, every, engine="spark" if memory else "duckdb", local_memory=memory or "none")
     p.source(*(of(case, statement) for case in cases for statement in SCHEMA))
     p.deploy()
     return p

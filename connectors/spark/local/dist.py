@@ -147,7 +147,7 @@ class Dist:
         name, cols = q(t.mirror), columns(t)
         tail = f"SELECT {cols} FROM tail.{name} WHERE _present"
         if files := self.files(t.mirror):
-            base = f"SELECT {from_delta(t)} FROM {parquet(files)}"
+            base = f"SELECT {from_delta(t.columns)} FROM {parquet(files)}"
             old = f"SELECT {columns(t, 'b.')} FROM ({base}) b ANTI JOIN tail.{name} n ON {on_key(t.key, 'b', 'n')}"
             tail = f"{old} UNION ALL {tail}"
         try:
@@ -251,7 +251,7 @@ class Dist:
         name, have = q(t.mirror), self._with_key(t, f.columns)
         narrow = [c for c in t.columns if c.name in have]
         self.con.register("fetched", rows)
-        base = f"SELECT {from_delta(t, narrow)} FROM fetched"
+        base = f"SELECT {from_delta(narrow)} FROM fetched"
         cols = ", ".join(map(q, f.columns))
         on = " AND ".join(f"b.{q(c)} IS NOT DISTINCT FROM k._k{i}" for i, c in enumerate(f.by))
         self.con.execute(

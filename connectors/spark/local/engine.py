@@ -18,7 +18,7 @@ import pyarrow as pa
 from compiler.catalog import Table
 from compiler.maintain.asked import SCHEMA as ASKED
 from compiler.maintain.differentiate import Same
-from compiler.maintain.plan import ViewPlan
+from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Prepared
 from connectors.duckdb.elsewhere import Nowhere
 from connectors.duckdb.engine import DuckDBEngine
@@ -26,10 +26,13 @@ from connectors.engine import Printer, Programs
 from connectors.postgres.origin import LastCommit
 from connectors.spark import durable
 from connectors.spark.local import outbox, rebuild
+from connectors.spark.local.away import Away
 from connectors.spark.local.dist import Dist, NoReader, Reader
 from connectors.spark.local.outbox import Outbox
 from connectors.spark.local.rounds import Rounds
+from connectors.spark.local.states import DistStates, base_files
 from connectors.spark.local.stored import mirror_folder, view_folder
+from connectors.spark.mirror import size as file_size
 from connectors.staging import Staged
 
 FILE = "local.duckdb"
@@ -56,9 +59,11 @@ class LocalEngine:
         reader: Reader | None = None,
         index_memory: int | None = None,
         index_rows: int = 500_000,
+        state_memory: int | None = None,
     ) -> None:
         """`tables` and `plans` are those of the deployment: what a lost file is made again for. `dist` are the
-        mirrors that stay in Delta, of which `reader` fetches rows."""
+        mirrors that stay in Delta, of which `reader` fetches rows; states of more than `state_memory` bytes together
+        are Dist, too."""
         root = root.absolute()  # a view of the file names files under it
         rebuild.check_path(root)
         self.root, self.away = root, frozenset(dist)
@@ -78,7 +83,9 @@ class LocalEngine:
             index_rows,
             name=self.name,
             landed=self._landed,
-            elsewhere=lambda con: Nowhere() if read_only else self._dist(con, reader or NoReader()),
+            elsewhere=lambda con: (
+                Nowhere() if read_only else self._away(con, reader or NoReader(), printer, state_memory)
+            ),
         )
         self.rounds: Rounds | None = None
         if not read_only:
@@ -93,7 +100,7 @@ class LocalEngine:
         self.last_commit, self.forget_commit = inner.last_commit, inner.forget_commit
         self.large, self.compact, self.fold = inner.large, inner.compact, inner.fold
         self.paced = inner.paced
-        self.states, self.rows, self.size = inner.states, inner.rows, inner.size
+        self.states, self.rows = inner.states, inner.rows
         self.create_state, self.drop_state, self.set_aside = inner.create_state, inner.drop_state, inner.set_aside
         self.pinned, self.read, self.count = inner.pinned, inner.read, inner.count
         self.read_mirror, self.export = inner.read_mirror, inner.export
@@ -104,13 +111,21 @@ class LocalEngine:
         self.whole, self.read_whole = inner.whole, inner.read_whole
         self.counted, self.as_defined = inner.counted, inner.as_defined
 
-    def _dist(self, con: duckdb.DuckDBPyConnection, reader: Reader) -> Dist:
-        """The mirrors that are not in the file."""
+    def _away(self, con: duckdb.DuckDBPyConnection, reader: Reader, printer: Printer, memory: int | None) -> Away:
+        """The mirrors and states that are not in the file."""
         self.dist = Dist(con, self.root, reader)
         for t in self.tables.values():
             if t.mirror in self.away and self.dist.has(t.mirror):
                 self.dist.know(t)
-        return self.dist
+        self.dist_states = DistStates(con, self.root, reader, printer, memory)
+        self.dist_states.know(states_of(list(self.plans.values())))
+        return Away(self.dist, self.dist_states)
+
+    def size(self, state: str) -> tuple[int, int]:
+        """Its rows, and the bytes of its blocks, or of its files where it is Dist."""
+        cursor = self.con.cursor()
+        files = base_files(cursor, self.root, state)
+        return (self.rows(state), sum(map(file_size, files))) if files else self.inner.size(state)
 
     @property
     def _writing(self) -> Rounds:
@@ -131,6 +146,8 @@ class LocalEngine:
         rounds = self._writing
         if rounds.due() or force and (rounds.waiting or rounds.kept < self.frontier()):
             rounds.run(self.tables.values(), self.plans.values())
+            self.dist_states.keep_within(states_of(list(self.plans.values())))
+            self.dist_states.fold()
 
     def set_frontier(self, lsn: int) -> None:
         self.inner.set_frontier(lsn)

@@ -142,7 +142,7 @@ def _load_tail(dist: Dist, t: Table, folder: DeltaFolder, version: int) -> None:
 
 
 def _rows(t: Table, files: list[Path]) -> str:
-    return f"SELECT {from_delta(t)}, _weight, _lsn, _log FROM {parquet(files)}"
+    return f"SELECT {from_delta(t.columns)}, _weight, _lsn, _log FROM {parquet(files)}"
 
 
 def _insert(con: duckdb.DuckDBPyConnection, t: Table, into: str, rows: str) -> None:

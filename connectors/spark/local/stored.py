@@ -8,7 +8,8 @@ from pathlib import Path
 
 import duckdb
 
-from compiler.catalog import Column, Table
+from compiler.catalog import Column
+from compiler.ir.scalar import Col
 from compiler.ir.types import Type
 from compiler.spelling import ident
 from compiler.spelling.duckdb import type_name
@@ -22,6 +23,10 @@ KEPT = NUMBERS | {"BOOLEAN", "VARCHAR", "BLOB", "DATE", "TIMESTAMP", "TIMESTAMP 
 
 def mirror_folder(mirror: str) -> str:
     return f"mirror/{_folder(mirror)}"
+
+
+def state_folder(state: str) -> str:
+    return f"state/{_folder(state)}"
 
 
 def view_folder(view: str) -> str:
@@ -84,12 +89,9 @@ def kept_type(kind: str) -> str:
     return f"VARCHAR{kind.removeprefix(element)}"
 
 
-def from_delta(t: Table, some: Iterable[Column] | None = None) -> str:
-    """The columns of a table, or some of them, from its mirror in Delta."""
-    return ", ".join(
-        f"{_back(quoted(encoded(c.name)), c.type)} AS {ident(c.name).sql('duckdb')}"
-        for c in (t.columns if some is None else some)
-    )
+def from_delta(columns: Iterable[Column | Col]) -> str:
+    """Columns of a table or a state, from where they are kept in that form."""
+    return ", ".join(f"{_back(quoted(encoded(c.name)), c.type)} AS {ident(c.name).sql('duckdb')}" for c in columns)
 
 
 def _back(column: str, t: Type) -> str:

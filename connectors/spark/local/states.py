@@ -1,0 +1,308 @@
+"""States that are Dist: too large for the local file. Their rows are in Parquet files beside it, ordered by their key
+(the base), and what changed since these were written is in the file (the tail); a key of the tail takes the place of
+the base's.
+
+A change brings the rows of its keys that are still in the base to the tail, and is merged there as it would be into
+the whole state. A key that has no rows any more stays, not `_present`, until the base is written anew.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+
+from compiler.ir.scalar import Col
+from compiler.ir.types import Type
+from compiler.maintain.change import Change, signed, stored
+from compiler.maintain.kept import Kept, Log, Own, key_of
+from compiler.maintain.program import Does, Statement
+from compiler.spelling.duckdb import storage, type_name
+from connectors.duckdb.mirror import q
+from connectors.engine import Printer
+from connectors.spark.local.dist import Reader, Request
+from connectors.spark.local.stored import copy, from_delta, parquet, state_folder, to_delta
+from connectors.spark.mirror import encoded
+
+SETUP = (
+    "CREATE SCHEMA IF NOT EXISTS state_tail",
+    "CREATE TABLE IF NOT EXISTS meta.state_base (state VARCHAR, file VARCHAR)",
+)
+GRACE = 600.0  # seconds that a file stays after it was replaced: who reads the state then may need it
+TAIL_ROWS, TAIL_SHARE = 50_000, 0.3  # of the base's, past which it is written anew
+WIDE = 32  # bytes that a value is taken for whose type says no size
+SIZES = {"BOOLEAN": 1, "SMALLINT": 2, "INTEGER": 4, "FLOAT": 4, "DATE": 4, "INTERVAL": 16, "UUID": 16}
+SEVERAL_FORMS = ("interval", "blanks")  # types of which equal values may differ: rows are not found by these
+
+
+def may_leave(s: Kept) -> bool:
+    """Whether a state's rows can be found by its key where they are: it has one, of values that have one form. What
+    keeps asked keys alone is bounded, and what lags has measures that hang on the file."""
+    if isinstance(s, Log) or s.held is not None or s.waits:
+        return False
+    types = {c.name: c.type for c in s.columns}
+    return bool(key_of(s)) and not any(_several_forms(types[k]) for k in key_of(s))
+
+
+def _several_forms(t: Type) -> bool:
+    return (t.element or t).name in SEVERAL_FORMS
+
+
+class DistStates:
+    """Of one local file, whose connection has the caller's transactions. `limit`: bytes of states that the file may
+    have; None: any number."""
+
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, root: Path, reader: Reader, printer: Printer, limit: int | None
+    ) -> None:
+        self.con, self.root, self.reader, self.printer, self.limit = con, root, reader, printer, limit
+        for s in SETUP:
+            con.execute(s)
+        self.names = self._listed()
+        self.known: dict[str, Own] = {}  # also such as were given up: a transaction may bring them back
+        self.replaced: deque[tuple[float, Path]] = deque()
+        self.bases: dict[str, int] = {}  # rows of bases
+        self._sweep_strangers()
+
+    def know(self, states: Iterable[Kept]) -> None:
+        """States of the deployment; the folder may have been moved since their views were made."""
+        for s in states:
+            if s.name in self.names and not isinstance(s, Log):
+                self.known[s.name] = s
+                self._view(s)
+
+    # -- which are Dist
+
+    def place(self, s: Kept) -> None:
+        """A state of the file is filled; it leaves where there is no room. In the caller's transaction."""
+        if self.limit is None or not may_leave(s) or isinstance(s, Log):
+            return
+        rows = self._rows(f"SELECT count(*) FROM state.{q(s.name)}")[0][0]
+        if self._local_bytes(but=s.name) + rows * width(s.columns) > self.limit or not self.limit:
+            self._leave(s)
+
+    def keep_within(self, states: Iterable[Kept]) -> None:
+        """The largest states of the file leave it, where they have outgrown it; each in a transaction."""
+        if self.limit is None:
+            return
+        local = {s.name: s for s in states if may_leave(s) and s.name not in self.names and not isinstance(s, Log)}
+        rows = self._local_rows()
+        for s in sorted(local.values(), key=lambda s: rows.get(s.name, 0) * width(s.columns), reverse=True):
+            if s.name not in rows or sum(rows[n] * width(local[n].columns) for n in local if n in rows) <= self.limit:
+                return
+            self._in_transaction(lambda s=s: self._leave(s))  # type: ignore[misc]
+            del rows[s.name]
+
+    def _local_rows(self) -> dict[str, int]:
+        return dict(self._rows("SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'state'"))
+
+    def _local_bytes(self, but: str) -> int:
+        """About what the other states take that are in the file."""
+        kinds: dict[str, int] = {}
+        columns = "SELECT table_name, data_type FROM duckdb_columns() WHERE schema_name = 'state'"
+        for name, kind in self._rows(columns):
+            kinds[name] = kinds.get(name, 0) + _size(kind)
+        return sum(n * kinds.get(name, 0) for name, n in self._local_rows().items() if name != but)
+
+    def _leave(self, s: Own) -> None:
+        """From a table of the file to a base with an empty tail."""
+        file = self._write(s, f"SELECT * FROM state.{q(s.name)}")
+        self.con.execute(f"DROP TABLE state.{q(s.name)}")
+        self._tail(s)
+        self._based(s, file)
+
+    def _tail(self, s: Own) -> None:
+        body = ", ".join(f"{q(c.name)} {type_name(c.type)}{storage(c.type)}" for c in s.columns)
+        self.con.execute(f"CREATE OR REPLACE TABLE state_tail.{q(s.name)} ({body}, _present BOOLEAN DEFAULT true)")
+
+    def _based(self, s: Own, file: Path) -> None:
+        """The state is what this file has, and the tail nothing. In the caller's transaction."""
+        self._let_go(s.name)
+        self.con.execute("DELETE FROM meta.state_base WHERE state = ?", [s.name])
+        self.con.execute("INSERT INTO meta.state_base VALUES (?, ?)", [s.name, str(file.relative_to(self.root))])
+        self.con.execute(f"DELETE FROM state_tail.{q(s.name)}")
+        self.names.add(s.name)
+        self.known[s.name] = s
+        self.bases.pop(s.name, None)
+        self._view(s)
+
+    def _view(self, s: Own) -> None:
+        tail, cols = f"state_tail.{q(s.name)}", ", ".join(q(c.name) for c in s.columns)
+        base = f"SELECT {from_delta(s.columns)} FROM {parquet(self.files(s.name))}"
+        self.con.execute(
+            f"CREATE OR REPLACE VIEW state.{q(s.name)} AS SELECT {cols} FROM ({base}) b ANTI JOIN {tail} n "
+            f"ON {_same(key_of(s), 'b', 'n')} UNION ALL SELECT {cols} FROM {tail} WHERE _present"
+        )
+
+    def drop(self, name: str) -> None:
+        self.con.execute(f"DROP VIEW IF EXISTS state.{q(name)}")
+        self.con.execute(f"DROP TABLE IF EXISTS state_tail.{q(name)}")
+        self._let_go(name)
+        self.con.execute("DELETE FROM meta.state_base WHERE state = ?", [name])
+        self.names.discard(name)
+
+    # -- changes
+
+    def take(self, changes: Sequence[Statement]) -> int:
+        """In the caller's transaction: all that bases have of the changes' keys is read at once."""
+        merges = [s for s in changes if s.does is Does.MERGE]
+        for s in changes:
+            if s.does is Does.FILL:  # what emptied it before has nothing to do
+                state = self.known[s.target]
+                self._based(state, self._write(state, s.query))
+        steps = {s.target: self._source(s.change) for s in merges if s.change is not None}
+        self._bring({name: self._keys(self.known[name], source) for name, source in steps.items()})
+        return sum(self._merge(self.known[s.target], s.change, steps[s.target]) for s in merges if s.change is not None)
+
+    def _source(self, c: Change) -> str:
+        """The temp table that has what a change takes."""
+        if (step := stored(c)) is not None:
+            return step.name
+        name = f"change_{c.state.name}"
+        rows = self.printer.query(c.source, weight=signed(c))
+        self.con.execute(f"CREATE OR REPLACE TEMP TABLE {q(name)} AS {rows}")
+        return name
+
+    def _keys(self, s: Own, source: str) -> str:
+        """The temp table with the keys of a change, as the state has them."""
+        name = f"keys_{s.name}"
+        types = {c.name: c.type for c in s.columns}
+        keys = ", ".join(f"CAST({q(k)} AS {type_name(types[k])}) AS {q(k)}" for k in key_of(s))
+        self.con.execute(f"CREATE OR REPLACE TEMP TABLE {q(name)} AS SELECT DISTINCT {keys} FROM {q(source)}")
+        return name
+
+    def _bring(self, keys: dict[str, str]) -> None:
+        """To the tails, what bases have of the keys that these do not know yet."""
+        asked: dict[str, Request] = {}
+        for name, table in keys.items():
+            s = self.known[name]
+            named = ", ".join(f"k.{q(k)} AS _k{i}" for i, k in enumerate(key_of(s)))
+            new = f"{q(table)} k ANTI JOIN state_tail.{q(name)} n ON {_same(key_of(s), 'k', 'n')}"
+            missing = self.con.execute(to_delta(self.con, f"SELECT {named} FROM {new}")).to_arrow_table()
+            if missing.num_rows:
+                by, columns = [encoded(k) for k in key_of(s)], [encoded(c.name) for c in s.columns]
+                asked[name] = Request(self.files(name), by, columns, missing)
+        found = self.reader.rows(list(asked.values())) if asked else []
+        for name, rows in zip(asked, found, strict=True):
+            s, cols = self.known[name], ", ".join(q(c.name) for c in self.known[name].columns)
+            tail = f"state_tail.{q(name)}"
+            self.con.register("fetched", rows)
+            self.con.execute(
+                f"INSERT INTO {tail} ({cols}) SELECT {cols} FROM (SELECT {from_delta(s.columns)} FROM fetched) b "
+                f"SEMI JOIN {q(keys[name])} k ON {_same(key_of(s), 'b', 'k')} "
+                f"ANTI JOIN {tail} n ON {_same(key_of(s), 'b', 'n')}"
+            )
+            self.con.unregister("fetched")
+
+    def _merge(self, s: Own, c: Change, source: str) -> int:
+        tail, keys = f"state_tail.{q(s.name)}", q(f"keys_{s.name}")
+        named = ", ".join(q(k) for k in key_of(s))
+        self.con.execute(
+            f"DELETE FROM {tail} AS n USING {keys} AS k WHERE NOT n._present AND {_same(key_of(s), 'n', 'k')}"
+        )
+        counts = self.con.execute(self.printer.taken(c, source, ("state_tail", s.name))).fetchall()
+        self.con.execute(
+            f"INSERT INTO {tail} ({named}, _present) SELECT {named}, false FROM {keys} k ANTI JOIN {tail} n "
+            f"ON {_same(key_of(s), 'k', 'n')}"
+        )
+        return int(counts[0][0]) if counts else 0
+
+    # -- files
+
+    def fold(self) -> None:
+        """Between batches: bases whose tails have become long are written anew, each in a transaction."""
+        for name in sorted(self.names & self.known.keys()):
+            tail = int(self._rows(f"SELECT count(*) FROM state_tail.{q(name)}")[0][0])
+            if tail > TAIL_ROWS and tail > TAIL_SHARE * self._base_rows(name):
+                self._in_transaction(lambda s=self.known[name]: self._renew(s))  # type: ignore[misc]
+        kept = self._kept()
+        while self.replaced and self.replaced[0][0] < time.monotonic() - GRACE:
+            if (file := self.replaced.popleft()[1]) not in kept:  # else what replaced it was rolled back
+                file.unlink(missing_ok=True)
+
+    def _renew(self, s: Own) -> None:
+        file = self._write(s, f"SELECT * FROM state.{q(s.name)}")
+        self._based(s, file)
+
+    def _base_rows(self, name: str) -> int:
+        if name not in self.bases:
+            self.bases[name] = int(self._rows(f"SELECT count(*) FROM {parquet(self.files(name))}")[0][0])
+        return self.bases[name]
+
+    def _write(self, s: Own, rows: str) -> Path:
+        """A file with these rows, ordered by the key. It counts when the file that is written to has its name."""
+        file = self.root / state_folder(s.name) / f"base-{uuid.uuid4().hex}.parquet"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        order, names = ", ".join(q(k) for k in key_of(s)), ", ".join(q(c.name) for c in s.columns)
+        typed = ", ".join(f"CAST({q(c.name)} AS {type_name(c.type)}) AS {q(c.name)}" for c in s.columns)
+        given = f"(SELECT {typed} FROM ({rows}) r({names}))"
+        self.con.execute(copy(self.con, to_delta(self.con, f"SELECT * FROM {given} ORDER BY {order}"), file))
+        return file
+
+    def files(self, name: str) -> list[Path]:
+        return base_files(self.con, self.root, name)
+
+    def _let_go(self, name: str) -> None:
+        """Of a state's files; a transaction that fails leaves them as they are, and its own to be swept."""
+        self.replaced += ((time.monotonic(), f) for f in self.files(name))
+
+    def _sweep_strangers(self) -> None:
+        """Files that no state has, of transactions that failed or of what was replaced before."""
+        kept = self._kept()
+        for f in (self.root / "state").glob("*/base-*.parquet"):
+            if f not in kept:
+                f.unlink(missing_ok=True)
+
+    def _kept(self) -> set[Path]:
+        return {self.root / r[0] for r in self._rows("SELECT file FROM meta.state_base")}
+
+    def _in_transaction(self, what: Callable[[], None]) -> None:
+        self.con.execute("BEGIN")
+        try:
+            what()
+            self.con.execute("COMMIT")
+        except BaseException:
+            with suppress(duckdb.Error):
+                self.con.execute("ROLLBACK")
+            self.undone()
+            raise
+
+    def undone(self) -> None:
+        """A transaction was rolled back: what it did to states is as it was."""
+        self.names, self.bases = self._listed(), {}
+
+    def _listed(self) -> set[str]:
+        return {r[0] for r in self._rows("SELECT DISTINCT state FROM meta.state_base")}
+
+    def _rows(self, query: str) -> list[tuple]:  # type: ignore[type-arg]
+        return self.con.execute(query).fetchall()
+
+
+def base_files(con: duckdb.DuckDBPyConnection, root: Path, state: str) -> list[Path]:
+    """Of a state that is Dist; none of others."""
+    if not con.execute(
+        "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'meta' AND table_name = 'state_base'"
+    ).fetchall():
+        return []  # a file that an older version made, and nobody wrote to since
+    found = con.execute("SELECT file FROM meta.state_base WHERE state = ? ORDER BY 1", [state]).fetchall()
+    return [root / f[0] for f in found]
+
+
+def width(columns: Iterable[Col]) -> int:
+    """About how many bytes a row takes."""
+    return sum(_size(type_name(c.type)) for c in columns)
+
+
+def _size(kind: str) -> int:
+    if kind.startswith("DECIMAL("):
+        return 16
+    return SIZES.get(kind, WIDE if kind == "VARCHAR" or kind.endswith("[]") or kind == "BLOB" else 8)
+
+
+def _same(names: Sequence[str], left: str, right: str) -> str:
+    return " AND ".join(f"{left}.{q(k)} IS NOT DISTINCT FROM {right}.{q(k)}" for k in names)
