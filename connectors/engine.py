@@ -207,6 +207,10 @@ class Engine(Protocol):
         """A state's rows, and the bytes of its blocks or files."""
         ...
 
+    def place(self, state: str) -> str:
+        """Local or Dist, where an engine has both; else ''."""
+        ...
+
     def mirror_bytes(self, name: str) -> int | None:
         """The bytes of a mirror's blocks in the file; None where it is not in one."""
         ...

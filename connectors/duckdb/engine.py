@@ -105,6 +105,9 @@ class DuckDBEngine:
         with self.lock:
             return frontier.lsn(self.standing)
 
+    def place(self, state: str) -> str:
+        return ""
+
     def kept(self) -> int:
         return self.frontier()
 

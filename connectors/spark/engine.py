@@ -72,6 +72,9 @@ class SparkEngine:
         """End the session, for this process."""
         self.store.driver.stop()
 
+    def place(self, state: str) -> str:
+        return "Dist"
+
     def kept(self) -> int:
         return self.store.published.pin().lsn
 

@@ -13,10 +13,9 @@ from pipelines.warehouse import Warehouse
 
 @dataclass(frozen=True)
 class StateStatus:
-    """`kept`: what it is. `rows` and `bytes`, of its blocks in the file: None where nobody knows without reading them.
-    `waiting`: rows of changes that it has
-    not taken yet. `frontier`: the LSN that it was taken to last; None of one that is read with
-    what waits in its tail."""
+    """`kept`: what it is, `place`: Local or Dist, where there are both. `rows` and `bytes`, of its blocks or files:
+    None where nobody knows without reading them. `waiting`: rows of changes that it has not taken yet. `frontier`: the
+    LSN that it was taken to last; None of one that is read with what waits in its tail."""
 
     state: str
     engine: str
@@ -26,6 +25,7 @@ class StateStatus:
     waiting: int | None
     frontier: str | None
     bytes: int | None = None
+    place: str = ""
 
 
 def mirrors_of(warehouse: Warehouse) -> dict[str, dict[str, int | None]]:
@@ -63,7 +63,7 @@ def _status(on: Engine, engine: str, s: Own, views: tuple[str, ...]) -> StateSta
     rows = on.rows(s.name)
     size = on.size(s.name)[1] if rows is not None else None  # else both take a read
     at = None if lsn is None else format_lsn(lsn)
-    return StateStatus(s.name, engine, describe(s), views, rows, waiting, at, size)
+    return StateStatus(s.name, engine, describe(s), views, rows, waiting, at, size, on.place(s.name))
 
 
 def shown(size: int) -> str:
@@ -80,5 +80,6 @@ def plain(states: list[StateStatus]) -> list[str]:
         at = "read with its tail" if s.frontier is None else f"frontier {s.frontier}"
         wait = "" if s.waiting == 0 else f", {'some' if s.waiting is None else f'{s.waiting:,}'} rows of changes wait"
         out.append(f"state {s.state}: {s.kept}, for {', '.join(s.views)}")
-        out.append(f"  {s.engine}, {rows}{wait}, {at}")
+        place = f", {s.place}" if s.place else ""
+        out.append(f"  {s.engine}{place}, {rows}{wait}, {at}")
     return out

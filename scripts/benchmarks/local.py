@@ -19,30 +19,32 @@ from connectors.staging import Staged
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
 
-DIST = {
-    "local": (),
-    "mixed": ("lineitem", "orders"),
-    "fetched": ("lineitem", "orders"),
-}  # by the part's name: the mirrors that stay in Delta
+LARGE = ("lineitem", "orders")
 
 
 class OnLocal(InFile):
-    """`dist`: the mirrors that stay in Delta; by `spark`, they are fetched from as on a cluster, else as on one
-    machine."""
+    """By the part's name: `local`; `mixed` or `fetched`, the large mirrors Dist; `dist` or `dist-fetched`, all of them,
+    and the states. What is `fetched` comes by Spark's jobs, as on a cluster, else as on one machine."""
 
     def __init__(
         self,
         folder: Path,
         tables: Mapping[str, Table],
-        dist: tuple[str, ...],
-        spark: bool,
+        part: str,
         master: str = f"local[{os.cpu_count()}]",
     ) -> None:
         super().__init__(Printer(DUCKDB))
         self.folder, self.tables = folder, tables
         self.reader = SparkReader(Driver(master, "", {}))
+        every = part.startswith("dist")
         self.engine = LocalEngine(
-            folder / "delta", self.printer, [], [], dist=dist, reader=self.reader if spark else NearReader()
+            folder / "delta",
+            self.printer,
+            [],
+            [],
+            dist=tables if every else () if part == "local" else LARGE,
+            reader=self.reader if part.endswith("fetched") else NearReader(),
+            state_memory=0 if every else None,
         )
         self.side = self.engine.con.cursor()
         self.written = -1  # the frontier at which the mirrors were written for recomputation

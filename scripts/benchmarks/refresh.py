@@ -292,10 +292,10 @@ def run(
 
 
 def _target(engine: str, folder: Path, tables: Mapping[str, Table]) -> Target:
-    if engine in ("local", "mixed", "fetched"):
-        from benchmarks.local import DIST, OnLocal
+    if engine not in ("duckdb", "spark"):
+        from benchmarks.local import OnLocal
 
-        return OnLocal(folder, tables, DIST[engine], engine == "fetched")
+        return OnLocal(folder, tables, engine)
     return OnDuckDB(folder, tables) if engine == "duckdb" else OnSpark(folder, tables)
 
 

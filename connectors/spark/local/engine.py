@@ -127,6 +127,9 @@ class LocalEngine:
         files = base_files(cursor, self.root, state)
         return (self.rows(state), sum(map(file_size, files))) if files else self.inner.size(state)
 
+    def place(self, state: str) -> str:
+        return "Dist" if base_files(self.con.cursor(), self.root, state) else "Local"
+
     @property
     def _writing(self) -> Rounds:
         assert self.rounds is not None, "the warehouse was opened to be read"
