@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from compiler.maintain.kept import Kept
 from compiler.maintain.program import STEPS, Statement
 from connectors.duckdb.landing import Work
 from connectors.staging import Staged
+
+Blaming = Callable[[Statement], AbstractContextManager[None]]
 
 
 class Elsewhere(Protocol):
@@ -49,8 +52,9 @@ class Elsewhere(Protocol):
         """A transaction was rolled back."""
         ...
 
-    def take(self, changes: Sequence[Statement]) -> int:
-        """Changes of states that are elsewhere, of all at once; gives how many rows these take."""
+    def take(self, changes: Sequence[Statement], blaming: Blaming) -> int:
+        """Changes of states that are elsewhere, of all at once; gives how many rows these take. What is done for one of
+        them alone is done within `blaming` it."""
         ...
 
 
@@ -78,7 +82,7 @@ class Nowhere:
 
     def undone(self) -> None: ...
 
-    def take(self, changes: Sequence[Statement]) -> int:
+    def take(self, changes: Sequence[Statement], blaming: Blaming) -> int:
         raise KeyError([s.target for s in changes])
 
 
@@ -86,9 +90,10 @@ def rounds(
     statements: Sequence[Statement], mirrors: frozenset[str], states: frozenset[str] = frozenset()
 ) -> Iterator[list[Statement]]:
     """The statements in an order in which fetches from these mirrors come together, as early as their keys are there,
-    and changes of these states: each by itself, or what is to be done at once.
+    and so do changes of these states, as late as others let them: each by itself, or what is to be done at once.
 
-    Steps read states that nothing has touched yet, and what takes changes comes last, so that their order is free.
+    Steps read states that nothing has touched yet, and what takes changes comes last, so that their order is free. A
+    change may read a log that another empties.
     """
     steps = [s for s in statements if s.does in STEPS]
     while steps:
@@ -105,7 +110,14 @@ def rounds(
         if ready:
             yield ready
         steps = [s for s in waiting if s not in ready]
-    rest = [s for s in statements if s.does not in STEPS]
-    yield from ([s] for s in rest if s.target not in states)
-    if together := [s for s in rest if s.target in states]:
+    together: list[Statement] = []
+    for s in (s for s in statements if s.does not in STEPS):
+        if any(s.writes in t.reads or t.writes in s.reads for t in together):
+            yield together
+            together = []
+        if s.target in states:
+            together.append(s)
+        else:
+            yield [s]
+    if together:
         yield together

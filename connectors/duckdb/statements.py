@@ -34,16 +34,15 @@ class Statements:
 
     def take(self, changes: Sequence[Statement]) -> int:
         """Changes of states that are no tables of the file, of all at once. Raises EngineFailure."""
-        with self._blaming(changes[0], *changes[1:]):
-            return self.elsewhere.take(changes)
+        return self.elsewhere.take(changes, self._blaming)
 
     @contextmanager
-    def _blaming(self, s: Statement, *others: Statement) -> Iterator[None]:
-        """What DuckDB refuses is an EngineFailure about the statement; of several, about none of the states."""
+    def _blaming(self, s: Statement) -> Iterator[None]:
+        """What DuckDB refuses is an EngineFailure about the statement."""
         try:
             yield
         except duckdb.Error as e:
-            blamed = s.state if isinstance(e, OF_A_STATE) and not others else ""
+            blamed = s.state if isinstance(e, OF_A_STATE) else ""
             raise EngineFailure(
                 f'{s.does} of "{s.target}" failed',
                 detail=str(e).split("\n")[0],
@@ -72,7 +71,8 @@ class Statements:
         self.indexes.lending.forget()
         with suppress(duckdb.Error):
             self.con.execute("ROLLBACK")
-        self.elsewhere.undone()
+        with suppress(duckdb.Error):  # where the file can be used no more, it is opened again
+            self.elsewhere.undone()
 
     def _failed(self, what: str, e: duckdb.Error) -> EngineFailure:
         return EngineFailure(

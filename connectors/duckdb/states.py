@@ -59,9 +59,10 @@ class States:
             self.con.execute(f"DROP TABLE IF EXISTS {stored(name)}")
 
     def drop(self, name: str) -> None:
-        self._remove(name)
-        self.con.execute("DELETE FROM meta.states WHERE name = ?", [name])
-        reached.gone(self.con, name)
+        with self.statements.transaction(f'dropping "{name}"'):
+            self._remove(name)
+            self.con.execute("DELETE FROM meta.states WHERE name = ?", [name])
+            reached.gone(self.con, name)
 
     def set_aside(self, states: set[str]) -> None:
         """Give up states that can no longer be maintained."""

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from compiler.maintain.program import Does, Statement
+from connectors.duckdb.elsewhere import rounds
 from connectors.failpoints import Action, FailpointReached, Failpoints
 from connectors.postgres.connection import current_lsn
 from connectors.spark.driver import Driver
@@ -189,3 +191,33 @@ def test_spark_brings_rows(project: Project, monkeypatch: pytest.MonkeyPatch) ->
         project.source(*(change(chance) for _ in range(3)))
         project.assert_equal()
     assert reader.jobs
+
+
+def test_a_state_that_overflows_stops_its_view_alone(database: str, tmp_path: Path) -> None:
+    views = {"much": "SELECT k, sum(v) AS s FROM big GROUP BY k", "many": "SELECT k, count(*) AS n FROM big GROUP BY k"}
+    p = Project.create(tmp_path, database, views, engine="spark", local_memory="0")
+    p.source(
+        "CREATE TABLE big (id int PRIMARY KEY, k int, v numeric(38,0))", f"INSERT INTO big VALUES (1, 1, {'9' * 38})"
+    )
+    p.deploy()
+    p.source(f"INSERT INTO big VALUES (2, 1, {'9' * 38})")
+    p.catch_up()
+    p.source("INSERT INTO big VALUES (3, 2, 1)")
+    p.catch_up()
+    assert {v.name: bool(v.error) for v in p.deployed.views} == {"much": True, "many": False}
+    assert [r.equal for r in p.verify() if r.view == "many"] == [True]
+
+
+def test_changes_come_together_where_nothing_reads_what_another_writes() -> None:
+    def does(what: Does, target: str, *read: str) -> Statement:
+        return Statement(what, target, "", tuple(f"state.{r}" for r in read), f"state.{target}", "")
+
+    order = [
+        does(Does.MERGE, "a", "a"),
+        does(Does.MERGE, "here", "here"),
+        does(Does.MERGE, "b", "b", "tail"),
+        does(Does.CLEAR, "tail"),
+        does(Does.MERGE, "c", "c", "a"),
+    ]
+    found = [[s.target for s in some] for some in rounds(order, frozenset(), frozenset("abc"))]
+    assert found == [["here"], ["a", "b"], ["tail"], ["c"]]

@@ -23,6 +23,7 @@ from compiler.maintain.change import Change, signed, stored
 from compiler.maintain.kept import Kept, Log, Own, key_of
 from compiler.maintain.program import Does, Statement
 from compiler.spelling.duckdb import storage, type_name
+from connectors.duckdb.elsewhere import Blaming
 from connectors.duckdb.mirror import q
 from connectors.engine import Printer
 from connectors.spark.local.dist import Reader, Request
@@ -140,6 +141,7 @@ class DistStates:
         )
 
     def drop(self, name: str) -> None:
+        """In the caller's transaction."""
         self.con.execute(f"DROP VIEW IF EXISTS state.{q(name)}")
         self.con.execute(f"DROP TABLE IF EXISTS state_tail.{q(name)}")
         self._let_go(name)
@@ -148,16 +150,23 @@ class DistStates:
 
     # -- changes
 
-    def take(self, changes: Sequence[Statement]) -> int:
+    def take(self, changes: Sequence[Statement], blaming: Blaming) -> int:
         """In the caller's transaction: all that bases have of the changes' keys is read at once."""
-        merges = [s for s in changes if s.does is Does.MERGE]
+        keys, sources, rows = dict[str, str](), dict[str, str](), 0
         for s in changes:
-            if s.does is Does.FILL:  # what emptied it before has nothing to do
-                state = self.known[s.target]
-                self._based(state, self._write(state, s.query))
-        steps = {s.target: self._source(s.change) for s in merges if s.change is not None}
-        self._bring({name: self._keys(self.known[name], source) for name, source in steps.items()})
-        return sum(self._merge(self.known[s.target], s.change, steps[s.target]) for s in merges if s.change is not None)
+            state = self.known[s.target]
+            with blaming(s):
+                if s.does is Does.FILL:  # what emptied it before has nothing to do
+                    self._based(state, self._write(state, s.query))
+                elif s.change is not None and s.does is Does.MERGE:
+                    sources[s.target] = self._source(s.change)
+                    keys[s.target] = self._keys(state, sources[s.target])
+        self._bring(keys)
+        for s in changes:
+            if s.change is not None and s.target in sources:
+                with blaming(s):
+                    rows += self._merge(self.known[s.target], s.change, sources[s.target])
+        return rows
 
     def _source(self, c: Change) -> str:
         """The temp table that has what a change takes."""
