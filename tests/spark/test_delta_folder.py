@@ -17,7 +17,7 @@ from connectors.spark.local.stored import copy
 
 def written(folder: DeltaFolder, n: int) -> Path:
     file = folder.new_file()
-    duckdb.execute(copy(f"SELECT {n} AS n", file))
+    duckdb.execute(copy(duckdb.default_connection(), f"SELECT {n} AS n", file))
     return file
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import duckdb
 
 from compiler.ir.scalar import Col
-from compiler.ir.types import Type
+from compiler.ir.types import Type, is_float
 from compiler.maintain.change import Change, signed, stored
 from compiler.maintain.kept import Kept, Log, Own, key_of
 from compiler.maintain.program import Does, Statement
@@ -247,10 +247,12 @@ class DistStates:
         """A file with these rows, ordered by the key. It counts when the file that is written to has its name."""
         file = self.root / state_folder(s.name) / f"base-{uuid.uuid4().hex}.parquet"
         file.parent.mkdir(parents=True, exist_ok=True)
-        order, names = ", ".join(q(k) for k in key_of(s)), ", ".join(q(c.name) for c in s.columns)
+        names = ", ".join(q(c.name) for c in s.columns)
+        exact = [q(c.name) for c in s.columns if c.name in key_of(s) and not is_float(c.type.element or c.type)]
+        order = f" ORDER BY {', '.join(exact)}" if exact else ""  # by a float, DuckDB 1.5.5 gives 0 for -0
         typed = ", ".join(f"CAST({q(c.name)} AS {type_name(c.type)}) AS {q(c.name)}" for c in s.columns)
         given = f"(SELECT {typed} FROM ({rows}) r({names}))"
-        self.con.execute(copy(self.con, to_delta(self.con, f"SELECT * FROM {given} ORDER BY {order}"), file))
+        self.con.execute(copy(self.con, to_delta(self.con, f"SELECT * FROM {given}{order}"), file))
         return file
 
     def files(self, name: str) -> list[Path]:
