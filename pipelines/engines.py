@@ -79,7 +79,7 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
             reader=_reader(config),
             index_memory=config.duckdb.index_bytes,
             index_rows=config.duckdb.index_rows,
-            state_memory=config.spark.local_bytes,
+            state_memory=None if config.spark.alone else config.spark.local_bytes,
         )
     from connectors.spark.engine import SparkEngine
     from connectors.spark.store import Store

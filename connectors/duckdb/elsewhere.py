@@ -42,6 +42,10 @@ class Elsewhere(Protocol):
         """`state.<name>` is a view of each, which reads it whole."""
         ...
 
+    def fill(self, s: Kept) -> bool:
+        """Whether it has filled a state, in the caller's transaction: one that is not to come into the file at all."""
+        ...
+
     def place(self, s: Kept) -> None:
         """A state was filled, in the file and in a transaction: where it is too large for it, it leaves."""
         ...
@@ -74,6 +78,9 @@ class Nowhere:
 
     def fetch(self, wanted: Sequence[Statement]) -> None:
         raise KeyError([s.target for s in wanted])
+
+    def fill(self, s: Kept) -> bool:
+        return False
 
     def place(self, s: Kept) -> None: ...
 

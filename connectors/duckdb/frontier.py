@@ -9,6 +9,7 @@ from connectors.postgres.origin import LastCommit
 
 FORMAT = 2
 TAILS = 3  # the format of a file in which a mirror has a tail
+AWAY = 4  # that of one of which a state is in files beside it
 ADDED = {
     "commit_lsn": "BIGINT",
     "xid": "BIGINT",
@@ -41,11 +42,11 @@ def check_format(con: duckdb.DuckDBPyConnection, path: object) -> None:
     """Raises TidemarkError for a file that another version wrote."""
     row = con.execute("SELECT max(format) FROM meta.frontier").fetchone()
     found = row[0] if row is not None else None
-    if found is not None and found > TAILS:
+    if found is not None and found > AWAY:
         raise TidemarkError(
             f"the warehouse {path} was written by a newer Tidemark",
             code="newer_warehouse",
-            detail=f"Its format is {found}; this version knows {TAILS}.",
+            detail=f"Its format is {found}; this version knows {AWAY}.",
             hint="Upgrade Tidemark, or deploy into another warehouse.",
         )
     if found is not None and found < FORMAT:
@@ -85,9 +86,9 @@ def move(con: duckdb.DuckDBPyConnection, to: int, last: LastCommit | None = None
         )
 
 
-def has_tails(con: duckdb.DuckDBPyConnection) -> None:
-    """From now on versions that do not know tails refuse the file."""
-    con.execute("UPDATE meta.frontier SET format = ?", [TAILS])
+def has(con: duckdb.DuckDBPyConnection, feature: int) -> None:
+    """From now on versions that do not know that refuse the file: TAILS or AWAY."""
+    con.execute("UPDATE meta.frontier SET format = ? WHERE format < ?", [feature, feature])
 
 
 def forget_commit(con: duckdb.DuckDBPyConnection) -> None:

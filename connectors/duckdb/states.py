@@ -45,10 +45,11 @@ class States:
             self._remove(s.name)
             if not isinstance(s, Log) and s.held is not None:
                 keys.create(self.con, s.held.asked)
-            self.con.execute(self.printer.create_state(s))
-            self.statements.run(self.printer.fill_state(s))
+            if not self.elsewhere.fill(s):
+                self.con.execute(self.printer.create_state(s))
+                self.statements.run(self.printer.fill_state(s))
+                self.elsewhere.place(s)
             self.con.execute("INSERT INTO meta.states VALUES (?)", [s.name])
-            self.elsewhere.place(s)
             if not isinstance(s, Log) and s.waits:
                 reached.filled(self.con, s.name, time.perf_counter() - begun)
 

@@ -73,7 +73,7 @@ class Tailed:
             f"COMMENT ON TABLE {_tail(t.mirror)} IS {_literal(json.dumps(t.key))}",
         ):
             self.con.execute(s)
-        frontier.has_tails(self.con)
+        frontier.has(self.con, frontier.TAILS)
 
     def end(self, t: Table) -> None:
         """Its rows in one table again, without those that were deleted."""

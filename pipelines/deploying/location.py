@@ -107,8 +107,11 @@ def located(
         {t: n for t, n in sizes.items() if (t in old.tables[EXECUTORS.name]) is there and t not in old.dist}
         for there in (True, False)
     )
-    more = away(new, {t for t in new if _table(catalog, t).key}, config.spark.local_bytes, sum(known.values()))
-    return Located(LOCAL, tuple(sorted({*(t for t in old.dist if t in sizes), *(more or ())})))
+    keyed = {t for t in new if _table(catalog, t).key}
+    more = away(new, keyed, config.spark.local_bytes, sum(known.values()))
+    if more is None:  # there is no room in any case: what can be elsewhere is
+        more = sorted(keyed)
+    return Located(LOCAL, tuple(sorted({*(t for t in old.dist if t in sizes), *more})))
 
 
 def unsayable(v: Compiled) -> TidemarkError | None:

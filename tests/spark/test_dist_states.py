@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from compiler.maintain.program import Does, Statement
@@ -221,3 +222,68 @@ def test_changes_come_together_where_nothing_reads_what_another_writes() -> None
     ]
     found = [[s.target for s in some] for some in rounds(order, frozenset(), frozenset("abc"))]
     assert found == [["here"], ["a", "b"], ["tail"], ["c"]]
+
+
+def test_who_reads_finds_the_files_wherever_the_folder_is(project: Project) -> None:
+    def reads() -> None:
+        for words in (("query", "SELECT count(*) FROM joined"), ("status", "--states"), ("export", "--to", "out")):
+            told = project.command(*words)
+            assert told.returncode == 0, (words, told.stderr)
+
+    assert project.command("deploy", "--resync").returncode == 0  # it was made in another folder
+    reads()
+    moved = project.home.rename(project.home.with_name("moved"))
+    project.home = moved
+    reads()
+    project.source("UPDATE t SET price = 0")
+    project.assert_equal()
+
+
+def test_states_whose_files_are_lost_are_filled_again(project: Project) -> None:
+    bases = sorted((project.config.warehouse_path / "delta" / "state").glob("*/*.parquet"))
+    bases[0].unlink()
+    bases[1].write_bytes(bases[1].read_bytes()[:100])
+    project.source("UPDATE t SET price = 0 WHERE id < 50")
+    assert project.command("deploy").returncode == 0
+    project.assert_equal()
+    assert not any(v.error for v in project.deployed.views)
+
+
+def test_new_tables_are_dist_where_old_ones_take_all_room(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"alone": VIEWS["notes"]}, engine="spark", local_memory="2GB")
+    p.source(*SCHEMA)
+    p.deploy()
+    text = (p.home / "tidemark.toml").read_text()
+    (p.home / "tidemark.toml").write_text(text.replace("2GB", "0"))
+    p.write({"joined": VIEWS["joined"]})
+    p.deploy()
+    assert p.deployed.location == "local" and p.deployed.dist == ["public.l"]
+    p.source("DELETE FROM l WHERE n < 4", "UPDATE t SET a = 7 WHERE id < 9")
+    p.assert_equal()
+
+
+def test_upkeep_that_fails_stops_nothing(project: Project, small_tails: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> Path:
+        raise duckdb.OutOfMemoryException("no room")
+
+    monkeypatch.setattr(states.DistStates, "_renew", full)
+    project.source("UPDATE t SET price = price + 1")
+    project.catch_up()
+    project.assert_equal()
+
+
+def test_files_go_when_nobody_can_need_them(
+    project: Project, small_tails: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def files() -> int:
+        return len(list((project.config.warehouse_path / "delta" / "state").glob("*/*.parquet")))
+
+    first = files()
+    project.source("UPDATE t SET price = price + 1")
+    project.catch_up()
+    assert files() > first
+    monkeypatch.setattr(states, "GRACE", -1.0)
+    project.source("UPDATE t SET price = price + 1 WHERE id = 1")
+    project.catch_up()
+    assert files() == first
+    project.assert_equal()

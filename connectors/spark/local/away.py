@@ -12,7 +12,13 @@ class Away:
     def __init__(self, dist: Dist, kept: DistStates) -> None:
         self.dist, self.kept = dist, kept
         self.sizes, self.look_up, self.land, self.fetch = dist.sizes, dist.look_up, dist.land, dist.fetch
-        self.place, self.drop_state, self.take, self.undone = kept.place, kept.drop, kept.take, kept.undone
+        self.fill, self.place, self.drop_state, self.take, self.undone = (
+            kept.fill,
+            kept.place,
+            kept.drop,
+            kept.take,
+            kept.undone,
+        )
 
     @property
     def mirrors(self) -> frozenset[str]:

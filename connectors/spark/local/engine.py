@@ -31,7 +31,7 @@ from connectors.spark.local.dist import Dist, NoReader, Reader
 from connectors.spark.local.outbox import Outbox
 from connectors.spark.local.rounds import Rounds
 from connectors.spark.local.states import DistStates, base_files
-from connectors.spark.local.stored import mirror_folder, view_folder
+from connectors.spark.local.stored import look_in, mirror_folder, view_folder
 from connectors.spark.mirror import size as file_size
 from connectors.staging import Staged
 
@@ -84,7 +84,7 @@ class LocalEngine:
             name=self.name,
             landed=self._landed,
             elsewhere=lambda con: (
-                Nowhere() if read_only else self._away(con, reader or NoReader(), printer, state_memory)
+                self._nowhere(con) if read_only else self._away(con, reader or NoReader(), printer, state_memory)
             ),
         )
         self.rounds: Rounds | None = None
@@ -105,11 +105,15 @@ class LocalEngine:
         self.pinned, self.read, self.count = inner.pinned, inner.read, inner.count
         self.read_mirror, self.export = inner.read_mirror, inner.export
         self.key_rows = self.ranges = None
-        self.mirror_bytes = inner.mirror_bytes
         self.keys, self.look_up, self.asked_for = inner.keys, inner.look_up, inner.asked_for
         self.weight, self.weights = inner.weight, inner.weights
         self.whole, self.read_whole = inner.whole, inner.read_whole
         self.counted, self.as_defined = inner.counted, inner.as_defined
+
+    def _nowhere(self, con: duckdb.DuckDBPyConnection) -> Nowhere:
+        """For who reads: views alone know what is not in the file."""
+        look_in(con, self.root)
+        return Nowhere()
 
     def _away(self, con: duckdb.DuckDBPyConnection, reader: Reader, printer: Printer, memory: int | None) -> Away:
         """The mirrors and states that are not in the file."""
@@ -126,6 +130,9 @@ class LocalEngine:
         cursor = self.con.cursor()
         files = base_files(cursor, self.root, state)
         return (self.rows(state), sum(map(file_size, files))) if files else self.inner.size(state)
+
+    def mirror_bytes(self, name: str) -> int | None:
+        return None if name in self.away else self.inner.mirror_bytes(name)
 
     def place(self, state: str) -> str:
         return "Dist" if base_files(self.con.cursor(), self.root, state) else "Local"
@@ -149,8 +156,8 @@ class LocalEngine:
         rounds = self._writing
         if rounds.due() or force and (rounds.waiting or rounds.kept < self.frontier()):
             rounds.run(self.tables.values(), self.plans.values())
-            self.dist_states.keep_within(states_of(list(self.plans.values())))
-            self.dist_states.fold()
+            self.dist_states.tend(states_of(list(self.plans.values())))
+        self.dist_states.sweep()
 
     def set_frontier(self, lsn: int) -> None:
         self.inner.set_frontier(lsn)

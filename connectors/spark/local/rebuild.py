@@ -37,7 +37,7 @@ def check_path(root: Path) -> None:
             f"the warehouse's path, {root.absolute()}, has {found[0]} in it",
             code="bad_path",
             detail="What writes Delta tables without Spark reads that as another character.",
-            hint="Choose another [warehouse] path, or set [spark] local_memory = '0'.",
+            hint="Choose another [warehouse] path, or set [spark] local_memory = 'none'.",
         )
 
 

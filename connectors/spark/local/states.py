@@ -8,14 +8,16 @@ the whole state. A key that has no rows any more stays, not `_present`, until th
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from compiler.ir.scalar import Col
 from compiler.ir.types import Type, is_float
@@ -23,18 +25,23 @@ from compiler.maintain.change import Change, signed, stored
 from compiler.maintain.kept import Kept, Log, Own, key_of
 from compiler.maintain.program import Does, Statement
 from compiler.spelling.duckdb import storage, type_name
+from connectors.duckdb import frontier
 from connectors.duckdb.elsewhere import Blaming
 from connectors.duckdb.mirror import q
-from connectors.engine import Printer
+from connectors.engine import EngineFailure, Printer
+from connectors.spark import durable
 from connectors.spark.local.dist import Reader, Request
-from connectors.spark.local.stored import copy, from_delta, parquet, state_folder, to_delta
+from connectors.spark.local.stored import copy, found_in, from_delta, parquet, state_folder, to_delta
 from connectors.spark.mirror import encoded
 
+log = logging.getLogger("tidemark")
 SETUP = (
     "CREATE SCHEMA IF NOT EXISTS state_tail",
     "CREATE TABLE IF NOT EXISTS meta.state_base (state VARCHAR, file VARCHAR)",
+    "CREATE TABLE IF NOT EXISTS meta.state_replaced (file VARCHAR, since DOUBLE)",
 )
 GRACE = 600.0  # seconds that a file stays after it was replaced: who reads the state then may need it
+AGAIN = 60.0  # seconds until what is optional is tried again, where it failed
 TAIL_ROWS, TAIL_SHARE = 50_000, 0.3  # of the base's, past which it is written anew
 WIDE = 32  # bytes that a value is taken for whose type says no size
 SIZES = {"BOOLEAN": 1, "SMALLINT": 2, "INTEGER": 4, "FLOAT": 4, "DATE": 4, "INTERVAL": 16, "UUID": 16}
@@ -66,9 +73,11 @@ class DistStates:
             con.execute(s)
         self.names = self._listed()
         self.known: dict[str, Own] = {}  # also such as were given up: a transaction may bring them back
-        self.replaced: deque[tuple[float, Path]] = deque()
         self.bases: dict[str, int] = {}  # rows of bases
-        self._sweep_strangers()
+        self.swept, self.failed = 0.0, -AGAIN
+        for name in sorted(self.names):
+            if any(_damaged(f) for f in self.files(name)):
+                self._give_up(name)
 
     def know(self, states: Iterable[Kept]) -> None:
         """States of the deployment; the folder may have been moved since their views were made."""
@@ -79,12 +88,20 @@ class DistStates:
 
     # -- which are Dist
 
+    def fill(self, s: Kept) -> bool:
+        """Where none has room in the file, a state is filled where it stays. In the caller's transaction."""
+        if self.limit != 0 or isinstance(s, Log) or not may_leave(s):
+            return False
+        self._tail(s)
+        self._based(s, self._write(s, self.printer.contents(s)))
+        return True
+
     def place(self, s: Kept) -> None:
         """A state of the file is filled; it leaves where there is no room. In the caller's transaction."""
         if self.limit is None or not may_leave(s) or isinstance(s, Log):
             return
         rows = self._rows(f"SELECT count(*) FROM state.{q(s.name)}")[0][0]
-        if self._local_bytes(but=s.name) + rows * width(s.columns) > self.limit or not self.limit:
+        if self._local_bytes(but=s.name) + rows * width(s.columns) > self.limit:
             self._leave(s)
 
     def keep_within(self, states: Iterable[Kept]) -> None:
@@ -96,6 +113,11 @@ class DistStates:
         for s in sorted(local.values(), key=lambda s: rows.get(s.name, 0) * width(s.columns), reverse=True):
             if s.name not in rows or sum(rows[n] * width(local[n].columns) for n in local if n in rows) <= self.limit:
                 return
+            counted = int(self._rows(f"SELECT count(*) FROM state.{q(s.name)}")[0][0])
+            if 2 * counted < rows[s.name]:  # what is estimated has rows that are deleted
+                rows[s.name] = counted
+                continue
+            log.info("state %s leaves the driver's file", s.name)
             self._in_transaction(lambda s=s: self._leave(s))  # type: ignore[misc]
             del rows[s.name]
 
@@ -123,8 +145,8 @@ class DistStates:
 
     def _based(self, s: Own, file: Path) -> None:
         """The state is what this file has, and the tail nothing. In the caller's transaction."""
+        frontier.has(self.con, frontier.AWAY)
         self._let_go(s.name)
-        self.con.execute("DELETE FROM meta.state_base WHERE state = ?", [s.name])
         self.con.execute("INSERT INTO meta.state_base VALUES (?, ?)", [s.name, str(file.relative_to(self.root))])
         self.con.execute(f"DELETE FROM state_tail.{q(s.name)}")
         self.names.add(s.name)
@@ -134,7 +156,7 @@ class DistStates:
 
     def _view(self, s: Own) -> None:
         tail, cols = f"state_tail.{q(s.name)}", ", ".join(q(c.name) for c in s.columns)
-        base = f"SELECT {from_delta(s.columns)} FROM {parquet(self.files(s.name))}"
+        base = f"SELECT {from_delta(s.columns)} FROM {parquet(found_in(self.root, self.files(s.name)))}"
         self.con.execute(
             f"CREATE OR REPLACE VIEW state.{q(s.name)} AS SELECT {cols} FROM ({base}) b ANTI JOIN {tail} n "
             f"ON {_same(key_of(s), 'b', 'n')} UNION ALL SELECT {cols} FROM {tail} WHERE _present"
@@ -145,8 +167,17 @@ class DistStates:
         self.con.execute(f"DROP VIEW IF EXISTS state.{q(name)}")
         self.con.execute(f"DROP TABLE IF EXISTS state_tail.{q(name)}")
         self._let_go(name)
-        self.con.execute("DELETE FROM meta.state_base WHERE state = ?", [name])
         self.names.discard(name)
+
+    def _give_up(self, name: str) -> None:
+        """One that is damaged: whoever opens the warehouse sees that it lacks the state, and fills it again."""
+        log.warning("files of the state %s are gone or damaged: it is filled again", name)
+
+        def forget() -> None:
+            self.drop(name)
+            self.con.execute("DELETE FROM meta.states WHERE name = ?", [name])
+
+        self._in_transaction(forget)
 
     # -- changes
 
@@ -196,7 +227,15 @@ class DistStates:
             if missing.num_rows:
                 by, columns = [encoded(k) for k in key_of(s)], [encoded(c.name) for c in s.columns]
                 asked[name] = Request(self.files(name), by, columns, missing)
-        found = self.reader.rows(list(asked.values())) if asked else []
+        try:
+            found = self.reader.rows(list(asked.values())) if asked else []
+        except duckdb.Error as e:
+            raise EngineFailure(
+                "rows of states cannot be read from their files",
+                detail=str(e).split("\n")[0],
+                code="damaged_warehouse",
+                hint="Start the pipeline again: states whose files are gone or damaged are filled again.",
+            ) from e
         for name, rows in zip(asked, found, strict=True):
             s, cols = self.known[name], ", ".join(q(c.name) for c in self.known[name].columns)
             tail = f"state_tail.{q(name)}"
@@ -223,16 +262,24 @@ class DistStates:
 
     # -- files
 
+    def tend(self, states: Iterable[Kept]) -> None:
+        """Between batches: what has outgrown the file leaves it, and long tails are folded. It can wait: where it
+        fails, the log says so, and it is tried again later."""
+        if time.monotonic() < self.failed + AGAIN:
+            return
+        try:
+            self.keep_within(states)
+            self.fold()
+        except (duckdb.Error, OSError) as e:
+            self.failed = time.monotonic()
+            log.warning("states were not folded, nor moved to files of their own: %s", str(e).split("\n")[0])
+
     def fold(self) -> None:
-        """Between batches: bases whose tails have become long are written anew, each in a transaction."""
+        """Bases whose tails have become long are written anew, each in a transaction."""
         for name in sorted(self.names & self.known.keys()):
             tail = int(self._rows(f"SELECT count(*) FROM state_tail.{q(name)}")[0][0])
             if tail > TAIL_ROWS and tail > TAIL_SHARE * self._base_rows(name):
                 self._in_transaction(lambda s=self.known[name]: self._renew(s))  # type: ignore[misc]
-        kept = self._kept()
-        while self.replaced and self.replaced[0][0] < time.monotonic() - GRACE:
-            if (file := self.replaced.popleft()[1]) not in kept:  # else what replaced it was rolled back
-                file.unlink(missing_ok=True)
 
     def _renew(self, s: Own) -> None:
         file = self._write(s, f"SELECT * FROM state.{q(s.name)}")
@@ -252,25 +299,37 @@ class DistStates:
         order = f" ORDER BY {', '.join(exact)}" if exact else ""  # by a float, DuckDB 1.5.5 gives 0 for -0
         typed = ", ".join(f"CAST({q(c.name)} AS {type_name(c.type)}) AS {q(c.name)}" for c in s.columns)
         given = f"(SELECT {typed} FROM ({rows}) r({names}))"
-        self.con.execute(copy(self.con, to_delta(self.con, f"SELECT * FROM {given}{order}"), file))
+        try:
+            self.con.execute(copy(self.con, to_delta(self.con, f"SELECT * FROM {given}{order}"), file))
+            for path in (file, file.parent, file.parent.parent):
+                durable.sync(path)
+        except BaseException:
+            file.unlink(missing_ok=True)
+            raise
         return file
 
     def files(self, name: str) -> list[Path]:
         return base_files(self.con, self.root, name)
 
     def _let_go(self, name: str) -> None:
-        """Of a state's files; a transaction that fails leaves them as they are, and its own to be swept."""
-        self.replaced += ((time.monotonic(), f) for f in self.files(name))
+        """Of a state's files, in the caller's transaction."""
+        now = time.time()
+        for (file,) in self.con.execute("SELECT file FROM meta.state_base WHERE state = ?", [name]).fetchall():
+            self.con.execute("INSERT INTO meta.state_replaced VALUES (?, ?)", [file, now])
+        self.con.execute("DELETE FROM meta.state_base WHERE state = ?", [name])
 
-    def _sweep_strangers(self) -> None:
-        """Files that no state has, of transactions that failed or of what was replaced before."""
-        kept = self._kept()
+    def sweep(self) -> None:
+        """Now and then: delete files that were replaced long enough ago, and those of transactions that failed."""
+        if time.monotonic() < self.swept + AGAIN:
+            return
+        self.swept, since = time.monotonic(), time.time() - GRACE
+        replaced = dict(self._rows("SELECT file, max(since) FROM meta.state_replaced GROUP BY 1"))
+        kept = {r[0] for r in self._rows("SELECT file FROM meta.state_base")}
         for f in (self.root / "state").glob("*/base-*.parquet"):
-            if f not in kept:
+            name = str(f.relative_to(self.root))
+            if name not in kept and replaced.get(name, _written(f)) < since:
                 f.unlink(missing_ok=True)
-
-    def _kept(self) -> set[Path]:
-        return {self.root / r[0] for r in self._rows("SELECT file FROM meta.state_base")}
+        self.con.execute("DELETE FROM meta.state_replaced WHERE since < ?", [since])
 
     def _in_transaction(self, what: Callable[[], None]) -> None:
         self.con.execute("BEGIN")
@@ -313,6 +372,23 @@ def _size(kind: str) -> int:
     if kind.startswith("DECIMAL("):
         return 16
     return SIZES.get(kind, WIDE if kind == "VARCHAR" or kind.endswith("[]") or kind == "BLOB" else 8)
+
+
+def _written(f: Path) -> float:
+    """When a file was written last; now, where it is gone."""
+    try:
+        return f.stat().st_mtime
+    except OSError:
+        return time.time()
+
+
+def _damaged(f: Path) -> bool:
+    """Whether a file is gone, or has no end."""
+    try:
+        pq.read_metadata(f)
+        return False
+    except (OSError, pa.ArrowException):
+        return True
 
 
 def _same(names: Sequence[str], left: str, right: str) -> str:
