@@ -27,9 +27,12 @@ view and every mirror is compared with the source, row by row, by code that shar
 
 def write(path: Path, rows: list[Row], options: Options, minutes: float, measured: list[str]) -> None:
     """Puts the tables of a run, its failures and notes into its section of the page."""
-    title = {"duckdb": "DuckDB", "local": "Spark, Local", "mixed": "Spark, large mirrors Dist", "spark": "Spark"}[
-        options.engine
-    ]
+    title = {
+        "duckdb": "DuckDB",
+        "local": "Spark, Local",
+        "mixed": "Spark, large mirrors and states Dist",
+        "spark": "Spark",
+    }[options.engine]
     with_moments = "" if measured else f", {options.moments} random moments"
     asked = ", --quick" if options.quick else ""
     lines = [
