@@ -14,7 +14,7 @@ from connectors.duckdb.elsewhere import rounds
 from connectors.failpoints import Action, FailpointReached, Failpoints
 from connectors.postgres.connection import current_lsn
 from connectors.spark.driver import Driver
-from connectors.spark.local import states
+from connectors.spark.local import bases, states
 from connectors.spark.local.engine import LocalEngine
 from connectors.spark.local.fetching import SparkReader
 from pipelines.applying.capture import Capture
@@ -282,7 +282,7 @@ def test_files_go_when_nobody_can_need_them(
     project.source("UPDATE t SET price = price + 1")
     project.catch_up()
     assert files() > first
-    monkeypatch.setattr(states, "GRACE", -1.0)
+    monkeypatch.setattr(bases, "GRACE", -1.0)
     project.source("UPDATE t SET price = price + 1 WHERE id = 1")
     project.catch_up()
     assert files() == first

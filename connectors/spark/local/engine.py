@@ -27,10 +27,11 @@ from connectors.postgres.origin import LastCommit
 from connectors.spark import durable
 from connectors.spark.local import outbox, rebuild
 from connectors.spark.local.away import Away
+from connectors.spark.local.bases import base_files
 from connectors.spark.local.dist import Dist, NoReader, Reader
 from connectors.spark.local.outbox import Outbox
 from connectors.spark.local.rounds import Rounds
-from connectors.spark.local.states import DistStates, base_files
+from connectors.spark.local.states import DistStates
 from connectors.spark.local.stored import look_in, mirror_folder, view_folder
 from connectors.spark.mirror import size as file_size
 from connectors.staging import Staged
@@ -157,7 +158,7 @@ class LocalEngine:
         if rounds.due() or force and (rounds.waiting or rounds.kept < self.frontier()):
             rounds.run(self.tables.values(), self.plans.values())
             self.dist_states.tend(states_of(list(self.plans.values())))
-        self.dist_states.sweep()
+        self.dist_states.bases.sweep()
 
     def set_frontier(self, lsn: int) -> None:
         self.inner.set_frontier(lsn)

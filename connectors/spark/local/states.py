@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import logging
 import time
-import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from compiler.ir.scalar import Col
 from compiler.ir.types import Type, is_float
@@ -25,22 +22,16 @@ from compiler.maintain.change import Change, signed, stored
 from compiler.maintain.kept import Kept, Log, Own, key_of
 from compiler.maintain.program import Does, Statement
 from compiler.spelling.duckdb import storage, type_name
-from connectors.duckdb import frontier
 from connectors.duckdb.elsewhere import Blaming
 from connectors.duckdb.mirror import q
 from connectors.engine import EngineFailure, Printer
-from connectors.spark import durable
+from connectors.spark.local.bases import Bases
 from connectors.spark.local.dist import Reader, Request
-from connectors.spark.local.stored import copy, found_in, from_delta, parquet, state_folder, to_delta
+from connectors.spark.local.stored import found_in, from_delta, parquet, to_delta
 from connectors.spark.mirror import encoded
 
 log = logging.getLogger("tidemark")
-SETUP = (
-    "CREATE SCHEMA IF NOT EXISTS state_tail",
-    "CREATE TABLE IF NOT EXISTS meta.state_base (state VARCHAR, file VARCHAR)",
-    "CREATE TABLE IF NOT EXISTS meta.state_replaced (file VARCHAR, since DOUBLE)",
-)
-GRACE = 600.0  # seconds that a file stays after it was replaced: who reads the state then may need it
+SETUP = "CREATE SCHEMA IF NOT EXISTS state_tail"
 AGAIN = 60.0  # seconds until what is optional is tried again, where it failed
 TAIL_ROWS, TAIL_SHARE = 50_000, 0.3  # of the base's, past which it is written anew
 WIDE = 32  # bytes that a value is taken for whose type says no size
@@ -69,14 +60,13 @@ class DistStates:
         self, con: duckdb.DuckDBPyConnection, root: Path, reader: Reader, printer: Printer, limit: int | None
     ) -> None:
         self.con, self.root, self.reader, self.printer, self.limit = con, root, reader, printer, limit
-        for s in SETUP:
-            con.execute(s)
-        self.names = self._listed()
+        con.execute(SETUP)
+        self.bases = Bases(con, root)
+        self.names = self.bases.states()
         self.known: dict[str, Own] = {}  # also such as were given up: a transaction may bring them back
-        self.bases: dict[str, int] = {}  # rows of bases
-        self.swept, self.failed = 0.0, -AGAIN
+        self.failed = -AGAIN
         for name in sorted(self.names):
-            if any(_damaged(f) for f in self.files(name)):
+            if self.bases.damaged(name):
                 self._give_up(name)
 
     def know(self, states: Iterable[Kept]) -> None:
@@ -145,18 +135,15 @@ class DistStates:
 
     def _based(self, s: Own, file: Path) -> None:
         """The state is what this file has, and the tail nothing. In the caller's transaction."""
-        frontier.has(self.con, frontier.AWAY)
-        self._let_go(s.name)
-        self.con.execute("INSERT INTO meta.state_base VALUES (?, ?)", [s.name, str(file.relative_to(self.root))])
+        self.bases.become(s.name, file)
         self.con.execute(f"DELETE FROM state_tail.{q(s.name)}")
         self.names.add(s.name)
         self.known[s.name] = s
-        self.bases.pop(s.name, None)
         self._view(s)
 
     def _view(self, s: Own) -> None:
         tail, cols = f"state_tail.{q(s.name)}", ", ".join(q(c.name) for c in s.columns)
-        base = f"SELECT {from_delta(s.columns)} FROM {parquet(found_in(self.root, self.files(s.name)))}"
+        base = f"SELECT {from_delta(s.columns)} FROM {parquet(found_in(self.root, self.bases.files(s.name)))}"
         self.con.execute(
             f"CREATE OR REPLACE VIEW state.{q(s.name)} AS SELECT {cols} FROM ({base}) b ANTI JOIN {tail} n "
             f"ON {_same(key_of(s), 'b', 'n')} UNION ALL SELECT {cols} FROM {tail} WHERE _present"
@@ -166,7 +153,7 @@ class DistStates:
         """In the caller's transaction."""
         self.con.execute(f"DROP VIEW IF EXISTS state.{q(name)}")
         self.con.execute(f"DROP TABLE IF EXISTS state_tail.{q(name)}")
-        self._let_go(name)
+        self.bases.let_go(name)
         self.names.discard(name)
 
     def _give_up(self, name: str) -> None:
@@ -226,7 +213,7 @@ class DistStates:
             missing = self.con.execute(to_delta(self.con, f"SELECT {named} FROM {new}")).to_arrow_table()
             if missing.num_rows:
                 by, columns = [encoded(k) for k in key_of(s)], [encoded(c.name) for c in s.columns]
-                asked[name] = Request(self.files(name), by, columns, missing)
+                asked[name] = Request(self.bases.files(name), by, columns, missing)
         try:
             found = self.reader.rows(list(asked.values())) if asked else []
         except duckdb.Error as e:
@@ -278,58 +265,21 @@ class DistStates:
         """Bases whose tails have become long are written anew, each in a transaction."""
         for name in sorted(self.names & self.known.keys()):
             tail = int(self._rows(f"SELECT count(*) FROM state_tail.{q(name)}")[0][0])
-            if tail > TAIL_ROWS and tail > TAIL_SHARE * self._base_rows(name):
+            if tail > TAIL_ROWS and tail > TAIL_SHARE * self.bases.rows(name):
                 self._in_transaction(lambda s=self.known[name]: self._renew(s))  # type: ignore[misc]
 
     def _renew(self, s: Own) -> None:
         file = self._write(s, f"SELECT * FROM state.{q(s.name)}")
         self._based(s, file)
 
-    def _base_rows(self, name: str) -> int:
-        if name not in self.bases:
-            self.bases[name] = int(self._rows(f"SELECT count(*) FROM {parquet(self.files(name))}")[0][0])
-        return self.bases[name]
-
     def _write(self, s: Own, rows: str) -> Path:
         """A file with these rows, ordered by the key. It counts when the file that is written to has its name."""
-        file = self.root / state_folder(s.name) / f"base-{uuid.uuid4().hex}.parquet"
-        file.parent.mkdir(parents=True, exist_ok=True)
         names = ", ".join(q(c.name) for c in s.columns)
         exact = [q(c.name) for c in s.columns if c.name in key_of(s) and not is_float(c.type.element or c.type)]
         order = f" ORDER BY {', '.join(exact)}" if exact else ""  # by a float, DuckDB 1.5.5 gives 0 for -0
         typed = ", ".join(f"CAST({q(c.name)} AS {type_name(c.type)}) AS {q(c.name)}" for c in s.columns)
         given = f"(SELECT {typed} FROM ({rows}) r({names}))"
-        try:
-            self.con.execute(copy(self.con, to_delta(self.con, f"SELECT * FROM {given}{order}"), file))
-            for path in (file, file.parent, file.parent.parent):
-                durable.sync(path)
-        except BaseException:
-            file.unlink(missing_ok=True)
-            raise
-        return file
-
-    def files(self, name: str) -> list[Path]:
-        return base_files(self.con, self.root, name)
-
-    def _let_go(self, name: str) -> None:
-        """Of a state's files, in the caller's transaction."""
-        now = time.time()
-        for (file,) in self.con.execute("SELECT file FROM meta.state_base WHERE state = ?", [name]).fetchall():
-            self.con.execute("INSERT INTO meta.state_replaced VALUES (?, ?)", [file, now])
-        self.con.execute("DELETE FROM meta.state_base WHERE state = ?", [name])
-
-    def sweep(self) -> None:
-        """Now and then: delete files that were replaced long enough ago, and those of transactions that failed."""
-        if time.monotonic() < self.swept + AGAIN:
-            return
-        self.swept, since = time.monotonic(), time.time() - GRACE
-        replaced = dict(self._rows("SELECT file, max(since) FROM meta.state_replaced GROUP BY 1"))
-        kept = {r[0] for r in self._rows("SELECT file FROM meta.state_base")}
-        for f in (self.root / "state").glob("*/base-*.parquet"):
-            name = str(f.relative_to(self.root))
-            if name not in kept and replaced.get(name, _written(f)) < since:
-                f.unlink(missing_ok=True)
-        self.con.execute("DELETE FROM meta.state_replaced WHERE since < ?", [since])
+        return self.bases.write(s.name, f"SELECT * FROM {given}{order}")
 
     def _in_transaction(self, what: Callable[[], None]) -> None:
         self.con.execute("BEGIN")
@@ -344,23 +294,11 @@ class DistStates:
 
     def undone(self) -> None:
         """A transaction was rolled back: what it did to states is as it was."""
-        self.names, self.bases = self._listed(), {}
-
-    def _listed(self) -> set[str]:
-        return {r[0] for r in self._rows("SELECT DISTINCT state FROM meta.state_base")}
+        self.names = self.bases.states()
+        self.bases.counted.clear()
 
     def _rows(self, query: str) -> list[tuple]:  # type: ignore[type-arg]
         return self.con.execute(query).fetchall()
-
-
-def base_files(con: duckdb.DuckDBPyConnection, root: Path, state: str) -> list[Path]:
-    """Of a state that is Dist; none of others."""
-    if not con.execute(
-        "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'meta' AND table_name = 'state_base'"
-    ).fetchall():
-        return []  # a file that an older version made, and nobody wrote to since
-    found = con.execute("SELECT file FROM meta.state_base WHERE state = ? ORDER BY 1", [state]).fetchall()
-    return [root / f[0] for f in found]
 
 
 def width(columns: Iterable[Col]) -> int:
@@ -372,23 +310,6 @@ def _size(kind: str) -> int:
     if kind.startswith("DECIMAL("):
         return 16
     return SIZES.get(kind, WIDE if kind == "VARCHAR" or kind.endswith("[]") or kind == "BLOB" else 8)
-
-
-def _written(f: Path) -> float:
-    """When a file was written last; now, where it is gone."""
-    try:
-        return f.stat().st_mtime
-    except OSError:
-        return time.time()
-
-
-def _damaged(f: Path) -> bool:
-    """Whether a file is gone, or has no end."""
-    try:
-        pq.read_metadata(f)
-        return False
-    except (OSError, pa.ArrowException):
-        return True
 
 
 def _same(names: Sequence[str], left: str, right: str) -> str:
