@@ -26,6 +26,7 @@ from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.redeploy import redeploy
 from pipelines.deploying.source_objects import drop_former, drop_source_objects, publish
 from pipelines.deployment import Deployment
+from pipelines.kinds import KINDS
 from pipelines.project import Compiled
 from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
 
@@ -108,8 +109,20 @@ def _all(
     deployments.save(path, new)
     (folder / deployments.FILE).unlink()
     shutil.rmtree(folder)
+    _open(config, new)
     reach("resync.saved")
     drop_former(config.source.dsn, path, new)
+
+
+def _open(config: Config, d: Deployment) -> None:
+    """Once, for what names files by their folder."""
+    warehouse = Warehouse(config, d)
+    try:
+        for name in warehouse.used_engines():
+            if KINDS[name].in_process(d.location):
+                warehouse.engine(name)
+    finally:
+        warehouse.close()
 
 
 def _forget_unfinished(beside: Config, live: Deployment) -> None:

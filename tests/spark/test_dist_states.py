@@ -232,9 +232,13 @@ def test_who_reads_finds_the_files_wherever_the_folder_is(project: Project) -> N
 
     assert project.command("deploy", "--resync").returncode == 0  # it was made in another folder
     reads()
-    moved = project.home.rename(project.home.with_name("moved"))
-    project.home = moved
+    project.home = project.home.rename(project.home.with_name("moved"))
+    told = project.command("query", "SELECT count(*) FROM joined")
+    assert told.returncode == 1 and "the warehouse was moved" in told.stderr and "run --once" in told.stderr
+    project.catch_up()
     reads()
+    with duckdb.connect(str(project.config.warehouse_path / "delta" / "local.duckdb"), read_only=True) as con:
+        assert con.execute("SELECT count(*) FROM joined").fetchall() == [(300,)]  # whoever opens the file
     project.source("UPDATE t SET price = 0")
     project.assert_equal()
 

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compiler.errors import TidemarkError
 from connectors.duckdb import frontier
 from connectors.spark import durable
 from connectors.spark.local.stored import copy, parquet, state_folder, to_delta
@@ -17,6 +18,7 @@ from connectors.spark.local.stored import copy, parquet, state_folder, to_delta
 SETUP = (
     "CREATE TABLE IF NOT EXISTS meta.state_base (state VARCHAR, file VARCHAR)",
     "CREATE TABLE IF NOT EXISTS meta.state_replaced (file VARCHAR, since DOUBLE)",
+    "CREATE TABLE IF NOT EXISTS meta.state_root (root VARCHAR)",
 )
 GRACE = 600.0  # seconds that a file stays after it was replaced: who reads the state then may need it
 EVERY = 60.0  # seconds between looks for files that nobody needs
@@ -31,6 +33,12 @@ class Bases:
             con.execute(s)
         self.counted: dict[str, int] = {}  # state → rows of its base
         self.swept = -EVERY
+
+    def settle(self) -> None:
+        """Views that are made from now on name files in this folder."""
+        if self.con.execute("SELECT root FROM meta.state_root").fetchall() != [(str(self.root),)]:
+            self.con.execute("DELETE FROM meta.state_root")
+            self.con.execute("INSERT INTO meta.state_root VALUES (?)", [str(self.root)])
 
     def states(self) -> set[str]:
         return {r[0] for r in self.con.execute("SELECT DISTINCT state FROM meta.state_base").fetchall()}
@@ -95,6 +103,21 @@ def base_files(con: duckdb.DuckDBPyConnection, root: Path, state: str) -> list[P
         return []  # a file that an older version made, and nobody wrote to since
     found = con.execute("SELECT file FROM meta.state_base WHERE state = ? ORDER BY 1", [state]).fetchall()
     return [root / f[0] for f in found]
+
+
+def check_root(con: duckdb.DuckDBPyConnection, root: Path) -> None:
+    """For who only reads: raises TidemarkError where views name files in a folder that was moved since."""
+    there = "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'meta' AND table_name = 'state_root'"
+    if not con.execute(there).fetchall() or not con.execute("SELECT 1 FROM meta.state_base").fetchall():
+        return
+    found = [r[0] for r in con.execute("SELECT root FROM meta.state_root").fetchall()]
+    if found != [str(root)]:
+        raise TidemarkError(
+            f"the warehouse was moved to {root}",
+            code="moved_warehouse",
+            detail=f"What reads large states looks for files in {', '.join(found)}.",
+            hint="Run: tidemark run --once",
+        )
 
 
 def _written(f: Path) -> float:

@@ -27,7 +27,7 @@ from connectors.engine import EngineFailure
 from connectors.literal_rows import parsed
 from connectors.postgres.origin import RESYNC
 from connectors.spark.landing import quoted
-from connectors.spark.local.stored import copy, from_delta, kept_type, look_in, parquet, to_delta
+from connectors.spark.local.stored import copy, from_delta, kept_type, parquet, to_delta
 from connectors.spark.mirror import encoded
 from connectors.staging import Staged
 
@@ -61,7 +61,6 @@ class Dist:
         self.con, self.root, self.reader = con, root, reader
         self.tables: dict[str, Table] = {}
         self.images: dict[str, pa.Table] = {}  # of mirrors about to land, what was looked up
-        look_in(con, root)
         for s in SETUP:
             con.execute(s)
 

@@ -27,12 +27,12 @@ from connectors.postgres.origin import LastCommit
 from connectors.spark import durable
 from connectors.spark.local import outbox, rebuild
 from connectors.spark.local.away import Away
-from connectors.spark.local.bases import base_files
+from connectors.spark.local.bases import base_files, check_root
 from connectors.spark.local.dist import Dist, NoReader, Reader
 from connectors.spark.local.outbox import Outbox
 from connectors.spark.local.rounds import Rounds
 from connectors.spark.local.states import DistStates
-from connectors.spark.local.stored import look_in, mirror_folder, view_folder
+from connectors.spark.local.stored import mirror_folder, view_folder
 from connectors.spark.mirror import size as file_size
 from connectors.staging import Staged
 
@@ -113,7 +113,7 @@ class LocalEngine:
 
     def _nowhere(self, con: duckdb.DuckDBPyConnection) -> Nowhere:
         """For who reads: views alone know what is not in the file."""
-        look_in(con, self.root)
+        check_root(con, self.root)
         return Nowhere()
 
     def _away(self, con: duckdb.DuckDBPyConnection, reader: Reader, printer: Printer, memory: int | None) -> Away:

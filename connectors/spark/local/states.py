@@ -27,7 +27,7 @@ from connectors.duckdb.mirror import q
 from connectors.engine import EngineFailure, Printer
 from connectors.spark.local.bases import Bases
 from connectors.spark.local.dist import Reader, Request
-from connectors.spark.local.stored import found_in, from_delta, parquet, to_delta
+from connectors.spark.local.stored import from_delta, parquet, to_delta
 from connectors.spark.mirror import encoded
 
 log = logging.getLogger("tidemark")
@@ -71,6 +71,7 @@ class DistStates:
 
     def know(self, states: Iterable[Kept]) -> None:
         """States of the deployment; the folder may have been moved since their views were made."""
+        self.bases.settle()
         for s in states:
             if s.name in self.names and not isinstance(s, Log):
                 self.known[s.name] = s
@@ -143,7 +144,7 @@ class DistStates:
 
     def _view(self, s: Own) -> None:
         tail, cols = f"state_tail.{q(s.name)}", ", ".join(q(c.name) for c in s.columns)
-        base = f"SELECT {from_delta(s.columns)} FROM {parquet(found_in(self.root, self.bases.files(s.name)))}"
+        base = f"SELECT {from_delta(s.columns)} FROM {parquet(self.bases.files(s.name))}"
         self.con.execute(
             f"CREATE OR REPLACE VIEW state.{q(s.name)} AS SELECT {cols} FROM ({base}) b ANTI JOIN {tail} n "
             f"ON {_same(key_of(s), 'b', 'n')} UNION ALL SELECT {cols} FROM {tail} WHERE _present"

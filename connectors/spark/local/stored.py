@@ -38,17 +38,6 @@ def _folder(name: str) -> str:
     return re.sub(r"^[._]|[^\w.-]", lambda m: "".join(f"~{b:02x}" for b in m[0].encode()), name)
 
 
-def look_in(con: duckdb.DuckDBPyConnection, root: Path) -> None:
-    """Let views find their files under `root`, wherever that has been moved to since they were made."""
-    if "," not in str(root):  # it would be two
-        con.execute(f"SET GLOBAL file_search_path = {_literal(root)}")
-
-
-def found_in(root: Path, files: Iterable[Path]) -> list[Path]:
-    """Files under `root` as a view names them."""
-    return [f if "," in str(root) else f.relative_to(root) for f in files]
-
-
 def parquet(files: Iterable[Path]) -> str:
     """Where SQL reads these files from."""
     return f"read_parquet([{', '.join(map(_literal, files))}])"
