@@ -55,7 +55,7 @@ class Bench:
     @property
     def memory(self) -> str:
         """What the driver may keep of tables on Spark."""
-        return {"local": "2GB", "mixed": "40KB"}.get(self.options.engine, "none")
+        return {"local": "2GB", "mixed": "96KB"}.get(self.options.engine, "none")
 
     def chance(self, kind: str) -> random.Random:
         return random.Random(f"{self.options.seed} {kind}")
