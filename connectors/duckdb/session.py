@@ -124,3 +124,16 @@ def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
     pace_checkpoints(con, path)
     share(con)
     return con
+
+
+@contextmanager
+def in_transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """All of the block, or nothing."""
+    con.execute("BEGIN")
+    try:
+        yield
+        con.execute("COMMIT")
+    except BaseException:
+        with suppress(duckdb.Error):  # a commit that failed has ended it
+            con.execute("ROLLBACK")
+        raise

@@ -6,7 +6,6 @@ met; the tail's rows take the place of those of the base that they have the key 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +20,7 @@ from compiler.spelling.duckdb import storage, type_name
 from connectors.duckdb import landing
 from connectors.duckdb.landing import AT, Work
 from connectors.duckdb.mirror import batch, before, columns, on_key, q
+from connectors.duckdb.session import in_transaction
 from connectors.duckdb.text import from_text
 from connectors.duckdb.values import cast_errors
 from connectors.engine import EngineFailure
@@ -134,14 +134,8 @@ class Dist:
 
     def adopt(self, mirror: str, files: Iterable[Path]) -> None:
         """The same in a transaction of its own, the tail left as it is."""
-        self.con.execute("BEGIN")
-        try:
+        with in_transaction(self.con):
             self.rebase(mirror, files, clear=False)
-            self.con.execute("COMMIT")
-        except BaseException:
-            with suppress(duckdb.Error):
-                self.con.execute("ROLLBACK")
-            raise
 
     def _view(self, t: Table) -> None:
         name, cols = q(t.mirror), columns(t)

@@ -8,13 +8,14 @@ that they got.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import duckdb
 
 from compiler.catalog import Table
 from compiler.spelling.duckdb import type_name
 from connectors.duckdb.mirror import batch, columns, grouping, on_key, q
+from connectors.duckdb.session import in_transaction
 from connectors.spark.local.stored import mirror_folder
 from connectors.staging import Staged
 
@@ -84,19 +85,13 @@ class Outbox:
         """What lies up to `to` is in Delta; `written`: so is all that was to be written whole. In a transaction with
         the block."""
         tables = self.con.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'outbox'").fetchall()
-        self.con.execute("BEGIN")
-        try:
+        with in_transaction(self.con):
             for (name,) in tables:
                 self.con.execute(f"DELETE FROM outbox.{q(name)} WHERE _lsn <= {to}")
             if written:
                 self.con.execute("DELETE FROM meta.unwritten")
             self.con.execute(f"UPDATE meta.outbox SET since = {to}")
             yield
-            self.con.execute("COMMIT")
-        except BaseException:
-            with suppress(duckdb.Error):  # a commit that failed has ended it
-                self.con.execute("ROLLBACK")
-            raise
 
 
 def whole(t: Table, lsn: int) -> str:

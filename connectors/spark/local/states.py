@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -24,6 +23,7 @@ from compiler.maintain.program import Does, Statement
 from compiler.spelling.duckdb import storage, type_name
 from connectors.duckdb.elsewhere import Blaming
 from connectors.duckdb.mirror import q
+from connectors.duckdb.session import in_transaction
 from connectors.engine import EngineFailure, Printer
 from connectors.spark.local.bases import Bases
 from connectors.spark.local.dist import Reader, Request
@@ -283,13 +283,10 @@ class DistStates:
         return self.bases.write(s.name, f"SELECT * FROM {given}{order}")
 
     def _in_transaction(self, what: Callable[[], None]) -> None:
-        self.con.execute("BEGIN")
         try:
-            what()
-            self.con.execute("COMMIT")
+            with in_transaction(self.con):
+                what()
         except BaseException:
-            with suppress(duckdb.Error):
-                self.con.execute("ROLLBACK")
             self.undone()
             raise
 
