@@ -128,6 +128,10 @@ class Paced:
     def refreshes(self) -> list[Refresh]:
         return self._asked(reached.refreshes, [])
 
+    def finished(self) -> dict[str, float]:
+        """When views took what waited last, in seconds since the epoch."""
+        return self._asked(reached.last_refreshes, {})
+
     def note(self, view: str, text: str) -> None:
         reached.note(self.con, view, text)
 

@@ -120,6 +120,10 @@ def refreshes(con: duckdb.DuckDBPyConnection) -> list[Refresh]:
     return [Refresh(*r) for r in rows]
 
 
+def last_refreshes(con: duckdb.DuckDBPyConnection) -> dict[str, float]:
+    return dict(con.execute("SELECT view, max(epoch(finished)) FROM meta.refreshes GROUP BY view").fetchall())
+
+
 def noted(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return dict(con.execute("SELECT view, plan FROM meta.paces").fetchall())
 

@@ -1,4 +1,4 @@
-"""No view on Spark takes what waits for it at a pace of its own: `deploy` refuses those that would."""
+"""No view that executors keep takes what waits for it at a pace of its own: `deploy` refuses those that would."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from connectors.paced_states import Measured, Reached, Refresh, Taking
 
 class NoPaces:
     def take(self, takings: Sequence[Taking]) -> NoReturn:
-        raise NotImplementedError("no view on Spark has paces")
+        raise NotImplementedError("no view that executors keep has paces")
 
     def finish(
         self, view: str, takings: Sequence[Taking], states: Collection[str], why: str, promised: float
     ) -> NoReturn:
-        raise NotImplementedError("no view on Spark has paces")
+        raise NotImplementedError("no view that executors keep has paces")
 
     def renew(self, plan: ViewPlan, why: str, promised: float) -> NoReturn:
-        raise NotImplementedError("no view on Spark has paces")
+        raise NotImplementedError("no view that executors keep has paces")
 
     def note(self, view: str, text: str) -> NoReturn:
-        raise NotImplementedError("no view on Spark has paces")
+        raise NotImplementedError("no view that executors keep has paces")
 
     def large(self) -> frozenset[str]:
         return frozenset()
 
     def complete(self, states: Collection[str], lsn: int, at: float) -> NoReturn:
-        raise NotImplementedError("no view on Spark has paces")
+        raise NotImplementedError("no view that executors keep has paces")
 
     def waiting(self, logs: Collection[str]) -> dict[str, tuple[int, int]]:
         return {}

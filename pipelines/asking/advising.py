@@ -21,7 +21,7 @@ from pipelines.asking.query import answer
 from pipelines.asking.reads import Asking, Reads
 from pipelines.config import Config
 from pipelines.deployment import DeployedView
-from pipelines.kinds import KINDS, ONE_MACHINE
+from pipelines.kinds import KINDS
 from pipelines.observe.work import FEW, Work, Works
 from pipelines.warehouse import Warehouse
 
@@ -79,7 +79,7 @@ def _view(warehouse: Warehouse, v: DeployedView, works: Works, asked: Asking) ->
     plan = warehouse.view(v.name)[1]
     if plan.strategy in PLAIN and plan.lag is None:
         yield from _by_key(warehouse, v, plan, asked)
-        if v.engine == ONE_MACHINE.name:
+        if KINDS[v.engine].in_process(warehouse.deployment.location):
             yield from _later(v, works.of(v.name), works.lasted, asked)
     if plan.strategy == partial.NAME:
         yield from _whole(warehouse, v, plan)

@@ -83,7 +83,7 @@ def answer(
     late = REFRESHES in read
     if late:
         refreshes.check(warehouse)
-    apart = late and any(v.engine != ONE_MACHINE.name for v in used)
+    apart = late and warehouse.used_engines() != [ONE_MACHINE.name]
     scratched = (recursive(sql) or apart) and not internal
     waited: list[tuple[str, pa.Table]] = []
     try:

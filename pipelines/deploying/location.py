@@ -46,7 +46,7 @@ def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, cata
     dist = away(sizes, keyed, limit)
     fits = not config.spark.alone and dist is not None and not foreign
     if not fits:
-        _check_partial(mine)
+        _check_drivers(mine)
     for v in mine:
         assert v.plan is not None
         v.location = LOCAL if fits else DIST
@@ -99,7 +99,7 @@ def located(
     for v in views:
         v.location = old.location if v.engine == EXECUTORS.name else ""
     if old.location != LOCAL:
-        _check_partial([v for v in views if v.engine == EXECUTORS.name])
+        _check_drivers([v for v in views if v.engine == EXECUTORS.name])
         return Located(DIST)
     _check(views)
     sizes = sizes_of(conn, [v for v in views if v.engine == EXECUTORS.name], catalog)
@@ -140,15 +140,26 @@ def _check(views: list[Compiled]) -> None:
             )
 
 
-def _check_partial(views: list[Compiled]) -> None:
-    """Give partial views on Spark an error where the executors would keep them."""
+def _check_drivers(views: list[Compiled]) -> None:
+    """Give views on Spark an error that the driver alone can keep, where the executors would: partial ones, and those
+    that may lag."""
     for v in views:
-        if v.plan is not None and v.plan.asked is not None and v.error is None:
+        if v.plan is None or v.error is not None:
+            continue
+        if v.plan.asked is not None:
             v.error = UnsupportedSql(
                 f'view "{v.name}" is partial, and what is on Spark is kept by the executors',
                 detail="Keys are filled one by one, which takes a job each there.",
                 hint="Put the view on DuckDB, or let the driver keep it: [spark] local_memory.",
                 code="partial_dist",
+            )
+        elif v.plan.lag is not None:
+            v.error = UnsupportedSql(
+                f'view "{v.name}" has a target_lag, and what is on Spark is kept by the executors',
+                detail="Between two batches they take nothing: each of their commits is marked with a batch.",
+                hint="Leave out target_lag, and it is maintained in each batch; or put it on DuckDB, or let the driver "
+                "keep it: [spark] local_memory.",
+                code="paces_dist",
             )
 
 

@@ -49,6 +49,10 @@ def _by_size(v: Compiled, sizes: dict[str, int], config: Config) -> None:
         v.engine = ONE_MACHINE.name
         v.notes.append(f"engine auto: {v.engine}, which alone keeps the rows of some keys")
         return
+    if v.plan.lag is not None and config.spark.alone:
+        v.engine = ONE_MACHINE.name
+        v.notes.append(f"engine auto: {v.engine}, since executors keep no view that may lag")
+        return
     rows, table = max(((sizes[t], t) for t in v.plan.tables), default=(0, "none"))
     big = rows > limit
     v.engine = (EXECUTORS if big and _can_run(v, EXECUTORS.name) else ONE_MACHINE).name
@@ -60,8 +64,6 @@ def _by_size(v: Compiled, sizes: dict[str, int], config: Config) -> None:
 
 
 def _can_run(v: Compiled, engine: str) -> bool:
-    if v.plan is not None and v.plan.lag is not None and KINDS[engine].executors:
-        return False
     before, v.engine = v.engine, engine
     try:
         statements(v, by_keys=False)
@@ -74,14 +76,6 @@ def _can_run(v: Compiled, engine: str) -> bool:
 
 def _check(v: Compiled) -> None:
     """Refuse what the engine's dialect cannot say before any table is copied."""
-    if v.plan is not None and v.plan.lag is not None and KINDS[v.engine].executors:
-        v.error = UnsupportedSql(
-            f'view "{v.name}" has a target_lag, and is on {KINDS[v.engine].title}',
-            detail="States that take changes at a pace of their own are kept on DuckDB alone.",
-            hint="Leave out target_lag, and it is maintained in each batch; or put it on DuckDB.",
-            code="paces_dist",
-        )
-        return
     if v.plan is not None and v.plan.by_key and KINDS[v.engine].executors:
         v.error = UnsupportedSql(
             f'view "{v.name}" says keep_mirrors = false, and is on {KINDS[v.engine].title}',

@@ -30,6 +30,7 @@ from connectors.spark.local.away import Away
 from connectors.spark.local.bases import base_files, check_root
 from connectors.spark.local.dist import Dist, NoReader, Reader
 from connectors.spark.local.outbox import Outbox
+from connectors.spark.local.paced import PacedInRounds
 from connectors.spark.local.rounds import Rounds
 from connectors.spark.local.states import DistStates
 from connectors.spark.local.stored import mirror_folder, view_folder
@@ -100,7 +101,7 @@ class LocalEngine:
         self.frontier, self.moved = inner.frontier, inner.moved
         self.last_commit, self.forget_commit = inner.last_commit, inner.forget_commit
         self.large, self.compact, self.fold = inner.large, inner.compact, inner.fold
-        self.paced = inner.paced
+        self.paced = PacedInRounds(inner.paced, self._moved)
         self.states, self.rows = inner.states, inner.rows
         self.create_state, self.drop_state, self.set_aside = inner.create_state, inner.drop_state, inner.set_aside
         self.pinned, self.read, self.count = inner.pinned, inner.read, inner.count
@@ -222,6 +223,10 @@ class LocalEngine:
         self.inner.drop_view(name)
         self.plans.pop(name, None)
         self._writing.remove(view_folder(name))
+
+    def _moved(self) -> None:
+        """What readers see of a view has changed without a batch."""
+        self._writing.waiting = True
 
     def _landed(self, s: Staged) -> None:
         if s.table.schema != ASKED:  # keys that were asked for are no part of what Delta has

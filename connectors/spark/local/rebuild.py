@@ -113,12 +113,12 @@ def _fill(
             else:
                 engine.create_mirror(t)
                 _load(engine.con, t, root / name, pin.versions[name])
+        frontier.move(engine.con, pin.lsn, pin.last)  # where states are that are filled
         for s in states_of(plans):
             engine.create_state(s)
         for p in plans:
             engine.create_view(p)
         engine.belong(durable.read(root / "deployment", str, ""))
-        frontier.move(engine.con, pin.lsn, pin.last)
         if pin.last is None:
             engine.forget_commit()
         with outbox.forgetting(pin.lsn):

@@ -16,6 +16,7 @@ from pathlib import Path
 import duckdb
 
 from compiler.catalog import Table
+from compiler.maintain.kept import own
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
 from compiler.temporal import timed
@@ -48,6 +49,7 @@ class Rounds:
         self.logged: dict[str, int] = {}  # mirror → rows of its log
         self.queries: dict[str, str] = {}  # view → how its rows are written
         self.unreadable: set[str] = set()  # views that failed when they were read last
+        self.finished: dict[str, float] = {}  # view that may lag → when it had been finished, as it is in Delta
         self.cost, self.ended = 0.0, 0.0
         self.looked = False
         self.done = True  # whether the last round came to its end: else it may have been published, and not noted
@@ -131,19 +133,25 @@ class Rounds:
             written.append(name)
             moved.add(f"{t.schema}.{t.name}")
         there = {r[0] for r in self.engine.con.execute("SELECT view_name FROM duckdb_views()").fetchall()}
+        reached, finished = self.engine.paced.reached(), self.engine.paced.finished()
         for view, plan in plans.items():
             name = view_folder(view)
             private = plan.asked is not None or bool(timed(plan.top))  # what readers see is not a table
             if private and name in versions:  # a view of that name was another
                 self.remove(name)
-            stays = name in versions and name not in whole and not plan.tables & moved
+            if plan.lag is None:
+                at, changed = lsn, bool(plan.tables & moved)
+            else:  # what readers see of it is changed by what finishes it
+                at = min((reached[s.name].lsn for s in own(plan.states) if s.name in reached), default=lsn)
+                changed = self.finished.get(view) != finished.get(view, 0.0)
+            stays = name in versions and name not in whole and not changed
             if stays or view not in there or private:
                 continue
-            if self._view(name, view, lsn, anew=name not in versions):
+            if self._view(name, view, at, anew=name not in versions):
                 written.append(name)
         self.published.publish(written, lsn, last)
         reach("local.frontier")
-        self.kept, self.waiting = lsn, False
+        self.kept, self.waiting, self.finished = lsn, False, {v: finished.get(v, 0.0) for v in plans}
         with self.outbox.forgetting(lsn, written=True):
             for mirror, files in bases.items():
                 self.dist.rebase(mirror, files, clear=True)
