@@ -305,4 +305,6 @@ def page(r: dict[str, Any]) -> list[str]:
         f"The bound was kept in {met} of {len(rows)} cases. Extra work in all: {ours:.1f} s; with one pace "
         f"{theirs:.1f} s.",
         "",
+        "![Extra work, and what is left at the end](paces.png)",
+        "",
     ]

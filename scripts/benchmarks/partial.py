@@ -211,6 +211,8 @@ def page(r: dict[str, Any]) -> list[str]:
         "|" + "---|" * len(head),
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
+        "![How much is kept, how many reads find it, and how long they take](partial.png)",
+        "",
     ]
 
 

@@ -1,4 +1,4 @@
-"""docs/bench.md and docs/bench.png from the kept results of the parts."""
+"""docs/bench.md and its pictures from the kept results of the parts."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ import importlib.metadata
 import json
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
-
-from benchmarks import compiling, copying, jobs, large, many, paces, partial
+from benchmarks import charts, compiling, copying, jobs, large, many, paces, partial, sections
 
 PACKAGES = ("duckdb", "pyarrow", "numpy", "psycopg", "sqlglot", "pyspark", "delta-spark", "deltalake")
 ENGINES = {
@@ -34,31 +28,26 @@ AIMS = {("duckdb", 1_000): 15.0, ("duckdb", 100_000): 3.0, ("mixed", 1_000): 25.
 
 
 def write(results: Path, docs: Path) -> list[Path]:
-    """Write both files from what has been measured; gives their paths."""
+    """Write the page and its pictures from what has been measured; gives their paths. What the page has of other parts
+    stays."""
     kept = {p.stem: json.loads(p.read_text()) for p in sorted(results.glob("*.json"))}
     if not kept:
         raise SystemExit("report: nothing has been measured yet")
     docs.mkdir(parents=True, exist_ok=True)
     refreshes = [kept[k] for k in (f"refresh-{e}" for e in ENGINES) if k in kept]
-    parts = [["# Benchmarks", "", "Written by `scripts/bench`.", ""], _machine(), _aims(kept)]
-    if refreshes:
-        _chart(refreshes, docs / "bench.png")
-        parts.append(["![Refresh against recompute](bench.png)", ""])
-    parts += [_refresh(r) for r in refreshes]
-    parts += [_strategies(kept["strategies"])] if "strategies" in kept else []
-    parts += [jobs.page(kept["jobs"])] if "jobs" in kept else []
-    parts += [many.page(kept["many"])] if "many" in kept else []
-    parts += [compiling.page(kept["compile"])] if "compile" in kept else []
-    parts += [_reads(kept["reads"])] if "reads" in kept else []
-    parts += [_capture(kept["capture"])] if "capture" in kept else []
-    parts += [_latency(kept["latency"])] if "latency" in kept else []
-    parts += [large.page(kept["large"])] if "large" in kept else []
-    parts += [copying.page(kept["copying"])] if "copying" in kept else []
-    parts += [partial.page(kept["partial"])] if "partial" in kept else []
-    parts += [paces.page(kept["paces"])] if "paces" in kept else []
-    text = "\n".join(line for part in parts for line in part).rstrip() + "\n"
-    (docs / "bench.md").write_text(text, encoding="utf-8")
-    return [docs / "bench.md", *([docs / "bench.png"] if refreshes else [])]
+    parts, page = [_machine(), _aims(kept), *map(_refresh, refreshes)], docs / "bench.md"
+    parts += [make(kept[name]) for name, make in PARTS.items() if name in kept]
+    drawn = [docs / f"{name}.png" for name in ("partial", "paces") if name in kept]
+    if "refresh-duckdb" in kept:
+        drawn.append(docs / "bench.png")
+        charts.refresh(refreshes, drawn[-1])
+    if "partial" in kept:
+        charts.partial(kept["partial"], docs / "partial.png")
+    if "paces" in kept:
+        charts.paces(kept["paces"], docs / "paces.png")
+    text = sections.merged(page.read_text() if page.exists() else "", parts)
+    page.write_text(text, encoding="utf-8")
+    return [page, *drawn]
 
 
 def _grid(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
@@ -131,7 +120,7 @@ def _aims(kept: dict[str, Any]) -> list[str]:
         )
     if "latency" in kept:
         rows.append(("commit to visible, one row, p50", "≤ 60 ms", f"{kept['latency']['p50']:.0f} ms"))
-    return ["## Aims", "", *_grid(("measure", "aim", "reached"), rows)]
+    return ["## Aims", "", *_grid(("measure", "aim", "reached"), rows), "![Refresh against recompute](bench.png)", ""]
 
 
 def _refresh(r: dict[str, Any]) -> list[str]:
@@ -284,43 +273,16 @@ def _latency(x: dict[str, Any]) -> list[str]:
     ]
 
 
-def _chart(refreshes: list[dict[str, Any]], path: Path) -> None:
-    """Left: seconds of a batch against recompute, all views. Right: how many times faster, view by view."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8))
-    for r in refreshes:
-        cells = [c for c in r["cells"] if c["views"] == ALL]
-        x, name = [c["size"] for c in cells], r["engine"]
-        (line,) = left.plot(x, [c["refresh"] * 1e3 for c in cells], marker="o", label=f"{name}: refresh")
-        left.plot(x, [c["recompute"] * 1e3 for c in cells], ls="--", color=line.get_color(), label=f"{name}: recompute")
-        for view in dict.fromkeys(c["views"] for c in r["cells"] if c["views"] != LANDING):
-            mine = [c for c in r["cells"] if c["views"] == view]
-            label = view if r["engine"] == "duckdb" else f"{view} ({name})"
-            right.plot(
-                [c["size"] for c in mine],
-                [_ratio(c) for c in mine],
-                marker=".",
-                label=label,
-                lw=2.5 if view == ALL else 1.2,
-            )
-    left.set(
-        title="A batch through landing and six views",
-        xlabel="rows changed",
-        ylabel="milliseconds",
-        xscale="log",
-        yscale="log",
-    )
-    right.axhline(1, color="grey", lw=0.8)
-    right.set(
-        title="Times faster than recompute",
-        xlabel="rows changed",
-        ylabel="recompute ÷ refresh",
-        xscale="log",
-        yscale="log",
-    )
-    for axes in (left, right):
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize=8)
-    figure.suptitle("TPC-H, scale " + ", ".join(f"{r['scale']:g} ({r['engine']})" for r in refreshes))
-    figure.tight_layout()
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
+PARTS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    "strategies": _strategies,
+    "jobs": jobs.page,
+    "many": many.page,
+    "compile": compiling.page,
+    "reads": _reads,
+    "capture": _capture,
+    "latency": _latency,
+    "large": large.page,
+    "copying": copying.page,
+    "partial": partial.page,
+    "paces": paces.page,
+}

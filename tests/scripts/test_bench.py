@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "scripts"))
+
+from benchmarks.sections import merged  # noqa: E402
 
 
 def test_every_part_runs_and_the_page_is_written(server: str, tmp_path: Path) -> None:
@@ -36,4 +39,16 @@ def test_every_part_runs_and_the_page_is_written(server: str, tmp_path: Path) ->
     assert "## Compiling" in page and "| TPC-H, 22 | higher_order |" in page
     assert "## Paces" in page and "The bound was kept in" in page
     assert "## Partial views" in page and "| 4KB |" in page
-    assert (tmp_path / "docs" / "bench.png").stat().st_size > 0
+    for picture in ("bench.png", "partial.png", "paces.png"):
+        assert (tmp_path / "docs" / picture).stat().st_size > 0 and f"]({picture})" in page
+
+
+def test_what_was_not_measured_stays_on_the_page() -> None:
+    old = merged(
+        "", [["## Aims", "", "| measure | reached |", "|---|---|", "| a | 1 |", "| b | 2 |", "", "![x](x.png)"]]
+    )
+    old = merged(old, [["## Reading", "", "slow"], ["## Copying", "", "done"]])
+    new = merged(old, [["## Aims", "", "| measure | reached |", "|---|---|", "| a | 3 |", "", "![x](x.png)"]])
+    assert "| a | 3 |\n| b | 2 |\n\n![x](x.png)\n" in new and "| a | 1 |" not in new
+    again = merged(new, [["## Reading", "", "fast"]])
+    assert "## Reading\n\nfast\n\n## Copying\n\ndone\n" in again and again.count("## ") == 3
