@@ -15,6 +15,7 @@ from typing import Any
 
 from compiler.errors import TidemarkError
 from connectors.debezium.feed import transaction
+from connectors.debezium.spool import EventSpool, Room
 from connectors.postgres.transactions import Transaction
 
 REMEMBERED = 100_000  # transactions that were given, of which events may come again
@@ -26,7 +27,7 @@ class Open:
     known to have been before."""
 
     xid: int
-    events: dict[int, bytes] = field(default_factory=dict)
+    events: EventSpool | None = None
     messages: set[int] = field(default_factory=set)  # places in it that change nothing
     after: int = 0  # where the commit before it ended
     count: int = -1
@@ -37,7 +38,7 @@ class Open:
     @property
     def missing(self) -> int:
         """How many of its events have not come; raises TidemarkError where more came than it has."""
-        missing = self.count - len(self.events) - len(self.messages)
+        missing = self.count - (len(self.events) if self.events is not None else 0) - len(self.messages)
         if missing < 0:
             raise unreadable(f"Transaction {self.xid} ends after {self.count:,} events, and has more.")
         return missing
@@ -65,9 +66,9 @@ class Assembler:
     `reached`: the LSN up to which everything was given.
     """
 
-    def __init__(self, prefix: str, reached: int, begun: bool = False) -> None:
+    def __init__(self, prefix: str, reached: int, begun: bool = False, room: Room | None = None) -> None:
         """`begun`: whether the chain has, before."""
-        self.prefix, self.reached, self.begun = prefix, reached, begun
+        self.prefix, self.reached, self.begun, self.room = prefix, reached, begun, room or Room()
         self.before = 0  # where the commit before the last given one ended
         self.seen = reached  # also messages outside of transactions
         self.open: dict[int, Open] = {}
@@ -98,7 +99,8 @@ class Assembler:
         if e.kind == "m":
             t.messages.add(e.place)
         else:
-            t.events[e.place] = value
+            t.events = t.events or self.room.new()
+            t.events.add(e.place, value)
         return t
 
     def _end(self, e: Event, value: bytes) -> Open | None:
@@ -113,7 +115,9 @@ class Assembler:
         return t
 
     def _done(self, t: Open, end: int) -> None:
-        t.end, t.events, t.messages, t.ended = end, {}, set(), b""
+        if t.events is not None:
+            t.events.close()
+        t.end, t.events, t.messages, t.ended = end, None, set(), b""
         self.given[t.xid] = max(end, self.given.get(t.xid, 0))
         self.given.move_to_end(t.xid)
         while len(self.given) > REMEMBERED:
@@ -124,7 +128,7 @@ class Assembler:
         if not self.ends or self.lacks():
             return None
         _, t = heapq.heappop(self.ends)
-        events = [t.events[i] for i in sorted(t.events)]
+        events, t.events = t.events if t.events is not None else self.room.new(), None
         out = transaction(events, t.ended, t.identifier)
         self.open.pop(t.xid, None)
         self.reached = max(self.reached, out.end)
@@ -134,6 +138,11 @@ class Assembler:
         for other in [o for o in self.open.values() if 0 < o.after < self.before]:  # of what was given long ago
             self._done(self.open.pop(other.xid), out.end)
         return out
+
+    def close(self) -> None:
+        """What has come of transactions that are not whole is void."""
+        for t in self.open.values():
+            self._done(t, 0)
 
     def lacks(self) -> str:
         """What the next transaction waits for, if for anything."""

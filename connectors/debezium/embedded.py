@@ -20,11 +20,16 @@ import psycopg
 from compiler.errors import TidemarkError
 from connectors.debezium.feed import Take, transaction
 from connectors.debezium.settings import CLASS, ROLE, SESSION, VALUES, session
+from connectors.debezium.spool import Room
 
 NAME = "tidemark"  # what topics begin with
 CONSUMER = "io.debezium.engine.DebeziumEngine$ChangeConsumer"
 CALLBACK = "io.debezium.engine.DebeziumEngine$CompletionCallback"
-JVM = ["-Xrs", f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"]  # signals stay Python's
+SIGNALS = "-Xrs"  # they stay Python's
+SMALL = ("-XX:-UseG1GC", "-XX:+UseSerialGC", "-Xms64m", "-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=30")  # a heap
+LOGGING = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"
+JVM = [SIGNALS, *SMALL, LOGGING]
+QUEUE_BYTES = 128 << 20  # of events that wait in it
 STARTING = 60.0  # seconds that the engine may take to start its task
 
 
@@ -65,6 +70,7 @@ def properties(
         "poll.interval.ms": "5",
         "max.batch.size": "8192",
         "max.queue.size": "32768",
+        "max.queue.size.in.bytes": str(QUEUE_BYTES),
         "errors.max.retries": "0",
         "key.converter.schemas.enable": "false",
         "value.converter.schemas.enable": "false",
@@ -74,12 +80,12 @@ def properties(
 class Embedded:
     """A running engine, a feed (`feed.Feed`): its events come in order, each transaction between two of its own."""
 
-    def __init__(self, settings: dict[str, str], take: Take) -> None:
-        self.take = take
+    def __init__(self, settings: dict[str, str], take: Take, room: Room) -> None:
+        self.take, self.room = take, room
         self.acknowledged = 0
         self.came = time.monotonic()
         self.refused: TidemarkError | None = None
-        self.open: list[bytes] = []  # events of the transaction being received
+        self.open = room.new()  # events of the transaction being received
         self.sent: deque[tuple[int, Any]] = deque()  # LSN → the record that may be marked once it is acknowledged
         self.error: str | None = None
         self.stopped = threading.Event()
@@ -125,10 +131,10 @@ class Embedded:
         if topic == f"{NAME}.message" or topic.startswith("__debezium-heartbeat"):
             return
         if topic != f"{NAME}.transaction":
-            self.open.append(value)
+            self.open.add(len(self.open), value)
             return
         ended = re.search(rb'"status":"END","id":"([^"]*)"', value)
-        events, self.open = self.open, []
+        events, self.open = self.open, self.room.new()
         if ended is not None:
             t = transaction(events, value, ended[1].decode())
             self.sent.append((t.end, record))
@@ -156,6 +162,7 @@ class Embedded:
                     raise
                 self.stopped.wait(0.05)
         self.thread.join(10)
+        self.open.close()
 
 
 def _jvm() -> str | None:

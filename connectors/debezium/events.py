@@ -60,7 +60,8 @@ class EventDecoder:
         self.tables = {(t.schema, t.name): (t.oid, t) for t in tables if t.oid in announced}
 
     def decode(self, frames: list[bytes], lsn: int = 0) -> Decoded:
-        """Events of whole transactions, in order, to columns; each tells where it commits."""
+        """Events of whole transactions, in order, to columns; each tells where it commits. Or of a part of one that
+        commits at `lsn`."""
         out = Decoded()
         if not frames:
             return out
@@ -85,7 +86,8 @@ class EventDecoder:
             [end_of(i) - 1 for i in found["id"][ends]], dtype=np.int64
         )  # after every earlier commit, before its own end
         out.transactions = len(ends)
-        commit = commits[np.searchsorted(ends, np.arange(len(frames)))]
+        at = np.arange(len(frames))
+        commit = np.full(len(frames), lsn, dtype=np.int64) if lsn else commits[np.searchsorted(ends, at)]
         batch = _Batch(found["op"], list(zip(found["schema"], found["name"], strict=True)), found["lsn"], commit)
         for name in dict.fromkeys(n for n in batch.table if n in self.tables):
             self._table(con, out, batch, name)

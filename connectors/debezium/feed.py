@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from compiler.errors import TidemarkError
+from connectors.debezium.spool import EventSpool
 from connectors.postgres.transactions import Transaction
 
 Take = Callable[[Transaction], None]  # called on the feed's thread; may block
@@ -26,8 +27,11 @@ class Feed(Protocol):
     def close(self) -> None: ...
 
 
-def transaction(events: list[bytes], ended: bytes, identifier: str) -> Transaction:
-    """Of its events in order, and the event that ends it."""
+def transaction(events: EventSpool, ended: bytes, identifier: str) -> Transaction:
+    """Of its events, and the event that ends it; a large one keeps the file."""
     xid, _, end = identifier.partition(":")
-    frames = [*events, ended] if events else []
+    if events.large:
+        return Transaction([], int(end) - 1, int(end), int(xid), 0, events)
+    frames = [*events, ended] if len(events) else []
+    events.close()
     return Transaction(frames, int(end) - 1, int(end), int(xid), 0)

@@ -51,6 +51,7 @@ class Log(ABC):
             self.error = f"{type(e).__name__}: {e}"
         finally:
             self.release()
+            self.assembler.close()
             self.stopped.set()
 
     def _step(self) -> None:

@@ -18,11 +18,12 @@ from connectors.debezium.feed import Feed, Take
 from connectors.debezium.files import Files
 from connectors.debezium.places import Places
 from connectors.debezium.source import Source
+from connectors.debezium.spool import Room
 from connectors.debezium.stream import DebeziumStream
 from connectors.debezium.topics import Topics
 
 
-def by_engine(dsn: str, slot: str, publication: str, tables: list[Table], start: int) -> DebeziumStream:
+def by_engine(dsn: str, slot: str, publication: str, tables: list[Table], start: int, room: Room) -> DebeziumStream:
     """By an engine on the slot, which ends with the stream."""
     unchanged = f"__tidemark_{secrets.token_hex(12)}"
     names = [
@@ -30,13 +31,20 @@ def by_engine(dsn: str, slot: str, publication: str, tables: list[Table], start:
     ]  # the list is trimmed
 
     def opened(source: Source, take: Take) -> Feed:
-        return Embedded(properties(source.conn, slot, publication, names, unchanged), take)
+        return Embedded(properties(source.conn, slot, publication, names, unchanged), take, room)
 
     return _stream(dsn, slot, tables, start, unchanged, opened, elsewhere=False)
 
 
 def from_log(
-    dsn: str, slot: str, tables: list[Table], start: int, events: str, kafka: Mapping[str, str], folder: Path
+    dsn: str,
+    slot: str,
+    tables: list[Table],
+    start: int,
+    events: str,
+    kafka: Mapping[str, str],
+    folder: Path,
+    room: Room,
 ) -> DebeziumStream:
     """Of what the deployment's connector writes to `events`: kafka://broker,… or file:///folder. Where it was read to
     is kept in `folder`."""
@@ -45,7 +53,7 @@ def from_log(
     def opened(source: Source, take: Take) -> Feed:
         places = Places(folder, name)
         places.load(start)
-        assembler = Assembler(name, start, places.begun)
+        assembler = Assembler(name, start, places.begun, room)
         if place.scheme == "file":
             return Files(Path(url2pathname(place.path)), assembler, places, take)
         return Topics(place.netloc, kafka, assembler, places, take)

@@ -76,6 +76,9 @@ class DebeziumStream:
         if not self.elsewhere:
             self.source.move_slot(self.feed.acknowledged)
         self.source.close()
+        again = [self.again.large] if self.again is not None and self.again.large is not None else []
+        for t in (*self.held, *self.ready, *again):
+            t.close()
 
     def acknowledge(self, lsn: int) -> None:
         """Everything up to `lsn` is durable here: the slot, or who reads the log next, may begin there."""
@@ -93,7 +96,7 @@ class DebeziumStream:
         """As `postgres.stream.Stream.receive`; raises TableChanged where a table is no longer what its events are
         read as: what was received comes once more, when it is known by `follow`."""
         out, self.again = self.again or self._receive(limits, wait, until, admit), None
-        if out.frames:
+        if not out.empty:
             try:
                 self.source.check_unaltered(self.tables)
             except BaseException:
@@ -111,9 +114,13 @@ class DebeziumStream:
         self._mark(until)
         while True:
             while self.held and (admit is None or admit(self.held[0])):
+                if self.held[0].large is not None and out.frames:
+                    return out
                 t = self.held.popleft()
                 self._add(out, t)
-                size += sum(map(len, t.frames))
+                size += t.size
+                if t.large is not None:
+                    return out
                 if out.frames and (out.changes >= limits.rows or size >= limits.bytes):
                     return out
                 first = first or (time.monotonic() if out.frames else 0.0)
@@ -127,7 +134,7 @@ class DebeziumStream:
             got = self._next(max(0.0, (first + limits.span if first else deadline) - now))
             if got is not None:
                 self.server_end = max(self.server_end, got.end)
-                if got.frames or not self.held:
+                if got.frames or got.large is not None or not self.held:
                     self.held.append(got)
             elif out.frames or now >= deadline or self.woken:
                 self.woken = False
@@ -158,7 +165,8 @@ class DebeziumStream:
     @staticmethod
     def _add(out: Received, t: Transaction) -> None:
         out.frames += t.frames
-        out.changes += max(len(t.frames) - 1, 0)
+        out.large = t if t.large is not None else None
+        out.changes += t.large.count if t.large is not None else max(len(t.frames) - 1, 0)
         out.end = max(out.end, t.end)
         out.xids.append(t.xid)
 

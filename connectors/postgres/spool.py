@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from compiler.catalog import Table
+
 HEAD = struct.Struct("<II")  # of a frame in the file: its length, and the subtransaction it is of
 KIND = 25  # where a frame has its message's type: behind the header of XLogData
 FORM = 0x52  # R: what a table's columns are
@@ -27,7 +29,7 @@ class Spool:
         self.folder = folder
         self.frames: list[bytes] = []  # those in memory
         self.xids: list[int] = []  # the subtransaction of each of them, where any is known
-        self.bytes = self.count = 0  # of those in the file
+        self.size = self.written = 0  # of those in the file
         self.announced: set[int] = set()  # oids of the tables whose columns these tell
         self.changing: set[bytes] = set()  # oids of the tables of which these change rows, as they are sent
         self.dropped: set[int] = set()
@@ -39,13 +41,18 @@ class Spool:
         return self.file is not None
 
     @property
+    def count(self) -> int:
+        """Of those in the file."""
+        return self.written
+
+    @property
     def held(self) -> int:
         """Bytes of the frames in memory."""
         return sum(map(len, self.frames))
 
-    def changes(self, oid: int) -> bool:
-        """Whether what is in the file changes rows of a table."""
-        return oid.to_bytes(4, "big") in self.changing
+    def changes(self, t: Table) -> bool:
+        """Whether what is in the file changes rows of a table, as far as its oid is known."""
+        return not t.oid or t.oid.to_bytes(4, "big") in self.changing
 
     def add(self, frame: bytes, xid: int = 0) -> None:
         if self.file is not None:
@@ -68,7 +75,7 @@ class Spool:
     def spill(self) -> int:
         """Put what is in memory into the file; gives the bytes that were."""
         if self.file is None:
-            self.file = _nameless(self.folder)
+            self.file = nameless(self.folder)
         freed = self.held
         for frame, of in self._in_memory():
             self._write(self.file, frame, of)
@@ -76,8 +83,8 @@ class Spool:
         return freed
 
     def _write(self, file: IO[bytes], frame: bytes, xid: int) -> None:
-        self.count += 1
-        self.bytes += len(frame)
+        self.written += 1
+        self.size += len(frame)
         kind, oid = frame[KIND], frame[KIND + 1 : KIND + 5]
         if kind == FORM:
             self.announced.add(int.from_bytes(oid, "big"))
@@ -129,5 +136,6 @@ class Spool:
         self.frames, self.xids = [], []
 
 
-def _nameless(folder: Path | None) -> IO[bytes]:
+def nameless(folder: Path | None) -> IO[bytes]:
+    """A file that goes with the process."""
     return tempfile.TemporaryFile(buffering=BUFFER, dir=folder)

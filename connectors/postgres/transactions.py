@@ -7,11 +7,12 @@ before. Source: PostgreSQL documentation, "Logical Streaming Replication Protoco
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from compiler.catalog import Table
 from connectors.postgres.origin import LastCommit
 from connectors.postgres.spool import ROWS, TRUNCATE, Spool
 
@@ -39,6 +40,28 @@ class Limits:
         return max(self.seconds, self.collect)
 
 
+class Frames(Protocol):
+    """What is too large for memory."""
+
+    announced: set[int]  # oids of the tables whose form is told in it
+    size: int
+
+    @property
+    def count(self) -> int: ...
+
+    def changes(self, t: Table) -> bool:
+        """Whether rows of a table are changed, as far as is known without decoding."""
+        ...
+
+    def __iter__(self) -> Iterator[bytes]: ...
+
+    def pieces(self, rows: int, size: int) -> Iterator[list[bytes]]:
+        """All of them in lists of about so many, or so many bytes."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class Transaction(NamedTuple):
     """A transaction's frames; LSN of its commit record, and where that ends; its id; the server's clock in
     microseconds. A `large` one has its frames there."""
@@ -48,7 +71,7 @@ class Transaction(NamedTuple):
     end: int
     xid: int
     time: int
-    large: Spool | None = None
+    large: Frames | None = None
 
     @property
     def commit(self) -> LastCommit:
@@ -65,7 +88,7 @@ class Transaction(NamedTuple):
 
     @property
     def size(self) -> int:
-        return self.large.bytes if self.large is not None else sum(map(len, self.frames))
+        return self.large.size if self.large is not None else sum(map(len, self.frames))
 
 
 Admit = Callable[[Transaction], bool]

@@ -29,7 +29,7 @@ class Batch(Protocol):
         """The first changes, and the rest, if it comes in `parts`; as `stage` has them."""
         ...
 
-    def has(self, oid: int) -> bool:
+    def has(self, t: Table) -> bool:
         """Whether there are changes of this table, as far as is known without decoding."""
         ...
 
@@ -51,7 +51,7 @@ class Small:
     ) -> tuple[list[Staged], Iterable[list[Staged]]]:
         return stage(tables, self.decoded, self.decoder.relations, after, refused), ()
 
-    def has(self, oid: int) -> bool:
+    def has(self, t: Table) -> bool:
         return True
 
     def close(self) -> None: ...
@@ -72,7 +72,7 @@ class Large:
     ) -> tuple[list[Staged], Iterable[list[Staged]]]:
         self.decoder.relations = dict(self.relations)
         # of a deferrable key two rows may be there between two parts, and only one after them
-        apart = not any(t.deferrable and (not t.oid or self.spool.changes(t.oid)) for t in tables.values())
+        apart = not any(t.deferrable and self.spool.changes(t) for t in tables.values())
         every = self._staged(tables, after, refused, parts and apart)
         return next(every, []), every
 
@@ -84,14 +84,13 @@ class Large:
             decoded = self.decoder.decode(frames, self.lsn)
             yield stage(tables, decoded, self.decoder.relations, after, refused)
 
-    def has(self, oid: int) -> bool:
-        return not oid or bool(self.spool.changes(oid))
+    def has(self, t: Table) -> bool:
+        return self.spool.changes(t)
 
     def learn(self) -> None:
         """Read what it tells of tables alone: it was applied before, and the server tells that once."""
-        relations = [f for f in self.spool if is_relation(f)]
-        if relations:
-            self.decoder.decode(relations, self.lsn)
+        if self.announced:
+            self.decoder.decode([f for f in self.spool if is_relation(f)], self.lsn)
 
     def close(self) -> None:
         self.spool.close()

@@ -258,7 +258,7 @@ class Capture:
                 if self.warehouse.settling:
                     named = {k: replace(t, identity="default") for k, t in named.items()}
                 named |= {(h.table.schema, h.table.name): h.table for h in holds.values()}
-                parts = target.parts and not any(changes.has(h.table.oid) for h in holds.values())
+                parts = target.parts and not any(changes.has(h.table) for h in holds.values())
                 staged, more = changes.staged(named, frontier, self.warehouse.refused(engine), parts)
                 if self.warehouse.settling:
                     staged, more = _replacing(staged), map(_replacing, more)

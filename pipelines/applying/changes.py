@@ -105,6 +105,7 @@ def _debezium(
     warehouse: Warehouse, follow: Follow, frontier: int | None
 ) -> tuple[ChangeStream, Callable[[], ChangeDecoder]]:
     from connectors.debezium.opening import by_engine, from_log
+    from connectors.debezium.spool import Room
 
     d, source = warehouse.deployment, warehouse.config.source
     if renamed := [t for t in d.catalog if t.elsewhere]:
@@ -118,10 +119,11 @@ def _debezium(
         confirmed = check_slot(conn, d.slot, source.held(frontier))
         follow(check_deployed(conn, d))
     start = confirmed if frontier is None else frontier
+    room = Room(warehouse.path, warehouse.config.batch.memory_bytes // OF_MEMORY)
     if source.events:
-        stream = from_log(source.dsn, d.slot, watched(d), start, source.events, source.kafka, warehouse.path)
+        stream = from_log(source.dsn, d.slot, watched(d), start, source.events, source.kafka, warehouse.path, room)
     else:
-        stream = by_engine(source.dsn, d.slot, d.publication, watched(d), start)
+        stream = by_engine(source.dsn, d.slot, d.publication, watched(d), start, room)
     return stream, stream.decoder
 
 

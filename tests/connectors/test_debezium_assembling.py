@@ -13,6 +13,7 @@ import pytest
 from compiler.errors import TidemarkError
 from connectors.debezium.assembling import Assembler, Open
 from connectors.debezium.places import Places
+from connectors.debezium.spool import Room
 
 PREFIX = "tidemark_0123456789-abcdef"
 
@@ -74,7 +75,7 @@ def test_each_transaction_is_given_once_whole_and_in_order(seed: int) -> None:
     given: list[tuple[int, list[int]]] = []
     durable, start = 0, dict.fromkeys(topics, 0)
     while len(given) < len(expected):
-        assembler = Assembler(PREFIX, durable)
+        assembler = Assembler(PREFIX, durable, room=Room(memory=rng.choice([0, 600, 1 << 20])))
         places = Places(Path("/nowhere"), PREFIX)
         places.durable = dict(start)
         rest = {t: deque(enumerate(topics[t][start[t] :], start[t] + 1)) for t in topics}
@@ -88,10 +89,13 @@ def test_each_transaction_is_given_once_whole_and_in_order(seed: int) -> None:
                 place, value = rest[topic].popleft()
                 places.passed(topic, place, assembler.take(value))
             while (t := assembler.whole()) is not None:
-                given.append((t.end, [json.loads(f)["after"]["id"] for f in t.frames[:-1]]))
+                frames = t.frames[:-1] if t.large is None else t.large
+                given.append((t.end, [json.loads(f)["after"]["id"] for f in frames]))
+                t.close()
                 if rng.random() < 0.7:
                     durable = t.end
                     places.forward(durable)
+        assembler.close()
         given = [g for g in given if g[0] <= durable] if stops == 0 else given
         if stops:
             break

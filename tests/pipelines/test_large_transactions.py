@@ -207,7 +207,7 @@ def test_one_for_which_the_disk_is_too_small_is_received_again(
     p.deploy()
     p.source("INSERT INTO c SELECT i, 1 + i % 40, i, 'x' FROM generate_series(1000, 7999) i")
     with Path("/dev/full").open("r+b", buffering=0) as full:
-        monkeypatch.setattr("connectors.postgres.spool._nameless", lambda folder: full)
+        monkeypatch.setattr("connectors.postgres.spool.nameless", lambda folder: full)
         with pytest.raises(OSError, match="No space left"):
             p.catch_up()
         monkeypatch.undo()
