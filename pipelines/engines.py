@@ -44,7 +44,8 @@ def _reader(config: Config) -> Reader:
     from connectors.spark.driver import Driver
     from connectors.spark.local.fetching import SparkReader
 
-    return SparkReader(Driver(config.spark.master, config.spark.jars, config.spark.settings))
+    folder = config.warehouse_path / EXECUTORS.data / "fetched"
+    return SparkReader(Driver(config.spark.master, config.spark.jars, config.spark.settings), folder)
 
 
 def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read_only: bool) -> Engine:

@@ -121,7 +121,9 @@ class OnCluster(InFile):
 
     def __init__(self, folder: Path, driver: Driver) -> None:
         super().__init__(Printer(DUCKDB))
-        self.engine = LocalEngine(folder, self.printer, [], [], dist=DIST, reader=SparkReader(driver))
+        self.engine = LocalEngine(
+            folder, self.printer, [], [], dist=DIST, reader=SparkReader(driver, folder / "fetched")
+        )
 
 
 def run(work: Path, say: Callable[[str], None]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class OnLocal(InFile):
     ) -> None:
         super().__init__(Printer(DUCKDB))
         self.folder, self.tables = folder, tables
-        self.reader = SparkReader(Driver(master, "", {}))
+        self.reader = SparkReader(Driver(master, "", {}), folder / "fetched")
         every = part.startswith("dist")
         self.engine = LocalEngine(
             folder / "delta",

@@ -185,7 +185,7 @@ def test_states_that_grow_leave_the_file(database: str, tmp_path: Path) -> None:
 
 
 def test_spark_brings_rows(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = SparkReader(Driver("local[2]", "", {}))
+    reader = SparkReader(Driver("local[2]", "", {}), project.home / "fetched")
     monkeypatch.setattr("pipelines.engines._reader", lambda config: reader)
     chance = random.Random(11)
     for _ in range(3):

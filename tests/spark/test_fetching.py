@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,20 @@ COLUMNS: dict[str, tuple[pa.DataType, list[Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def reader() -> SparkReader:
-    return SparkReader(Driver("local[2]", "", {}))
+def reader(tmp_path_factory: pytest.TempPathFactory) -> SparkReader:
+    return SparkReader(Driver("local[2]", "", {}), tmp_path_factory.mktemp("fetched") / "files")
+
+
+@contextmanager
+def little_room(reader: SparkReader) -> Iterator[None]:
+    """The driver takes no more of a job than eight kilobytes."""
+    conf = reader.driver.session.sparkContext._jsc.sc().conf()
+    before = conf.get("spark.driver.maxResultSize", "1g")
+    conf.set("spark.driver.maxResultSize", "8k")
+    try:
+        yield
+    finally:
+        conf.set("spark.driver.maxResultSize", before)
 
 
 @pytest.fixture
@@ -69,6 +82,22 @@ def test_what_is_found_is_what_has_the_keys(file: Path, reader: SparkReader) -> 
             assert sorted(got["at"].to_pylist()) == sorted(expected["at"].to_pylist()), told
         else:  # of a pair it may find more
             assert {*expected["at"].to_pylist()} <= {*got["at"].to_pylist()}, told
+
+
+def test_what_is_too_much_for_the_driver_comes_by_files(file: Path, reader: SparkReader) -> None:
+    """And back again."""
+    asked, before = list(requests(file)), reader.by_files
+    plain = reader.rows(asked)
+    with little_room(reader):
+        for _ in range(3):
+            found = reader.rows(asked)
+    assert reader.by_files == before + 3 and len(list(reader.folder.iterdir())) == 2
+    for r, got, expected in zip(asked, found, plain, strict=True):
+        rows, same = got.to_table(), expected
+        assert rows.column_names == same.column_names == r.columns
+        assert sorted(map(str, rows.to_pylist())) == sorted(map(str, same.to_pylist()))
+    reader.rows(asked)
+    assert reader.by_files == before + 3
 
 
 def test_a_round_is_one_job_of_one_stage(file: Path, reader: SparkReader, monkeypatch: pytest.MonkeyPatch) -> None:

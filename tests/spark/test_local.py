@@ -292,10 +292,13 @@ def test_a_base_that_was_written_anew_is_taken(project: Project, point: str, mon
 
 
 @pytest.mark.spark
-def test_spark_fetches_what_is_dist(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a cluster; keys of every type are met as DuckDB meets them."""
-    reader = SparkReader(Driver("local[2]", "", {}))
+@pytest.mark.parametrize("room", ["1g", "4k"])
+def test_spark_fetches_what_is_dist(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: str) -> None:
+    """As on a cluster; keys of every type are met as DuckDB meets them. Also where the driver has no room for rows."""
+    reader = SparkReader(Driver("local[2]", "", {}), tmp_path / "fetched")
     monkeypatch.setattr("pipelines.engines._reader", lambda config: reader)
+    conf = reader.driver.session.sparkContext._jsc.sc().conf()
+    conf.set("spark.driver.maxResultSize", room)
     columns = ("id", "a", "price", "at", "u", "note")
     views = {**VIEWS, **{f"by_{c}": f"SELECT m.k, t.id FROM m JOIN t ON t.{c} = m.{c}" for c in columns}}
     p = Project.create(tmp_path, database, views, engine="spark", local_memory="48KB")
@@ -307,7 +310,8 @@ def test_spark_fetches_what_is_dist(database: str, tmp_path: Path, monkeypatch: 
         p.source(c, f"INSERT INTO m SELECT id + 5000, * FROM t WHERE id % 40 = {i}")
         p.source(f"DELETE FROM m WHERE id = {3 * i + 3}")
         p.assert_equal()
-    assert reader.jobs > len(CHANGES)
+    conf.set("spark.driver.maxResultSize", "1g")
+    assert reader.jobs > len(CHANGES) and bool(reader.by_files) is (room == "4k")
 
 
 def cut(file: Path) -> None:

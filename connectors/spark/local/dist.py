@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import duckdb
 import pyarrow as pa
@@ -41,16 +41,20 @@ class Request:
         self.files, self.by, self.columns, self.keys = files, list(by), list(columns), keys
 
 
-class Reader(Protocol):
-    """What reads bases by keys: one job for all requests. A row may come that has none of the keys."""
+Rows = Any  # a table of Arrow, or a dataset of files where that would be too large
 
-    def rows(self, requests: Sequence[Request]) -> list[pa.Table]: ...
+
+class Reader(Protocol):
+    """What reads bases by keys: one job for all requests. A row may come that has none of the keys. What it gives is
+    there until it is asked again."""
+
+    def rows(self, requests: Sequence[Request]) -> list[Rows]: ...
 
 
 class NoReader:
     """Where nothing is Dist."""
 
-    def rows(self, requests: Sequence[Request]) -> list[pa.Table]:
+    def rows(self, requests: Sequence[Request]) -> list[Rows]:
         raise AssertionError("nothing is Dist")
 
 
@@ -60,7 +64,7 @@ class Dist:
     def __init__(self, con: duckdb.DuckDBPyConnection, root: Path, reader: Reader) -> None:
         self.con, self.root, self.reader = con, root, reader
         self.tables: dict[str, Table] = {}
-        self.images: dict[str, pa.Table] = {}  # of mirrors about to land, what was looked up
+        self.images: dict[str, Rows] = {}  # of mirrors about to land, what was looked up
         for s in SETUP:
             con.execute(s)
 
@@ -201,7 +205,7 @@ class Dist:
         for s, f, rows in zip(wanted, asked, self._fetched(asked), strict=True):
             self._store(s.target, f, rows)
 
-    def _fetched(self, asked: Sequence[Fetch]) -> list[pa.Table]:
+    def _fetched(self, asked: Sequence[Fetch]) -> list[Rows]:
         """Of the bases, for each: those that read one by the same columns are one request. What has no base, or no
         keys, is not asked for."""
         groups: dict[tuple[str, tuple[str, ...]], list[Fetch]] = {}
@@ -239,7 +243,7 @@ class Dist:
     def _with_key(t: Table, names: Iterable[str]) -> list[str]:
         return [c.name for c in t.columns if c.name in {*names, *t.key}]
 
-    def _store(self, target: str, f: Fetch, rows: pa.Table, at: bool = False) -> None:
+    def _store(self, target: str, f: Fetch, rows: Rows, at: bool = False) -> None:
         """The rows of the base that the tail has nothing of, and the tail's with the same keys."""
         t = self.tables[f.mirror]
         name, have = q(t.mirror), self._with_key(t, f.columns)

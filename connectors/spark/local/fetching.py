@@ -1,50 +1,79 @@
 """Rows of bases by keys, through Spark: the keys are sent to every task, the files are read where they are.
 
 Keys are told in the query itself where that can be said, so that it is one job of one stage. Others are broadcast,
-which is a job more for each request.
+which is a job more for each request. What is too much for the driver (`spark.driver.maxResultSize`) the executors write
+to files, which it reads from there.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow.dataset import dataset
 
 from connectors.spark.driver import Driver
 from connectors.spark.healing import Healing
-from connectors.spark.local.dist import Request
+from connectors.spark.local.dist import Request, Rows
 
 OF = "_of"  # which request a row answers
 LISTED, LONGEST = 10_000, 1 << 20  # keys, and characters of them, that are told in the query: more are broadcast
 LOOSE = 4  # times as many combinations of several columns' values as there are keys: else too much is met by chance
-ALWAYS_A_SET = {  # a list is planned as one set, and not compiled anew with each of its values
+TOO_LARGE = "spark.driver.maxResultSize"
+SETTINGS = {  # a list is planned as one set, and not compiled anew with each of its values
     "spark.sql.optimizer.inSetConversionThreshold": "0",
     "spark.sql.optimizer.inSetSwitchThreshold": "0",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # as bases have them
 }
 
 
 class SparkReader:
-    """A query a call. `jobs` counts them."""
+    """A query a call. `jobs` counts them. Files go to `folder`, which executors see, until the call after the next."""
 
-    def __init__(self, driver: Driver) -> None:
-        self.driver, self.healing = driver, Healing(driver.mend)
-        self.jobs = 0
+    def __init__(self, driver: Driver, folder: Path) -> None:
+        self.driver, self.healing, self.folder = driver, Healing(driver.mend), folder
+        self.jobs = self.by_files = 0
+        self.written: list[Path] = []
 
-    def rows(self, requests: Sequence[Request]) -> list[pa.Table]:
+    def rows(self, requests: Sequence[Request]) -> list[Rows]:
+        if not self.jobs:  # what an earlier process left
+            shutil.rmtree(self.folder, ignore_errors=True)
+        while len(self.written) > 1:
+            shutil.rmtree(self.written.pop(0), ignore_errors=True)
         found = self.healing.run("a fetch", lambda: self._found(requests))
         self.jobs += 1
-        return [self._of(found, i, r) for i, r in enumerate(requests)]
+        return found
 
-    def _found(self, requests: Sequence[Request]) -> pa.Table:
+    def _found(self, requests: Sequence[Request]) -> list[Rows]:
         session = self.driver.session
-        for name, value in ALWAYS_A_SET.items():
+        for name, value in SETTINGS.items():
             session.conf.set(name, value)
         frames = [self._frame(session, i, r) for i, r in enumerate(requests)]
-        return reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), frames).toArrow()
+        try:
+            found = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), frames).toArrow()
+        except Exception as e:
+            if TOO_LARGE not in str(e):
+                raise
+            self.by_files += 1
+            self.written.append(self.folder / str(self.by_files))
+            return [self._in_files(frame, i, r) for i, (frame, r) in enumerate(zip(frames, requests, strict=True))]
+        return [self._of(found, i, r) for i, r in enumerate(requests)]
+
+    def _in_files(self, frame: Any, i: int, r: Request) -> Rows:
+        """By the executors, to be read piece by piece."""
+        from pyspark.sql.functions import col
+
+        target = self.written[-1] / str(i)
+        frame.select(*(col(f"_{i}_{n}").alias(c) for n, c in enumerate(r.columns))).write.mode("overwrite").parquet(
+            str(target)
+        )
+        return dataset(sorted(target.glob("*.parquet")), format="parquet")
 
     def _frame(self, session: Any, i: int, r: Request) -> Any:
         from pyspark.sql.functions import broadcast, col, lit
