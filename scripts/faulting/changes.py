@@ -10,13 +10,14 @@ import psycopg
 from faulting.schema import ACCOUNTS
 
 Params = tuple[Any, ...]
+MOST_COLUMNS = 1_000  # that a table has had: Postgres ends at 1,600
 
 
 class Changes:
     """Random changes; `rows` counts the rows that the transaction keeps."""
 
     def __init__(self, chance: random.Random) -> None:
-        self.random, self.rows = chance, 0
+        self.random, self.rows, self.altered = chance, 0, 0
 
     def transaction(self, c: psycopg.Connection, number: int) -> None:
         r = self.random
@@ -57,8 +58,9 @@ class Changes:
             self._book,
             self._rare,
             self.many,
+            self._alter,
         )
-        self.random.choices(kinds, (20, 22, 6, 16, 6, 16, 10, 4, 20, 0.6, 0.2))[0](c)
+        self.random.choices(kinds, (20, 22, 6, 16, 6, 16, 10, 4, 20, 0.6, 0.2, 0.6))[0](c)
 
     def _insert(self, c: psycopg.Connection) -> None:
         r = self.random
@@ -167,6 +169,27 @@ class Changes:
                 ["TRUNCATE tag", "TRUNCATE part", "TRUNCATE tag, part", "DELETE FROM item WHERE id %% 2 = 0"]
             ),
         )
+
+    def _alter(self, c: psycopg.Connection) -> None:
+        """Columns that no view reads come, go and get other names, in the middle of what changes rows."""
+        r = self.random
+        table = r.choice(["item", "part", "account_a"])
+        found = c.execute(
+            "SELECT coalesce(array_agg(attname::text) FILTER (WHERE attname LIKE 'spare%%' AND NOT attisdropped), "
+            "'{}'), max(attnum) FROM pg_attribute WHERE attrelid = %s::regclass",
+            (table,),
+        ).fetchone()
+        assert found is not None
+        there, used = found
+        self.altered += 1
+        name, kind = f"spare_{self.altered}", r.choice(["int DEFAULT 7", "text DEFAULT 'x'", "numeric", "date"])
+        if used < MOST_COLUMNS and len(there) < r.randint(1, 3):
+            what = f"ADD {name} {kind}"
+        elif there:
+            what = r.choice([f"DROP {r.choice(there)}", f"RENAME {r.choice(there)} TO {name}"])
+        else:
+            return
+        self._do(c, f"ALTER TABLE {table} {what}")
 
     def many(self, c: psycopg.Connection) -> None:
         """More rows than a batch has, all over the tables; some of them are changed again in the same transaction."""
