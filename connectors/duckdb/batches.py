@@ -224,7 +224,7 @@ class Batches:
         for s in staged:
             if s.table.key and s.table.mirror in self.larger - away and not s.truncated:
                 self.indexes.landing(s.table, prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset()))
-        self.indexes.make()
+        self.indexes.make(self.mirrors.estimates)
 
     def _land(self, staged: list[Staged], prepared: Prepared) -> list[tuple[Table, int, int]]:
         """Of each table how many rows landed, and how many of them are old ones."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 
 import duckdb
@@ -140,12 +140,14 @@ class Indexes:
         for held in (self.by_mirror, self.asked, self.columns, self.paths, self.refused):
             held.pop(mirror, None)
 
-    def make(self) -> None:
-        """Make the indexes that have been missed long enough; between batches."""
+    def make(self, sizes: Mapping[str, int] | None = None) -> None:
+        """Make the indexes that have been missed long enough; between batches. `sizes`: about how many rows mirrors
+        have, where that is known."""
         for mirror, n in self.asked.items():
             if mirror in self.by_mirror or mirror in self.refused or n <= FEW:
                 continue
-            if n > PATIENCE or self._rows(mirror) < AT_ONCE:
+            known = (sizes or {}).get(mirror)
+            if n > PATIENCE or (known if known is not None else self._rows(mirror)) < AT_ONCE:
                 try:
                     self._make(mirror)
                 except (duckdb.Error, pa.ArrowException, MemoryError) as e:
