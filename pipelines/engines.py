@@ -77,6 +77,7 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
             plans,
             read_only,
             dist=[mirror_name(t) for t in d.dist],
+            by_key=[mirror_name(t) for t in d.by_key.get(name, {})],
             reader=_reader(config),
             index_memory=config.duckdb.index_bytes,
             index_rows=config.duckdb.index_rows,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from array import array
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -17,32 +17,35 @@ from compiler.catalog import Table
 from connectors.postgres.spool import BUFFER, nameless
 
 MEMORY = 64 << 20
+LEAST = 1 << 20  # bytes that are worth a file
+HEAD = struct.Struct("<QI")  # of an event in the file: its place, and its length
 SOURCE = b'"source":{'  # behind the row's values, in which quotes are escaped
 TEXT = rb'"((?:[^"\\]|\\.)*)"'
 TABLE = re.compile(rb'"schema":' + TEXT + rb'.*?"table":' + TEXT)
 
 
 class Room:
-    """Of all events that have come of open transactions no more than `memory` bytes are kept there; those of the
-    largest go to a file in `folder`."""
+    """Of all events that have come of open transactions about `memory` bytes are kept there; those of the largest go to
+    a file in `folder`. Small ones stay: files are few."""
 
     def __init__(self, folder: Path | None = None, memory: int = MEMORY) -> None:
         self.folder, self.memory, self.held = folder, memory, 0
-        self.spools: set[EventSpool] = set()  # those in memory
+        self.least = min(LEAST, memory)
+        self.large: set[EventSpool] = set()  # those in memory that are worth a file
 
     def new(self) -> EventSpool:
         return EventSpool(self)
 
     def added(self, spool: EventSpool, size: int) -> None:
         self.held += size
-        self.spools.add(spool)
-        while self.held > self.memory and self.spools:
-            max(self.spools, key=lambda s: s.held).spill()
+        if spool.held >= self.least:
+            self.large.add(spool)
+        while self.held > self.memory and self.large:
+            max(self.large, key=lambda s: s.held).spill()
 
     def left(self, spool: EventSpool) -> None:
-        if spool in self.spools:
-            self.spools.remove(spool)
-            self.held -= spool.held
+        self.large.discard(spool)
+        self.held -= spool.held
 
 
 class EventSpool:
@@ -52,8 +55,7 @@ class EventSpool:
         self.room, self.held = room, 0
         self.events: dict[int, bytes] = {}  # those in memory
         self.file: IO[bytes] | None = None
-        self.size = 0  # of those in the file
-        self.places, self.starts = array("q"), array("q")  # of each in the file
+        self.size = self.written = self.last = 0  # bytes of those in the file, how many, and the last one's place
         self.there = bytearray()  # by place, whether the file has it
         self.in_order = True
         self.announced: set[int] = set()  # events do not tell what tables are
@@ -61,7 +63,7 @@ class EventSpool:
         self.tables: set[tuple[str, str]] = set()
 
     def __len__(self) -> int:
-        return len(self.events) + len(self.places)
+        return len(self.events) + self.written
 
     @property
     def count(self) -> int:
@@ -99,15 +101,16 @@ class EventSpool:
         if self.there[place]:
             return
         self.there[place] = 1
-        self.in_order = self.in_order and (not self.places or place > self.places[-1])
-        self.places.append(place)
-        self.starts.append(self.size)
+        self.in_order = self.in_order and (not self.written or place > self.last)
+        self.last = place
+        self.written += 1
         self.size += len(event)
         found = TABLE.search(event, max(event.rfind(SOURCE), 0))
         if found is not None and (named := (found[1], found[2])) not in self.named:
             self.named.add(named)
             schema, table = (str(json.loads(b'"' + x + b'"')) for x in named)
             self.tables.add((schema, table))
+        file.write(HEAD.pack(place, len(event)))
         file.write(event)
 
     def __iter__(self) -> Iterator[bytes]:
@@ -115,21 +118,27 @@ class EventSpool:
             yield from (self.events[place] for place in sorted(self.events))
             return
         self.file.flush()
-        starts, places = np.array(self.starts, dtype=np.int64), np.array(self.places, dtype=np.int64)
-        lengths = np.append(starts[1:], self.size) - starts
-        fd = os.dup(self.file.fileno())
-        if self.in_order:
-            with os.fdopen(fd, "rb", buffering=BUFFER) as f:
-                f.seek(0)
-                for n in lengths.tolist():
-                    yield f.read(n)
-            self.file.seek(0, os.SEEK_END)
-            return
-        try:
-            for i in np.argsort(places).tolist():
-                yield os.pread(fd, int(lengths[i]), int(starts[i]))
-        finally:
-            os.close(fd)
+        with os.fdopen(os.dup(self.file.fileno()), "rb", buffering=BUFFER) as f:
+            f.seek(0)
+            yield from self._in_turn(f) if self.in_order else self._sorted(f)
+        self.file.seek(0, os.SEEK_END)
+
+    @staticmethod
+    def _in_turn(f: IO[bytes]) -> Iterator[bytes]:
+        while head := f.read(HEAD.size):
+            yield f.read(HEAD.unpack(head)[1])
+
+    def _sorted(self, f: IO[bytes]) -> Iterator[bytes]:
+        places, starts = (np.empty(self.written, dtype=np.int64) for _ in range(2))
+        at = 0
+        for i in range(self.written):
+            f.seek(at)
+            places[i], n = HEAD.unpack(f.read(HEAD.size))
+            starts[i] = at
+            at += HEAD.size + n
+        for i in np.argsort(places):
+            f.seek(int(starts[i]))
+            yield f.read(HEAD.unpack(f.read(HEAD.size))[1])
 
     def pieces(self, rows: int, size: int) -> Iterator[list[bytes]]:
         """The events in lists of about so many, or so many bytes. A changed key is two events, which stay together."""

@@ -17,6 +17,7 @@ from connectors.postgres.connection import SourceUnreachable
 from connectors.postgres.transactions import Admit, Limits, Received, Transaction
 
 HELD_BYTES = 256 << 20  # of transactions that wait to be received
+HELD_LARGE = 2  # of those that are in files
 IDLE = 10.0  # seconds after which an idle stream asks how far the source is
 UNREAD = 3.0  # seconds without anything, after which it is asked whether a connector reads the slot
 MARK = 5.0  # seconds between markers that only tell how fresh the views are
@@ -53,7 +54,7 @@ class DebeziumStream:
         self.again: Received | None = None  # received, and not given: a table was altered
         self.decoders: list[EventDecoder] = []
         self.ready: deque[Transaction] = deque()
-        self.size = 0  # bytes of those
+        self.size = self.large = 0  # bytes of those in memory, and how many are not there
         self.closed = False
         self.looked = self.marked = time.monotonic()
         self.feed = opened(self._take)
@@ -87,9 +88,10 @@ class DebeziumStream:
     def _take(self, t: Transaction) -> None:
         """On the feed's thread; waits while much is held."""
         with self.changed:
-            self.changed.wait_for(lambda: self.size < HELD_BYTES or self.closed)
+            self.changed.wait_for(lambda: self.size < HELD_BYTES and self.large < HELD_LARGE or self.closed)
             self.ready.append(t)
             self.size += sum(map(len, t.frames))
+            self.large += t.large is not None
             self.changed.notify_all()
 
     def receive(self, limits: Limits, wait: float, until: int | None = None, admit: Admit | None = None) -> Received:
@@ -159,6 +161,7 @@ class DebeziumStream:
                 return None
             t = self.ready.popleft()
             self.size -= sum(map(len, t.frames))
+            self.large -= t.large is not None
             self.changed.notify_all()
             return t
 

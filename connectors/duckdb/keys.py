@@ -19,6 +19,7 @@ from connectors.duckdb.mirror import q
 from connectors.engine import Printer
 
 KEY = 24  # bytes of a key itself
+FEW = 32  # keys that are told as parameters: to register a table takes longer than to look up some keys
 SAMPLE = 1_000  # rows of a state that tell how many bytes one has
 
 
@@ -46,15 +47,26 @@ def looked_up(con: duckdb.DuckDBPyConnection, asked: Asked, wanted: pa.Table) ->
     typed = ", ".join(f"TRY_CAST(c{i} AS {type_name(c.type)}) AS c{i}" for i, c in enumerate(asked.columns))
     found = ", ".join(f"{text(f'k.c{i}', c.type)} AS c{i}" for i, c in enumerate(asked.columns))
     some = " AND ".join(f"k.c{i} IS NOT NULL" for i in range(len(asked.columns)))
+    before = (
+        f"SELECT {found}, b.{q(asked.columns[0].name)} IS NULL AS absent, "
+        f"{'b._seen_lsn' if asked.seen else 'NULL::BIGINT'} AS lsn FROM (SELECT DISTINCT {typed} FROM "
+    )
+    after = f") k LEFT JOIN base.{q(asked.table.mirror)} b ON {there} WHERE {some} ORDER BY ALL"
+    if 0 < wanted.num_rows <= FEW and all(map(_plain, wanted.schema.types)):
+        row = f"({', '.join('?' for _ in wanted.column_names)})"
+        some_rows = f"(VALUES {', '.join([row] * wanted.num_rows)}) AS w({', '.join(wanted.column_names)})"
+        values = [v for r in wanted.to_pylist() for v in r.values()]
+        return con.execute(f"{before}{some_rows}{after}", values).to_arrow_table()
     con.register("wanted_keys", wanted)
     try:
-        return con.execute(
-            f"SELECT {found}, b.{q(asked.columns[0].name)} IS NULL AS absent, "
-            f"{'b._seen_lsn' if asked.seen else 'NULL::BIGINT'} AS lsn FROM (SELECT DISTINCT {typed} FROM "
-            f"wanted_keys) k LEFT JOIN base.{q(asked.table.mirror)} b ON {there} WHERE {some} ORDER BY ALL"
-        ).to_arrow_table()
+        return con.execute(f"{before}wanted_keys{after}").to_arrow_table()
     finally:
         con.unregister("wanted_keys")
+
+
+def _plain(t: pa.DataType) -> bool:
+    """Whether a value is the same as a parameter."""
+    return bool(pa.types.is_integer(t) or pa.types.is_string(t))
 
 
 def text(column: str, t: Type) -> str:

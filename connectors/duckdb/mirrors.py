@@ -51,7 +51,7 @@ class Mirrors:
         for name in (self.dead.keys() & rows.keys()) - self.tailed.mirrors:
             self.dead[name] += rows[name]
 
-    def create(self, t: Table) -> None:
+    def create(self, t: Table, some_keys: bool = False) -> None:
         self.indexes.drop(t.mirror)
         self.tailed.drop(t.mirror)
         forget(self.con, t.mirror)

@@ -121,7 +121,8 @@ def refreshes(con: duckdb.DuckDBPyConnection) -> list[Refresh]:
 
 
 def last_refreshes(con: duckdb.DuckDBPyConnection) -> dict[str, float]:
-    return dict(con.execute("SELECT view, max(epoch(finished)) FROM meta.refreshes GROUP BY view").fetchall())
+    last = "SELECT view, arg_max(epoch(finished), rowid) FROM meta.refreshes GROUP BY view"  # clocks may go back
+    return dict(con.execute(last).fetchall())
 
 
 def noted(con: duckdb.DuckDBPyConnection) -> dict[str, str]:

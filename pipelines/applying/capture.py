@@ -311,11 +311,11 @@ class Capture:
         if resting and (due or complete > self.acknowledged + IDLE_BYTES or self.frontier < self.wanted <= complete):
             self.stream.urged = False
             self.advance(complete)
+        if resting:  # also what was finished without a batch
+            for e in self.engines:
+                self.warehouse.engine(e).settle(force=due and self.acknowledged < self.frontier)
         if self.acknowledged < self.frontier:
-            if resting:
-                for e in self.engines:
-                    self.warehouse.engine(e).settle(force=due)  # a server that stops waits until we have all of it
-            self._acknowledge()
+            self._acknowledge()  # a server that stops waits until we have all of it
         if resting and self.unfolded and time.monotonic() > self.applied_at + folding.AFTER:
             self._fold()
         self._held()

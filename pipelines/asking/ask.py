@@ -48,7 +48,7 @@ def ask(
                 running.wait(current_lsn(config.source.dsn))
             for _ in range(WAITS):
                 rows = running.query(sql, internal, every_key, finished=wait)
-                if not running.agree or not wait:
+                if not running.agree or not wait or every_key:
                     break
                 running.wait(running.agree)
             _tell(running.agree, told)
@@ -75,7 +75,7 @@ def ask(
         asker = Asker(lambda view, keys: fill(warehouse, view, keys, stream.capture.recent if stream else ()))
         for _ in range(WAITS):
             got = LocalReader(warehouse, asker).answer(sql, internal, every_key)
-            if not got.agree or stream is None:
+            if not got.agree or stream is None or every_key:
                 break
             stream.catch_up()
         _tell(got.agree, told)

@@ -6,7 +6,7 @@ answers it, so that none can be missing there unnoticed; what is missing is fill
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +21,9 @@ from connectors.duckdb import frontier
 from connectors.duckdb.keys import looked_up
 from pipelines.applying.upquery import absent, bare
 from pipelines.asking import refreshes
+from pipelines.asking.at_source import computed
 from pipelines.asking.keys import Wanted, refused, wanted
-from pipelines.asking.pinned import Pinned, pinned
+from pipelines.asking.pinned import HasConnection, Pinned, pinned
 from pipelines.asking.read_only import REFRESHES, checked, recursive, the_query, unsteady
 from pipelines.asking.uses import Uses, keys_in
 from pipelines.deployment import DeployedView
@@ -77,25 +78,39 @@ def answer(
         if v.error:
             raise warehouse.set_aside_error(v)
     keyed = {v.name: p for v in used if (p := warehouse.view(v.name)[1]).asked is not None}
-    if every_key:
-        check_whole(warehouse, keyed)
+    theirs = [v for v in keyed if every_key and at_source(warehouse, v)]
     some = _wanted(sql, keyed, warehouse, views) if keyed and not every_key else []
     late = REFRESHES in read
     if late:
         refreshes.check(warehouse)
     apart = late and warehouse.used_engines() != [ONE_MACHINE.name]
+    if apart and internal:
+        raise InvalidSql(
+            f"{REFRESHES} cannot be read beside what is internal here",
+            code="refreshes_internal",
+            detail="Views are on Spark, too: what tells of them is brought to a connection of its own.",
+            hint="Leave out --internal.",
+        )
     scratched = (recursive(sql) or apart) and not internal
     waited: list[tuple[str, pa.Table]] = []
     try:
         for _ in range(TRIES):
-            with pinned(warehouse, used, keyed if every_key else {}, scratched, late) as at:
+            whole = {n: p for n, p in keyed.items() if every_key and n not in theirs}
+            ours = [v for v in used if v.name not in theirs]
+            with pinned(warehouse, ours, whole, scratched, late) as at:
                 keys = [(w, _keys(warehouse, w, at, sql)) for w in some]
                 gone = [(w.view, missing) for w, k in keys if (missing := absent(k)).num_rows]
                 if not gone:
+                    stands = _stands(at)
+                    brought = computed(warehouse, theirs) if theirs else None  # later than what stands
+                    for name, rows in (brought.rows if brought is not None else {}).items():
+                        at.con.register(name, rows)
                     got = _execute(at.con, sql).to_arrow_table()
                     _count(asker, keys, waited)
-                    agree = max((x for _, k in keys for x in k["lsn"].to_pylist() if x), default=0)
-                    agree = agree if agree and agree > frontier.lsn(at.con) else 0
+                    lsns = [x for _, k in keys for x in k["lsn"].to_pylist() if x]
+                    lsns += [brought.lsn] if brought is not None and ours else []
+                    agree = max(lsns, default=0)
+                    agree = agree if agree and agree > stands else 0
                     filled = sum(k.num_rows for _, k in waited)
                     return Answer(got, filled, agree, tuple(v.name for v in used))
             for view, k in gone:
@@ -112,17 +127,17 @@ def answer(
     )
 
 
-def check_whole(warehouse: Warehouse, views: Iterable[str]) -> None:
-    """Raises InvalidSql for a view of which no copy of the tables is kept, so that it cannot be computed here."""
-    for name in views:
-        v, _ = warehouse.view(name)
-        if tables := sorted(t for t, h in warehouse.holds(v.engine).items() if h.asked.view == name):
-            raise InvalidSql(
-                f'view "{name}" cannot be computed for every key here',
-                detail=f"It says keep_mirrors = false: of {', '.join(tables)} the rows of some keys alone are kept.",
-                hint="Ask for keys, or ask Postgres itself.",
-                code="partial_needs_key",
-            )
+def _stands(at: Pinned) -> int:
+    """The lowest frontier of what is read; it is read there from now on."""
+    cons = [p.con if isinstance(p, HasConnection) else None for p in at.elsewhere.values()]
+    found = [frontier.lsn(c) if c is not None else p.lsn for c, p in zip(cons, at.elsewhere.values(), strict=True)]
+    return min([*found, *([frontier.lsn(at.con)] if at.engine else [])], default=0)
+
+
+def at_source(warehouse: Warehouse, view: str) -> bool:
+    """Whether no copy is kept of some table that a view reads, so that the source alone can compute it for every
+    key."""
+    return any(h.asked.view == view for h in warehouse.holds(warehouse.view(view)[0].engine).values())
 
 
 def _wanted(sql: str, keyed: dict[str, ViewPlan], warehouse: Warehouse, views: dict[str, DeployedView]) -> list[Wanted]:

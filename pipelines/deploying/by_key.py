@@ -87,7 +87,7 @@ def empty(warehouse: Warehouse, engine: str, tables: Iterable[str]) -> None:
     target, d = warehouse.engine(engine), warehouse.deployment
     for t in tables:
         forget_keys(target, d.by_key[engine][t])
-        target.create_mirror(d.mirrored(engine, t))
+        target.create_mirror(d.mirrored(engine, t), some_keys=True)
 
 
 def forget_keys(target: Engine, by: ByKey) -> None:

@@ -7,6 +7,7 @@ copied again.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from compiler.catalog import Catalog, Table
 from compiler.errors import TidemarkError, UnsupportedSql
 from pipelines.asking.explain import statements
 from pipelines.config import Config
+from pipelines.deploying.by_key import tables_by_key
 from pipelines.deployment import Deployment
 from pipelines.kinds import DIST, EXECUTORS, LOCAL
 from pipelines.project import Compiled
@@ -41,6 +43,7 @@ def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, cata
     """For the views on Spark; the why goes into their notes."""
     mine = [v for v in views if v.engine == EXECUTORS.name and v.plan is not None and v.error is None]
     sizes, limit = sizes_of(conn, mine, catalog), config.spark.local_bytes
+    sizes = {t: n for t, n in sizes.items() if t not in tables_by_key(mine, catalog).get(EXECUTORS.name, {})}
     foreign = sorted(v.name for v in mine if unsayable(v) is not None)
     keyed = {t for t in sizes if _table(catalog, t).key}
     dist = away(sizes, keyed, limit)
@@ -91,9 +94,15 @@ def bytes_of(conn: psycopg.Connection, tables: AbstractSet[str], catalog: Catalo
 
 
 def located(
-    conn: psycopg.Connection, views: list[Compiled], catalog: Catalog, config: Config, old: Deployment
+    conn: psycopg.Connection,
+    views: list[Compiled],
+    catalog: Catalog,
+    config: Config,
+    old: Deployment,
+    left: Mapping[str, AbstractSet[str]] | None = None,
 ) -> Located:
-    """Where there is a deployment: tables stay where they are, and new ones go where there is room."""
+    """Where there is a deployment: tables stay where they are, and new ones go where there is room. Views of `left`
+    stay as they are in `old`."""
     if EXECUTORS.name not in old.tables:
         return locate(conn, views, config, catalog)
     for v in views:
@@ -102,16 +111,18 @@ def located(
         _check_drivers([v for v in views if v.engine == EXECUTORS.name])
         return Located(DIST)
     _check(views)
-    sizes = sizes_of(conn, [v for v in views if v.engine == EXECUTORS.name], catalog)
+    mine = [v for v in views if v.engine == EXECUTORS.name and v.plan is not None and v.error is None]
+    some = tables_by_key(mine, catalog, old, left).get(EXECUTORS.name, {})
+    sizes = {t: n for t, n in sizes_of(conn, mine, catalog).items() if t not in some}
+    copies = {*old.tables[EXECUTORS.name]} - old.by_key.get(EXECUTORS.name, {}).keys()
     known, new = (
-        {t: n for t, n in sizes.items() if (t in old.tables[EXECUTORS.name]) is there and t not in old.dist}
-        for there in (True, False)
+        {t: n for t, n in sizes.items() if (t in copies) is there and t not in old.dist} for there in (True, False)
     )
     keyed = {t for t in new if _table(catalog, t).key}
     more = away(new, keyed, config.spark.local_bytes, sum(known.values()))
     if more is None:  # there is no room in any case: what can be elsewhere is
         more = sorted(keyed)
-    return Located(LOCAL, tuple(sorted({*(t for t in old.dist if t in sizes), *more})))
+    return Located(LOCAL, tuple(sorted({*(t for t in old.dist if t not in some), *more})))
 
 
 def unsayable(v: Compiled) -> TidemarkError | None:
@@ -164,11 +175,11 @@ def _check_drivers(views: list[Compiled]) -> None:
 
 
 def outgrown(
-    conn: psycopg.Connection, views: list[Compiled], config: Config, dist: list[str], catalog: Catalog
+    conn: psycopg.Connection, views: list[Compiled], config: Config, elsewhere: Collection[str], catalog: Catalog
 ) -> list[str]:
     """A warning where what is Local is larger than it may be, as a list of one."""
     sizes = sizes_of(conn, [v for v in views if v.engine == EXECUTORS.name], catalog)
-    size = sum(n for t, n in sizes.items() if t not in dist)
+    size = sum(n for t, n in sizes.items() if t not in elsewhere)
     if size <= config.spark.local_bytes:
         return []
     return [

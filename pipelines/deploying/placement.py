@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import psycopg
 
-from compiler.errors import TidemarkError, UnsupportedSql
+from compiler.errors import TidemarkError
 from pipelines.asking.explain import statements
 from pipelines.config import Config
-from pipelines.kinds import AUTO, EXECUTORS, KINDS, ONE_MACHINE
+from pipelines.kinds import AUTO, EXECUTORS, ONE_MACHINE
 from pipelines.project import Compiled
 
 
@@ -47,11 +47,13 @@ def _by_size(v: Compiled, sizes: dict[str, int], config: Config) -> None:
     limit = config.spark.threshold_rows
     if v.plan.by_key:
         v.engine = ONE_MACHINE.name
-        v.notes.append(f"engine auto: {v.engine}, which alone keeps the rows of some keys")
+        v.notes.append(f"engine auto: {v.engine}, since the rows of the keys that are asked for are few")
         return
-    if v.plan.lag is not None and config.spark.alone:
+    if v.plan.lag is not None:
         v.engine = ONE_MACHINE.name
-        v.notes.append(f"engine auto: {v.engine}, since executors keep no view that may lag")
+        v.notes.append(
+            f"engine auto: {v.engine}, as executors, who may have to keep what is large, keep none that lags"
+        )
         return
     rows, table = max(((sizes[t], t) for t in v.plan.tables), default=(0, "none"))
     big = rows > limit
@@ -76,14 +78,6 @@ def _can_run(v: Compiled, engine: str) -> bool:
 
 def _check(v: Compiled) -> None:
     """Refuse what the engine's dialect cannot say before any table is copied."""
-    if v.plan is not None and v.plan.by_key and KINDS[v.engine].executors:
-        v.error = UnsupportedSql(
-            f'view "{v.name}" says keep_mirrors = false, and is on {KINDS[v.engine].title}',
-            detail="The rows of some keys alone are kept on DuckDB.",
-            hint="Leave keep_mirrors out, or put it on DuckDB.",
-            code="by_key_dist",
-        )
-        return
     try:
         statements(v, by_keys=False)
     except TidemarkError as e:

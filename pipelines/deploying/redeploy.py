@@ -33,7 +33,7 @@ from pipelines.deploying.location import located
 from pipelines.deploying.needs import needs
 from pipelines.deploying.source_objects import publish
 from pipelines.deployment import Deployment
-from pipelines.kinds import KINDS
+from pipelines.kinds import EXECUTORS, KINDS
 from pipelines.project import Compiled, refuse
 from pipelines.refused import qualified, reads
 from pipelines.warehouse import UNFINISHED, Warehouse
@@ -65,12 +65,12 @@ def redeploy(
                 hint=RESYNC,
             )
     with connect(config.source.dsn) as conn:
-        at = located(conn, views, catalog, config, old)
+        at = located(conn, views, catalog, config, old, _without(left, views))
     if not keep_going:
         refuse(views)
     views = [v for v in views if v.error is None]
     stay = {t for ts in needed(views).values() for t in ts}
-    left = {v: ts for v, ts in (left or {}).items() if v not in {x.name for x in views}}
+    left = _without(left, views)
     origin = replace(old.origin, tables=tuple((t, m) for t, m in old.origin.tables if t not in again))
     altered = check_source(
         config.source.dsn,
@@ -103,6 +103,7 @@ def redeploy(
     gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}
     d.tables, d.by_key = wanted, n.by_key
     names = {t for ts in d.tables.values() for t in ts}
+    d.dist = [t for t in d.dist if t in wanted.get(EXECUTORS.name, [])]
     d.catalog = [t for t in d.catalog if f"{t.schema}.{t.name}" in names]
     d.origin = replace(d.origin, tables=tuple((t, m) for t, m in d.origin.tables if t in names))
     d.refused = {e: {t: c for t, c in of.items() if t in wanted.get(e, [])} for e, of in d.refused.items()}
@@ -222,3 +223,8 @@ def _maintained(config: Config, d: Deployment) -> dict[str, list[ViewPlan]]:
         return plans(Warehouse(config, d))
     except TidemarkError:
         return {}
+
+
+def _without(left: Mapping[str, AbstractSet[str]] | None, views: list[Compiled]) -> dict[str, AbstractSet[str]]:
+    """The tables of views that stay as they are, but for these."""
+    return {v: ts for v, ts in (left or {}).items() if v not in {x.name for x in views}}

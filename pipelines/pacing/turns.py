@@ -109,17 +109,18 @@ class Pacing:
         """Finish a view, or take some of what waits, if it is time; gives when its time is up."""
         on = self.warehouse.engine(engine)
         p = self.progress.get(plan.view) or self._begun(on, plan, now)
-        since = time.perf_counter()
+        since, at = time.perf_counter(), on.frontier()  # no later than what waits
         found = on.paced.waiting(logs(plan.states))
         self.looking += time.perf_counter() - since
         p.look(now, {w.log.name: path.source for path, w in waiting(plan.states) if w.scan}, found)
         if not any(a or b for a, b in found.values()):
-            p.empty, p.complete = now, on.frontier()
+            p.empty, p.complete = now, at
             return float("inf")
         if p.complete is not None:
+            self.rest(engine)
             on.paced.complete([s.name for s in own(plan.states)], p.complete, p.empty)
             p.complete = None
-        self._plan(on, plan, p, now)
+        self._plan(engine, on, plan, p, now)
         due = self._due(plan, p)
         if (why := LAG if now >= due else self._often(p)) is not None:
             self.rest(engine)
@@ -134,7 +135,7 @@ class Pacing:
         since = min((reached[s.name].at for s in own(plan.states) if s.name in reached), default=now)
         return self.progress.setdefault(plan.view, Progress(now, since))
 
-    def _plan(self, on: Engine, plan: ViewPlan, p: Progress, now: float) -> None:
+    def _plan(self, engine: str, on: Engine, plan: ViewPlan, p: Progress, now: float) -> None:
         """Paces for the rates of late, where they are others than were planned for, or more is known of the costs."""
         assert plan.lag is not None
         if p.arrived < FEW or now - p.begun < min(SOON, plan.lag.seconds / 4):
@@ -149,6 +150,7 @@ class Pacing:
         begun = time.perf_counter()
         p.plan, p.planned_at, p.stale = planned(on, plan, arriving), now, False
         p.planning = time.perf_counter() - begun
+        self.rest(engine)
         on.paced.note(plan.view, p.plan.to_json())
 
     def _due(self, plan: ViewPlan, p: Progress) -> float:

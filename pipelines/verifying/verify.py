@@ -15,12 +15,9 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 from psycopg import sql
-from sqlglot import exp
 
-from compiler.bind.query import Binder
-from compiler.catalog import Catalog, Table
+from compiler.catalog import Table
 from compiler.maintain.plan import ViewPlan
-from compiler.parse import ViewText
 from connectors.engine import EngineFailure, Pin
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import SharedSnapshot, copy_query, in_snapshot, table_query
@@ -28,12 +25,12 @@ from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture
 from pipelines.applying.catching_up import limits, persist
 from pipelines.applying.unaltered import check_deployed, check_source
+from pipelines.asking.inlined import inlined
 from pipelines.config import Config
 from pipelines.deployment import DeployedView
 from pipelines.pacing.finishing import finish
 from pipelines.refused import qualified
 from pipelines.verifying.comparison import Keys, Verified, compared
-from pipelines.verifying.renamed import aliases, reading
 from pipelines.verifying.repair import repair as mend
 from pipelines.warehouse import Warehouse
 
@@ -156,7 +153,7 @@ def _view(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str, 
         return out
     try:
         with in_snapshot(config.source.dsn, snapshot) as conn:
-            body = _inlined(warehouse, v, conn)
+            body = inlined(warehouse, v.name, conn)
             now = conn.execute("SELECT now()::text").fetchone()
             chunks = list(copy_query(conn, sql.SQL(body), len(plan.outputs)))
     except psycopg.Error as e:
@@ -210,39 +207,3 @@ def _mirror(config: Config, warehouse: Warehouse, engine: str, t: Table, snapsho
         only = Keys([names.index(c) for c in hold.columns], warehouse.engine(engine).asked_for(hold.asked, at))
         out.keys = only.rows.num_rows
     return compared(out, [c.type for c in columns], chunks, ours.select([c.name for c in columns]), only)
-
-
-def _inlined(warehouse: Warehouse, v: DeployedView, conn: psycopg.Connection[Any]) -> str:
-    """The view's SELECT, with the other views it reads as CTEs, and tables whose columns have other names by now."""
-    texts = {n: c.text for n, c in warehouse.compiled.items() if c.text is not None}
-    catalog = warehouse.deployment.to_catalog()
-    read_tables = warehouse.view(v.name)[1].tables
-    tables = [t for t in catalog.tables.values() if t.elsewhere and qualified(t) in read_tables]
-    order = [*_read_views(texts, catalog, v.name), v.name]
-    bodies = {n: texts[n].sql for n in order}
-    if tables:
-        of = aliases(conn, tables)
-        bodies = {n: reading(sql, catalog, of) for n, sql in bodies.items()}
-    *read, last = bodies.values()
-    if not read:
-        return last
-    ctes = ",\n".join(f'"{n}" AS (\n{sql}\n)' for n, sql in zip(order, read, strict=False))
-    return f"WITH {ctes} SELECT * FROM (\n{last}\n) AS whole"
-
-
-def _read_views(texts: dict[str, ViewText], catalog: Catalog, name: str) -> list[str]:
-    """The views that a view reads, each after those that it reads itself."""
-    if not any(t.name in texts for t in texts[name].query.find_all(exp.Table)):
-        return []
-    order: list[str] = []
-
-    def visit(n: str) -> None:
-        b = Binder(catalog, {m: t.query for m, t in texts.items() if m != n}, (n,))
-        b.view(texts[n].query.copy())
-        for m in sorted(b.reads_views):
-            visit(m)
-        if n not in order:
-            order.append(n)
-
-    visit(name)
-    return order[:-1]

@@ -26,6 +26,8 @@ class OnLocal(InFile):
     """By the part's name: `local`; `mixed` or `fetched`, the large mirrors Dist; `dist` or `dist-fetched`, all of them,
     and the states. What is `fetched` comes by Spark's jobs, as on a cluster, else as on one machine."""
 
+    engine: LocalEngine
+
     def __init__(
         self,
         folder: Path,

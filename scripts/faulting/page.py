@@ -35,6 +35,7 @@ def write(path: Path, rows: list[Row], options: Options, minutes: float, measure
     }[options.engine]
     with_moments = "" if measured else f", {options.moments} random moments"
     asked = ", --quick" if options.quick else ""
+    asked += f", {options.trials} trials of failpoints, drawn from all" if options.trials and not options.quick else ""
     lines = [
         f"{datetime.now(UTC):%Y-%m-%d}, seed {options.seed}{with_moments}{asked}, {minutes:.0f} minutes.",
         "",

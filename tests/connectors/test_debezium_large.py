@@ -40,7 +40,22 @@ def test_events_come_back_once_and_in_order(tmp_path: Path, memory: int) -> None
             assert [e for p in s.pieces(7, 1 << 20) for e in p] == list(s)
             assert s.changes(Table("public", "t", ())) and not s.changes(Table("a", "no", ()))
         s.close()
-    assert room.held == 0 and not room.spools and memory > 500 or any(s.large for s in spools)
+    assert room.held == 0 and not room.large and any(s.large for s in spools) is (memory <= 500)
+
+
+def test_small_transactions_stay_in_memory(tmp_path: Path) -> None:
+    """However many are open: each would be a file."""
+    room = Room(tmp_path, 2 << 20)
+    spools = [room.new() for _ in range(100)]
+    for s in spools:
+        s.add(1, event(1, note="x" * 50_000))
+    assert room.held > room.memory and not any(s.large for s in spools)
+    for i in range(60):
+        spools[0].add(2 + i, event(2, note="x" * 50_000))
+    assert [s.large for s in spools] == [True, *[False] * 99]
+    for s in spools:
+        s.close()
+    assert room.held == 0
 
 
 def test_a_changed_key_is_in_one_part(tmp_path: Path) -> None:

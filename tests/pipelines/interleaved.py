@@ -27,7 +27,8 @@ class Interleaving:
 
     def __init__(self, dsn: str, warehouse: Warehouse, capture: Capture, seed: int) -> None:
         self.dsn, self.warehouse, self.capture, self.r = dsn, warehouse, capture, random.Random(seed)
-        self.engine = warehouse.engine("duckdb")
+        (self.name,) = warehouse.used_engines()
+        self.engine = warehouse.engine(self.name)
         self.writers = [psycopg.connect(dsn) for _ in range(WRITERS)]
         for c in self.writers:
             c.execute("SET lock_timeout = '5ms'")
@@ -132,7 +133,7 @@ class Interleaving:
 
     def strangers(self) -> int:
         """Rows that are kept of keys that are not."""
-        holds = self.warehouse.holds("duckdb").values()
+        holds = self.warehouse.holds(self.name).values()
         assert self.engine.key_rows is not None
         return sum(self.engine.key_rows.strangers(h).rows.num_rows for h in holds)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -97,6 +98,23 @@ def test_it_is_told_when_they_were_finished(database: str, tmp_path: Path) -> No
             lambda: p.command("query", told, "--format", "csv").stdout.split() == ["view", "best", "totals"], "told", 30
         )
         p.assert_equal()
+
+
+def test_delta_follows_on_a_source_that_is_quiet(database: str, tmp_path: Path) -> None:
+    p = project(database, tmp_path, lag="6 s", views={"totals": VIEWS["totals"]}, engine="spark", local_memory="2GB")
+    p.deploy()
+    before = published(p, "totals")
+    with running(p):
+        p.source(COMMITS[0])
+        until(lambda: published(p, "totals") != before, "in Delta", 40)
+        assert [tuple(map(str, r)) for r in published(p, "totals")[0]] == [tuple(map(str, r)) for r in rows_of(p)]
+        done = p.command("query", "--internal", "SELECT * FROM tidemark.refreshes")
+        assert done.returncode == 1 and "--internal" in done.stderr
+
+
+def rows_of(p: Project) -> list[tuple[object, ...]]:
+    found = p.command("query", "SELECT * FROM totals", "--format", "json").stdout.splitlines()
+    return sorted((tuple(json.loads(r).values()) for r in found), key=repr)
 
 
 def test_executors_keep_none(database: str, tmp_path: Path) -> None:

@@ -58,24 +58,26 @@ class LocalEngine:
         plans: Iterable[ViewPlan],
         read_only: bool = False,
         dist: Iterable[str] = (),
+        by_key: Iterable[str] = (),
         reader: Reader | None = None,
         index_memory: int | None = None,
         index_rows: int = 500_000,
         state_memory: int | None = None,
     ) -> None:
         """`tables` and `plans` are those of the deployment: what a lost file is made again for. `dist` are the
-        mirrors that stay in Delta, of which `reader` fetches rows; states of more than `state_memory` bytes together
-        are Dist, too."""
+        mirrors that stay in Delta, of which `reader` fetches rows, `by_key` those that have the rows of some keys and
+        are in the file alone; states of more than `state_memory` bytes together are Dist, too."""
         root = root.absolute()  # a view of the file names files under it
         rebuild.check_path(root)
-        self.root, self.away = root, frozenset(dist)
+        self.root, self.away, self.by_key = root, frozenset(dist), set(by_key)
         self.lock = Lock()  # several tables are copied at once
         self.tables, self.plans = {t.mirror: t for t in tables}, {p.view: p for p in plans}
         if read_only:
             rebuild.check(root, root / FILE)
         else:
             listed = list(self.tables.values())
-            rebuild.recover(root, root / FILE, printer, listed, list(self.plans.values()), self.away)
+            places = rebuild.Places(self.away, frozenset(self.by_key))
+            rebuild.recover(root, root / FILE, printer, listed, list(self.plans.values()), places)
         assert read_only or reader is not None or not self.away, "who reads what is in Delta is not known"
         self.inner = DuckDBEngine(
             root / FILE,
@@ -93,6 +95,10 @@ class LocalEngine:
         if not read_only:
             try:
                 self.rounds = Rounds(self.inner, self.root, self.dist)
+                for t in self.tables.values():  # a copy that was to be made in the place of some keys' rows
+                    if t.mirror not in self.by_key and not self._outbox.has(t.mirror):
+                        self._outbox.create(t)
+                        self._outbox.write_whole([mirror_folder(t.mirror)])
             except BaseException:
                 self.inner.close()
                 raise
@@ -106,7 +112,7 @@ class LocalEngine:
         self.create_state, self.drop_state, self.set_aside = inner.create_state, inner.drop_state, inner.set_aside
         self.pinned, self.read, self.count = inner.pinned, inner.read, inner.count
         self.read_mirror, self.export = inner.read_mirror, inner.export
-        self.key_rows = self.ranges = None
+        self.key_rows, self.ranges = inner.key_rows, None
         self.keys, self.look_up, self.asked_for = inner.keys, inner.look_up, inner.asked_for
         self.weight, self.weights = inner.weight, inner.weights
         self.whole, self.read_whole = inner.whole, inner.read_whole
@@ -120,8 +126,8 @@ class LocalEngine:
     def _away(self, con: duckdb.DuckDBPyConnection, reader: Reader, printer: Printer, memory: int | None) -> Away:
         """The mirrors and states that are not in the file."""
         self.dist = Dist(con, self.root, reader)
-        for t in self.tables.values():
-            if t.mirror in self.away and self.dist.has(t.mirror):
+        for t in self.tables.values():  # also one that is to be in the file once it is made anew
+            if self.dist.has(t.mirror):
                 self.dist.know(t)
         self.dist_states = DistStates(con, self.root, reader, printer, memory)
         self.dist_states.know(states_of(list(self.plans.values())))
@@ -134,7 +140,7 @@ class LocalEngine:
         return (self.rows(state), sum(map(file_size, files))) if files else self.inner.size(state)
 
     def mirror_bytes(self, name: str) -> int | None:
-        return None if name in self.away else self.inner.mirror_bytes(name)
+        return None if self.dist.has(name) else self.inner.mirror_bytes(name)
 
     def place(self, state: str) -> str:
         return "Dist" if base_files(self.con.cursor(), self.root, state) else "Local"
@@ -157,7 +163,8 @@ class LocalEngine:
     def settle(self, force: bool = False) -> None:
         rounds = self._writing
         if rounds.due() or force and (rounds.waiting or rounds.kept < self.frontier()):
-            rounds.run(self.tables.values(), self.plans.values())
+            copies = [t for t in self.tables.values() if t.mirror not in self.by_key]
+            rounds.run(copies, self.plans.values())
             self.dist_states.tend(states_of(list(self.plans.values())))
         self.dist_states.bases.sweep()
 
@@ -172,13 +179,20 @@ class LocalEngine:
         self.inner.belong(mark)
         durable.write(self.root / "deployment", mark)
 
-    def create_mirror(self, t: Table) -> None:
+    def create_mirror(self, t: Table, some_keys: bool = False) -> None:
         with self.lock:
             self._writing.forget(mirror_folder(t.mirror))
             self.tables[t.mirror] = t
-            self._outbox.create(t)
+            self.by_key.discard(t.mirror)
             if self.dist.has(t.mirror):
                 self.dist.drop(t.mirror)
+            if some_keys:
+                self.by_key.add(t.mirror)
+                self._outbox.drop(t.mirror)
+                self._writing.remove(mirror_folder(t.mirror))
+                self.inner.create_mirror(t)
+                return
+            self._outbox.create(t)
             if t.mirror in self.away:
                 self._writing.remove(mirror_folder(t.mirror))
                 self.inner.drop_mirror(t.mirror)
@@ -191,6 +205,7 @@ class LocalEngine:
             self.inner.drop_mirror(name)
             return
         self.tables.pop(name, None)
+        self.by_key.discard(name)
         if self.dist.has(name):
             self.dist.drop(name)
         else:
@@ -229,7 +244,7 @@ class LocalEngine:
         self._writing.waiting = True
 
     def _landed(self, s: Staged) -> None:
-        if s.table.schema != ASKED:  # keys that were asked for are no part of what Delta has
+        if s.table.schema != ASKED and s.table.mirror not in self.by_key:  # what was asked for is no part of Delta
             self._outbox.note(s)
 
     def apply(

@@ -39,13 +39,13 @@ class SparkReader:
     def __init__(self, driver: Driver, folder: Path) -> None:
         self.driver, self.healing, self.folder = driver, Healing(driver.mend), folder
         self.jobs = self.by_files = 0
-        self.written: list[Path] = []
+        self.written: list[tuple[int, Path]] = []  # by the call that they were made for
 
     def rows(self, requests: Sequence[Request]) -> list[Rows]:
         if not self.jobs:  # what an earlier process left
             shutil.rmtree(self.folder, ignore_errors=True)
-        while len(self.written) > 1:
-            shutil.rmtree(self.written.pop(0), ignore_errors=True)
+        while self.written and self.written[0][0] < self.jobs - 1:
+            shutil.rmtree(self.written.pop(0)[1], ignore_errors=True)
         found = self.healing.run("a fetch", lambda: self._found(requests))
         self.jobs += 1
         return found
@@ -61,7 +61,7 @@ class SparkReader:
             if TOO_LARGE not in str(e):
                 raise
             self.by_files += 1
-            self.written.append(self.folder / str(self.by_files))
+            self.written.append((self.jobs, self.folder / str(self.by_files)))
             return [self._in_files(frame, i, r) for i, (frame, r) in enumerate(zip(frames, requests, strict=True))]
         return [self._of(found, i, r) for i, r in enumerate(requests)]
 
@@ -69,7 +69,7 @@ class SparkReader:
         """By the executors, to be read piece by piece."""
         from pyspark.sql.functions import col
 
-        target = self.written[-1] / str(i)
+        target = self.written[-1][1] / str(i)
         frame.select(*(col(f"_{i}_{n}").alias(c) for n, c in enumerate(r.columns))).write.mode("overwrite").parquet(
             str(target)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -52,14 +53,24 @@ def check(root: Path, file: Path) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Places:
+    """Mirrors that are not copied into the file: those whose rows stay in Delta, and those that have the rows of keys
+    that are asked for again."""
+
+    away: frozenset[str]
+    by_key: frozenset[str]
+
+
 def recover(
-    root: Path, file: Path, printer: Printer, tables: list[Table], plans: list[ViewPlan], away: frozenset[str]
+    root: Path, file: Path, printer: Printer, tables: list[Table], plans: list[ViewPlan], places: Places
 ) -> None:
     """See that the file is there and not older than Delta. Raises TidemarkError where Delta does not have it all."""
     pin = Published(root).pin()
     if pin.versions is None or (file.exists() and _stands_at(file) >= pin.lsn):
         return
-    lacking = [t for t in tables if mirror_folder(t.mirror) not in pin.versions]
+    copies = [t for t in tables if t.mirror not in places.by_key]
+    lacking = [t for t in copies if mirror_folder(t.mirror) not in pin.versions]
     if lacking:
         raise TidemarkError(
             f"the local file of the warehouse, {file}, is {'older than Delta' if file.exists() else 'gone'}, and it "
@@ -71,7 +82,7 @@ def recover(
     log.warning("%s is %s: it is made again from Delta", file, "older than Delta" if file.exists() else "gone")
     new = file.with_name(f"{file.name}.new")
     _remove(new)
-    _fill(root, new, printer, tables, plans, pin, away)
+    _fill(root, new, printer, tables, plans, pin, places)
     reach("local.rebuilt")
     _remove(file)
     new.rename(file)
@@ -98,7 +109,7 @@ def _fill(
     tables: list[Table],
     plans: list[ViewPlan],
     pin: Pin,
-    away: frozenset[str],
+    places: Places,
 ) -> None:
     assert pin.versions is not None
     engine = DuckDBEngine(file, printer)
@@ -106,8 +117,11 @@ def _fill(
         outbox, dist = Outbox(engine.con), Dist(engine.con, root, NoReader())
         for t in tables:
             name = mirror_folder(t.mirror)
+            if t.mirror in places.by_key:
+                engine.create_mirror(t)
+                continue
             outbox.create(t)
-            if t.mirror in away:
+            if t.mirror in places.away:
                 dist.create(t)
                 _load_tail(dist, t, DeltaFolder(root / name), pin.versions[name])
             else:
