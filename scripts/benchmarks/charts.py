@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 
 def refresh(refreshes: list[dict[str, Any]], path: Path) -> None:
     """Left: seconds of a batch against recompute, all views. Right: how many times faster, view by view."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.8))
     for r in refreshes:
         cells = [c for c in r["cells"] if c["views"] == "all six"]
         x, name = [c["size"] for c in cells], r["engine"]
@@ -51,7 +51,7 @@ def refresh(refreshes: list[dict[str, Any]], path: Path) -> None:
 
 def partial(r: dict[str, Any], path: Path) -> None:
     """Left: the share of hits by how much is kept. Right: how long reads take by it."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.2))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.0))
     kept = sorted((p for p in r["partial"] if "mirrors" not in p["memory"]), key=lambda p: p["kept"])
     share = [100 * p["kept"] / r["full"]["bytes"] for p in kept]
     left.plot(share, [100 * p["hit_rate"] for p in kept], marker="o", label="hits, second half of the reads")
@@ -74,7 +74,7 @@ def partial(r: dict[str, Any], path: Path) -> None:
 
 def paces(r: dict[str, Any], path: Path) -> None:
     """Left: work beyond that of one batch, with paces and with one pace. Right: what is left at the end, and may be."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.8))
     batch = [c["batch"] for c in r["cells"]]
     for total, final, label in (("total", "final", "paces"), ("one_total", "one_final", "one pace")):
         extra = [100 * max(c[total] - b, 0.0) / b for c, b in zip(r["cells"], batch)]
@@ -90,7 +90,7 @@ def paces(r: dict[str, Any], path: Path) -> None:
 def _save(figure: Any, axes: tuple[Any, ...], title: str, path: Path) -> None:
     for a in axes:
         a.grid(alpha=0.3)
-        a.legend(fontsize=8)
+        a.legend(fontsize=7, ncol=3, loc="upper center", bbox_to_anchor=(0.5, -0.14))
     figure.suptitle(title)
     figure.tight_layout()
     figure.savefig(path, dpi=130)

@@ -6,6 +6,7 @@ import re
 
 HEAD = "# Benchmarks\n\nWritten by `scripts/bench`.\n\n"
 AIMS = "Aims"  # a table of which rows stay that were not measured anew
+FIRST = ("Machine", AIMS, "Refresh against", "Spark's jobs", "What a batch", "Many views")  # then as they came
 
 
 def merged(old: str, parts: list[list[str]]) -> str:
@@ -15,6 +16,7 @@ def merged(old: str, parts: list[list[str]]) -> str:
     if AIMS in there and AIMS in new:
         new[AIMS] = _rows(there[AIMS], new[AIMS])
     both = {**there, **new}
+    both = dict(sorted(both.items(), key=lambda x: next((i for i, f in enumerate(FIRST) if x[0].startswith(f)), 99)))
     return HEAD + "\n\n".join(f"## {title}\n\n{body}" for title, body in both.items()) + "\n"
 
 
