@@ -69,7 +69,7 @@ def as_text(e: dict[str, Any]) -> list[str]:
     took = {(*t["from"], t["into"]): t for t in e.get("taken", ())}
     for p in e["paths"]:
         pace = inner.get((p["from"], p["into"]), plan["refresh"] if plan else 1)
-        how = f"{pace} times in this time" if plan else "not planned yet"
+        how = f"{_times(pace)} in this time" if plan else "not planned yet"
         if not p["inner"]:
             how += ", when the view is finished"
         found = took.get((p["from"], p["into"]))
@@ -89,8 +89,12 @@ def as_text(e: dict[str, Any]) -> list[str]:
     done = e.get("finished")
     if done:
         kept = "" if done["kept"] is None else f", {done['kept']:.0%} within what was promised"
-        lines.append(f"  finished {done['times']} times, {done['rows']:,.0f} rows in {done['seconds']:.3f} s{kept}")
+        lines.append(f"  finished {_times(done['times'])}, {done['rows']:,.0f} rows in {done['seconds']:.3f} s{kept}")
     return lines
+
+
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
 
 
 def _of_late(taken: dict[str, Any]) -> str:
