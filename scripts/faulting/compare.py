@@ -130,12 +130,13 @@ def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | N
         for name, query in views.items():  # views over views are written with the others' names
             c.execute(f'CREATE TEMP VIEW "{name}" AS {query}'.encode())
         told = json.loads((warehouse / "deployment.json").read_text())
-        mirrored, narrow = tables_of(told), told["columns"]
+        mirrored, narrow, by_key = tables_of(told), told["columns"], told.get("by_key", {})
         file = warehouse / "tidemark.duckdb"
         local = warehouse / "delta" / "local.duckdb"
         if local.exists():
             file, mirrored = local, {"duckdb": mirrored["spark"], "local": mirrored["spark"]}
             narrow = {"duckdb": narrow["spark"], "local": narrow["spark"]}
+            by_key = {"duckdb": by_key.get("spark", {})}
         con = opened(file, Path(folder)) if file.exists() else None
         for table in mirrored.get("duckdb", []):
             assert con is not None, "the warehouse has no file"
@@ -149,7 +150,7 @@ def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | N
             }
             items = ", ".join(f'"{n}"' for n in names) + (", _weight" if "_weight" in has else ", 1")
             got = con.execute(f'SELECT {items} FROM base."{table}"').fetchall()
-            by = told.get("by_key", {}).get("duckdb", {}).get(f"public.{table}")
+            by = by_key.get("duckdb", {}).get(f"public.{table}")
             wanted = rows(c, table, names) if by is None else of_keys(c, con, table, names, by)
             out.add(f"mirror {table}", wanted, weighted(got))
         for table in mirrored.get("spark", []):
@@ -157,6 +158,8 @@ def compare(dsn: str, warehouse: Path, views: dict[str, str], exported: Path | N
             got = delta.rows(warehouse / "delta" / "mirror", table, names)
             out.add(f"mirror {table}", rows(c, table, names), weighted(got))
         for table in mirrored.get("local", []):
+            if f"public.{table}" in by_key["duckdb"]:  # no copy for others
+                continue
             names = columns(c, table, narrow["local"])
             got = delta.latest(warehouse / "delta" / "mirror", table, names, keys(c, table))
             out.add(f"mirror {table} in Delta", rows(c, table, names), weighted(got))

@@ -80,4 +80,4 @@ WHOLE = "SELECT (SELECT s FROM total) AS one, (SELECT s FROM sum_a) + (SELECT s 
 
 def views(engine: str) -> dict[str, str]:
     some = {k: v for k, v in VIEWS.items() if engine != "spark" or k in SPARK_VIEWS}
-    return some if engine == "duckdb" else {k: v for k, v in some.items() if k not in LAGGING and k not in SOURCED}
+    return some if engine != "spark" else {k: v for k, v in some.items() if k not in LAGGING and k not in SOURCED}
