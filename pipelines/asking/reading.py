@@ -74,6 +74,7 @@ class LocalReader:
         self.warehouse, self.asker = warehouse, asker or Asker()
 
     def export(self, view: str, path: Path, fmt: str, every_key: bool = False) -> None:
+        """A partial view of which no copy is kept is computed by the source."""
         v, plan = self.warehouse.view(view)
         if v.error:
             raise self.warehouse.set_aside_error(v)

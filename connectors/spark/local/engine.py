@@ -140,7 +140,7 @@ class LocalEngine:
         return (self.rows(state), sum(map(file_size, files))) if files else self.inner.size(state)
 
     def mirror_bytes(self, name: str) -> int | None:
-        return None if self.dist.has(name) else self.inner.mirror_bytes(name)
+        return None if name in self.away else self.inner.mirror_bytes(name)
 
     def place(self, state: str) -> str:
         return "Dist" if base_files(self.con.cursor(), self.root, state) else "Local"
@@ -180,6 +180,7 @@ class LocalEngine:
         durable.write(self.root / "deployment", mark)
 
     def create_mirror(self, t: Table, some_keys: bool = False) -> None:
+        """Nobody begins to read what is in Delta of it. With `some_keys` it is in the file alone."""
         with self.lock:
             self._writing.forget(mirror_folder(t.mirror))
             self.tables[t.mirror] = t
