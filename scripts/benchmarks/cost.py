@@ -160,7 +160,8 @@ def page(r: dict[str, Any]) -> list[str]:
             last = cells[-1]
             publish = r["sizes"][str(size)]["publish"]
             told = [f"{size:,}", f"{whole / 1e12:g} TB", *seconds, str(last.jobs), f"{last.moved / 1e6:,.0f} MB"]
-            rows.append(f"| {' | '.join([*told, f'{publish:.2f}'])} |")
+            told.append(f"{publish:.2f}" if publish >= 0.01 else "in the driver's")
+            rows.append(f"| {' | '.join(told)} |")
     head = " | ".join(f"{w} workers" if w > 1 else "1 worker" for w in WORKERS)
     return [
         "## What a batch would take on a cluster",
