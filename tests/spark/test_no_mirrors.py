@@ -33,8 +33,9 @@ def is_right(p: Project) -> None:
 def test_they_follow_the_stream_and_are_not_in_delta(database: str, tmp_path: Path) -> None:
     p = project(tmp_path, database, engine="spark")
     assert keyed(p) == {"public.article", "public.vote"} and kept(p) == {"article": 0, "vote": 0}
-    is_right(p)
+    assert rows(p, SOME) == sorted(source(p, 3) + source(p, 4), key=str)
     assert kept(p) == {"article": 2, "vote": 20}
+    is_right(p)  # for which keys may leave that are ahead of the stream, and come again
     p.source(
         "UPDATE vote SET article = 3 WHERE id IN (1, 2)",
         "UPDATE vote SET article = 8 WHERE id = 64",
