@@ -39,6 +39,12 @@ class Computed:
     lsn: int
 
 
+def source_alone(warehouse: Warehouse, view: str) -> bool:
+    """Whether no copy is kept of some table that a view reads, so that the source alone can compute it for every
+    key."""
+    return any(h.asked.view == view for h in warehouse.holds(warehouse.view(view)[0].engine).values())
+
+
 def computed(warehouse: Warehouse, views: Iterable[str]) -> Computed:
     """Raises TidemarkError where the source cannot, SourceUnreachable where it is away."""
     rows = {}
@@ -50,18 +56,18 @@ def computed(warehouse: Warehouse, views: Iterable[str]) -> Computed:
 
 
 def export(warehouse: Warehouse, plan: ViewPlan, path: Path, fmt: str) -> None:
-    """All rows of a view into a file, by a file beside the warehouse. Raises as `computed`, and EngineFailure."""
+    """All rows of a view into a file, by a temporary one. Raises as `computed`, and EngineFailure."""
     with (
-        TemporaryDirectory(dir=warehouse.path) as folder,
+        TemporaryDirectory(prefix="tidemark-") as folder,
         duckdb.connect(str(Path(folder) / "rows.duckdb")) as con,
         _snapshot(warehouse) as (conn, _),
     ):
         con.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
-        for i, rows in enumerate(_typed(conn, warehouse, plan)):
-            con.register("arrived", rows)
-            con.execute("INSERT INTO every_key FROM arrived" if i else "CREATE TABLE every_key AS FROM arrived")
-            con.unregister("arrived")
         try:
+            for i, rows in enumerate(_typed(conn, warehouse, plan)):
+                con.register("arrived", rows)
+                con.execute("INSERT INTO every_key FROM arrived" if i else "CREATE TABLE every_key AS FROM arrived")
+                con.unregister("arrived")
             write(con.execute, plan, path, fmt, "SELECT * FROM every_key")
         except duckdb.Error as e:
             path.unlink(missing_ok=True)

@@ -21,7 +21,7 @@ from connectors.duckdb import frontier
 from connectors.duckdb.keys import looked_up
 from pipelines.applying.upquery import absent, bare
 from pipelines.asking import refreshes
-from pipelines.asking.at_source import computed
+from pipelines.asking.at_source import computed, source_alone
 from pipelines.asking.keys import Wanted, refused, wanted
 from pipelines.asking.pinned import HasConnection, Pinned, pinned
 from pipelines.asking.read_only import REFRESHES, checked, recursive, the_query, unsteady
@@ -78,7 +78,7 @@ def answer(
         if v.error:
             raise warehouse.set_aside_error(v)
     keyed = {v.name: p for v in used if (p := warehouse.view(v.name)[1]).asked is not None}
-    theirs = [v for v in keyed if every_key and at_source(warehouse, v)]
+    theirs = [v for v in keyed if every_key and source_alone(warehouse, v)]
     some = _wanted(sql, keyed, warehouse, views) if keyed and not every_key else []
     late = REFRESHES in read
     if late:
@@ -101,7 +101,7 @@ def answer(
                 keys = [(w, _keys(warehouse, w, at, sql)) for w in some]
                 gone = [(w.view, missing) for w, k in keys if (missing := absent(k)).num_rows]
                 if not gone:
-                    stands = _stands(at)
+                    stands = _stands(at) if keys or theirs else 0
                     brought = computed(warehouse, theirs) if theirs else None  # later than what stands
                     for name, rows in (brought.rows if brought is not None else {}).items():
                         at.con.register(name, rows)
@@ -132,12 +132,6 @@ def _stands(at: Pinned) -> int:
     cons = [p.con if isinstance(p, HasConnection) else None for p in at.elsewhere.values()]
     found = [frontier.lsn(c) if c is not None else p.lsn for c, p in zip(cons, at.elsewhere.values(), strict=True)]
     return min([*found, *([frontier.lsn(at.con)] if at.engine else [])], default=0)
-
-
-def at_source(warehouse: Warehouse, view: str) -> bool:
-    """Whether no copy is kept of some table that a view reads, so that the source alone can compute it for every
-    key."""
-    return any(h.asked.view == view for h in warehouse.holds(warehouse.view(view)[0].engine).values())
 
 
 def _wanted(sql: str, keyed: dict[str, ViewPlan], warehouse: Warehouse, views: dict[str, DeployedView]) -> list[Wanted]:

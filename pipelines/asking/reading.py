@@ -12,8 +12,8 @@ import pyarrow as pa
 from compiler.errors import InvalidSql
 from compiler.ir.relation import Aggregate, walk
 from compiler.maintain.kept import lagging
-from pipelines.asking.at_source import export as export_from_source
-from pipelines.asking.query import Answer, Asker, answer, at_source
+from pipelines.asking import at_source
+from pipelines.asking.query import Answer, Asker, answer
 from pipelines.asking.states import StateStatus, mirrors_of, states_of
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
@@ -84,8 +84,8 @@ class LocalReader:
                 hint="tidemark export --all computes it for every key.",
                 code="partial_needs_key",
             )
-        if plan.asked is not None and at_source(self.warehouse, view):
-            export_from_source(self.warehouse, plan, path, fmt)
+        if plan.asked is not None and at_source.source_alone(self.warehouse, view):
+            at_source.export(self.warehouse, plan, path, fmt)
         else:
             self.warehouse.engine(v.engine).export(plan, path, fmt)
         published(path)
