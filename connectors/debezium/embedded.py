@@ -139,6 +139,8 @@ class Embedded:
             t = transaction(events, value, ended[1].decode())
             self.sent.append((t.end, record))
             self.take(t)
+        else:  # one begins: what came before it, of one that broke off, comes again
+            events.close()
 
     def _ended(self, success: bool, message: Any, error: Any) -> None:
         if not success:
