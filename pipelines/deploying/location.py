@@ -43,7 +43,8 @@ def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, cata
     """For the views on Spark; the why goes into their notes."""
     mine = [v for v in views if v.engine == EXECUTORS.name and v.plan is not None and v.error is None]
     sizes, limit = sizes_of(conn, mine, catalog), config.spark.local_bytes
-    sizes = {t: n for t, n in sizes.items() if t not in tables_by_key(mine, catalog).get(EXECUTORS.name, {})}
+    some = tables_by_key(mine, catalog).get(EXECUTORS.name, {})
+    sizes = {t: n for t, n in sizes.items() if t not in some}
     foreign = sorted(v.name for v in mine if unsayable(v) is not None)
     keyed = {t for t in sizes if _table(catalog, t).key}
     dist = away(sizes, keyed, limit)

@@ -80,9 +80,13 @@ class Dist:
         found = self.con.execute("SELECT file FROM meta.base WHERE mirror = ? ORDER BY 1", [mirror]).fetchall()
         return [self.root / f[0] for f in found]
 
+    def there(self) -> set[str]:
+        """The mirrors that are, known or not."""
+        query = "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'tail'"
+        return {r[0] for r in self.con.execute(query).fetchall()}
+
     def has(self, mirror: str) -> bool:
-        query = "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'tail' AND table_name = ?"
-        return bool(self.con.execute(query, [mirror]).fetchall()[0][0])
+        return mirror in self.there()
 
     def tail_rows(self, mirror: str) -> int:
         row = self.con.execute(f"SELECT count(*) FROM tail.{q(mirror)}").fetchone()

@@ -95,8 +95,9 @@ class LocalEngine:
         if not read_only:
             try:
                 self.rounds = Rounds(self.inner, self.root, self.dist)
+                noted = self._outbox.mirrors()
                 for t in self.tables.values():  # a copy that was to be made in the place of some keys' rows
-                    if t.mirror not in self.by_key and not self._outbox.has(t.mirror):
+                    if t.mirror not in noted | self.by_key:
                         self._outbox.create(t)
                         self._outbox.write_whole([mirror_folder(t.mirror)])
             except BaseException:
@@ -126,8 +127,9 @@ class LocalEngine:
     def _away(self, con: duckdb.DuckDBPyConnection, reader: Reader, printer: Printer, memory: int | None) -> Away:
         """The mirrors and states that are not in the file."""
         self.dist = Dist(con, self.root, reader)
+        there = self.dist.there()
         for t in self.tables.values():  # also one that is to be in the file once it is made anew
-            if self.dist.has(t.mirror):
+            if t.mirror in there:
                 self.dist.know(t)
         self.dist_states = DistStates(con, self.root, reader, printer, memory)
         self.dist_states.know(states_of(list(self.plans.values())))

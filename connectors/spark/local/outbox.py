@@ -54,9 +54,10 @@ class Outbox:
         weight = "" if key_of(t) else ", _weight BIGINT"
         self.con.execute(f"CREATE OR REPLACE TABLE outbox.{q(t.mirror)} ({body}{weight}, _lsn BIGINT)")
 
-    def has(self, name: str) -> bool:
-        query = "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'outbox' AND table_name = ?"
-        return bool(self.con.execute(query, [name]).fetchall()[0][0])
+    def mirrors(self) -> set[str]:
+        """Those of which it notes what changes."""
+        query = "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'outbox'"
+        return {r[0] for r in self.con.execute(query).fetchall()}
 
     def drop(self, name: str) -> None:
         self.con.execute(f"DROP TABLE IF EXISTS outbox.{q(name)}")
