@@ -311,11 +311,11 @@ class Capture:
         if resting and (due or complete > self.acknowledged + IDLE_BYTES or self.frontier < self.wanted <= complete):
             self.stream.urged = False
             self.advance(complete)
-        if resting:  # also what was finished without a batch
-            for e in self.engines:
+        if resting:  # also where a view was finished without a batch
+            for e in self.engines:  # a server that stops waits until we have all of it
                 self.warehouse.engine(e).settle(force=due and self.acknowledged < self.frontier)
         if self.acknowledged < self.frontier:
-            self._acknowledge()  # a server that stops waits until we have all of it
+            self._acknowledge()
         if resting and self.unfolded and time.monotonic() > self.applied_at + folding.AFTER:
             self._fold()
         self._held()

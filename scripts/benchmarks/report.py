@@ -35,19 +35,19 @@ def write(results: Path, docs: Path) -> list[Path]:
         raise SystemExit("report: nothing has been measured yet")
     docs.mkdir(parents=True, exist_ok=True)
     refreshes = [kept[k] for k in (f"refresh-{e}" for e in ENGINES) if k in kept]
-    parts, page = [_machine(), _aims(kept), *map(_refresh, refreshes)], docs / "bench.md"
+    page, chart = docs / "bench.md", docs / "bench.png"
+    if "refresh-duckdb" in kept:
+        charts.refresh(refreshes, chart)
+    parts = [_machine(), _aims(kept, chart.exists()), *map(_refresh, refreshes)]
     parts += [make(kept[name]) for name, make in PARTS.items() if name in kept]
     drawn = [docs / f"{name}.png" for name in ("partial", "paces") if name in kept]
-    if "refresh-duckdb" in kept:
-        drawn.append(docs / "bench.png")
-        charts.refresh(refreshes, drawn[-1])
     if "partial" in kept:
         charts.partial(kept["partial"], docs / "partial.png")
     if "paces" in kept:
         charts.paces(kept["paces"], docs / "paces.png")
     text = sections.merged(page.read_text() if page.exists() else "", parts)
     page.write_text(text, encoding="utf-8")
-    return [page, *drawn]
+    return [page, *drawn, *([chart] if "refresh-duckdb" in kept else [])]
 
 
 def _grid(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
@@ -99,7 +99,7 @@ def _ratio(c: dict[str, Any]) -> float:
     return float(c["recompute"] / c["refresh"])
 
 
-def _aims(kept: dict[str, Any]) -> list[str]:
+def _aims(kept: dict[str, Any], drawn: bool) -> list[str]:
     rows = []
     for (engine, size), aim in AIMS.items():
         cells = kept.get(f"refresh-{engine}", {}).get("cells", [])
@@ -120,7 +120,8 @@ def _aims(kept: dict[str, Any]) -> list[str]:
         )
     if "latency" in kept:
         rows.append(("commit to visible, one row, p50", "≤ 60 ms", f"{kept['latency']['p50']:.0f} ms"))
-    return ["## Aims", "", *_grid(("measure", "aim", "reached"), rows), "![Refresh against recompute](bench.png)", ""]
+    picture = ["![Refresh against recompute](bench.png)", ""] if drawn else []
+    return ["## Aims", "", *_grid(("measure", "aim", "reached"), rows), *picture]
 
 
 def _refresh(r: dict[str, Any]) -> list[str]:
