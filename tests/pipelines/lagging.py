@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import duckdb
@@ -101,3 +102,16 @@ def some_paths(p: Project, chance: random.Random) -> None:
                 w.engine(next(iter(w.used_engines()))).paced.take([w.taking(v, x.state, [x.source])])
     finally:
         w.close()
+
+
+def assert_any_order(p: Project, commits: Iterable[str], chance: random.Random) -> None:
+    """What readers see is as of the time at which it was finished, whatever states take meanwhile."""
+    for commit in commits:
+        before = {v: rows(p, v) for v in VIEWS}
+        p.source(commit)
+        take_in(p)
+        some_paths(p, chance)
+        assert {v: rows(p, v) for v in VIEWS} == before
+        if chance.random() < 0.5:
+            p.assert_equal()
+    p.assert_equal()

@@ -15,14 +15,13 @@ import pytest
 
 from compiler.errors import TidemarkError
 from pipelines.applying import upquery
-from pipelines.applying.capture import Capture, current_lsn
-from pipelines.applying.catching_up import limits
+from pipelines.applying.capture import current_lsn
 from pipelines.asking.ask import ask
 from pipelines.asking.client import connect_running
 from pipelines.showing.embedded import EmbeddedPostgres
 from pipelines.verifying.verify import verify
 from pipelines.warehouse import Warehouse
-from tests.pipelines.interleaved import Interleaving
+from tests.pipelines.interleaved import assert_interleaved
 from tests.pipelines.running import running, until
 from tests.project import Project
 
@@ -217,28 +216,7 @@ def test_whatever_commits_and_whoever_asks_meanwhile(seed: int, database: str, t
 
 @pytest.mark.parametrize("sequences", [40, 10_000])
 def test_upqueries_and_commits_in_random_order(sequences: int, database: str, tmp_path: Path) -> None:
-    """Whatever commits between the snapshot of a key and its way through the stream, nothing is counted twice or
-    missed."""
-    p = project(tmp_path, database)
-    p.source(
-        "DELETE FROM vote", "DELETE FROM article", "INSERT INTO article SELECT i, 't' FROM generate_series(0, 5) i"
-    )
-    p.catch_up()
-    warehouse = Warehouse(p.config, p.deployed)
-    capture = Capture(warehouse, limits(p.config))
-    try:
-        for seed in range(sequences):
-            one = Interleaving(p.dsn, warehouse, capture, seed)
-            try:
-                one.play()
-                ours, theirs = one.answers()
-                assert ours == theirs, "\n".join([f"seed {seed}", *one.done])
-                assert not one.strangers()
-            finally:
-                one.close()
-    finally:
-        capture.close()
-        warehouse.close()
+    assert_interleaved(project(tmp_path, database), range(sequences))
 
 
 def keyed(p: Project) -> set[str]:

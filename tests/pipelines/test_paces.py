@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
@@ -21,25 +22,16 @@ from pipelines.pacing import turns
 from pipelines.pacing.finishing import finish
 from pipelines.pacing.planning import Planned, better_anew, filling
 from pipelines.warehouse import Warehouse
-from tests.pipelines.lagging import COMMITS, SCHEMA, VIEWS, project, rows, some_paths, take_in
+from tests.pipelines.lagging import COMMITS, SCHEMA, VIEWS, assert_any_order, project, rows, take_in
 from tests.pipelines.running import running, until
 from tests.project import Project
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_states_take_what_waits_in_any_order(database: str, tmp_path: Path, seed: int) -> None:
-    chance = random.Random(seed)
     p = project(database, tmp_path)
     assert {v.strategy for v in p.deploy().views} == {"paces"}
-    for commit in COMMITS:
-        before = {v: rows(p, v) for v in VIEWS}
-        p.source(commit)
-        take_in(p)
-        some_paths(p, chance)
-        assert {v: rows(p, v) for v in VIEWS} == before
-        if chance.random() < 0.5:
-            p.assert_equal()
-    p.assert_equal()
+    assert_any_order(p, COMMITS, random.Random(seed))
 
 
 def test_who_waits_finds_them_finished(database: str, tmp_path: Path) -> None:
@@ -120,6 +112,39 @@ def test_paths_are_taken_at_their_paces(database: str, tmp_path: Path, monkeypat
     p.assert_equal()
     explained = p.command("explain", "best").stdout
     assert "paces: it may lag 3600 s" in explained and "finished" in explained
+
+
+def test_nothing_is_noted_while_a_batch_is_at_work(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker may have the engine's connection: what is told of a view waits until it rests."""
+    p = project(database, tmp_path, views={"totals": VIEWS["totals"]})
+    p.deploy()
+    for name in ("LOOK", "FEW", "SOON", "SHARE"):
+        monkeypatch.setattr(turns, name, 0.0)
+    w = Warehouse(p.config, p.deployed)
+    rested: list[str] = []
+    capture, pacing, on = Capture(w, limits(p.config)), turns.Pacing(w, rested.append), w.engine("duckdb").paced
+    told = []
+
+    def watched(of: str, write: Callable[..., None]) -> Callable[..., None]:
+        def told_and_written(*args: object) -> None:
+            told.append((of, bool(rested)))
+            write(*args)
+
+        return told_and_written
+
+    for name in ("note", "complete"):
+        monkeypatch.setattr(on, name, watched(name, getattr(on, name)))
+    pacing.turn()
+    for i in range(3):
+        p.source(f"UPDATE t SET x = x + {i + 1}")
+        capture.catch_up(current_lsn(p.dsn))
+        rested.clear()
+        pacing.turn()
+    capture.close()
+    w.close()
+    assert {of for of, _ in told} == {"note", "complete"} and all(at_rest for _, at_rest in told), told
 
 
 def test_where_that_is_less_work_states_are_filled_anew(database: str, tmp_path: Path) -> None:

@@ -9,10 +9,7 @@ import pytest
 from compiler.errors import TidemarkError
 from connectors.failpoints import FailpointReached
 from connectors.spark.local.engine import LocalEngine
-from pipelines.applying.capture import Capture
-from pipelines.applying.catching_up import limits
-from pipelines.warehouse import Warehouse
-from tests.pipelines.interleaved import Interleaving
+from tests.pipelines.interleaved import assert_interleaved
 from tests.pipelines.test_no_mirrors import VOTES, kept, keyed, project, rows, source
 from tests.project import Project
 
@@ -129,26 +126,7 @@ def test_a_view_that_changes_reads_its_keys_again(database: str, tmp_path: Path)
 
 @pytest.mark.parametrize("sequences", [20, 1_000])
 def test_upqueries_and_commits_in_random_order(sequences: int, database: str, tmp_path: Path) -> None:
-    p = project(tmp_path, database, engine="spark")
-    p.source(
-        "DELETE FROM vote", "DELETE FROM article", "INSERT INTO article SELECT i, 't' FROM generate_series(0, 5) i"
-    )
-    p.catch_up()
-    warehouse = Warehouse(p.config, p.deployed)
-    capture = Capture(warehouse, limits(p.config))
-    try:
-        for seed in range(20_000, 20_000 + sequences):
-            one = Interleaving(p.dsn, warehouse, capture, seed)
-            try:
-                one.play()
-                ours, theirs = one.answers()
-                assert ours == theirs, "\n".join([f"seed {seed}", *one.done])
-                assert not one.strangers()
-            finally:
-                one.close()
-    finally:
-        capture.close()
-        warehouse.close()
+    assert_interleaved(project(tmp_path, database, engine="spark"), range(20_000, 20_000 + sequences))
 
 
 def test_executors_keep_none(database: str, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 from connectors.spark.local.delta import MARK
 from pipelines.pacing.finishing import finish
 from pipelines.warehouse import Warehouse
-from tests.pipelines.lagging import COMMITS, VIEWS, project, rows, some_paths, take_in
+from tests.pipelines.lagging import COMMITS, VIEWS, assert_any_order, project, rows, take_in
 from tests.pipelines.running import running, until
 from tests.project import Project
 
@@ -38,20 +38,13 @@ def finish_all(p: Project) -> None:
 @pytest.mark.parametrize("memory", ["2GB", "0"])
 def test_states_take_what_waits_in_any_order(database: str, tmp_path: Path, memory: str) -> None:
     """With all mirrors Dist, too: what waits meets them by keys."""
-    chance = random.Random(memory)
     p = project(database, tmp_path, engine="spark", local_memory=memory)
+    commits = COMMITS
     if memory == "0":
         p.source("ALTER TABLE w ADD id serial PRIMARY KEY")
+        commits = tuple(c.replace("INSERT INTO w VALUES", "INSERT INTO w (g, z) VALUES") for c in COMMITS)
     assert {v.strategy for v in p.deploy().views} == {"paces"}
-    for commit in COMMITS:
-        before = {v: rows(p, v) for v in VIEWS}
-        p.source(commit if memory != "0" else commit.replace("INSERT INTO w VALUES", "INSERT INTO w (g, z) VALUES"))
-        take_in(p)
-        some_paths(p, chance)
-        assert {v: rows(p, v) for v in VIEWS} == before
-        if chance.random() < 0.5:
-            p.assert_equal()
-    p.assert_equal()
+    assert_any_order(p, commits, random.Random(memory))
 
 
 def test_delta_has_what_was_finished_and_says_of_when(database: str, tmp_path: Path) -> None:
