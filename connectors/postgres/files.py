@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import psycopg
 
@@ -99,6 +100,22 @@ def moved(conn: psycopg.Connection, tables: Iterable[Table]) -> tuple[list[Table
     return found, anew
 
 
+def vanished(tables: Iterable[Table], announced: list[int]) -> list[TableChanged]:
+    """Of tables noted after the stream told these forms: those of which it had rows of a part that is there no longer.
+
+    Before the first row of a part Postgres tells the form of the table, and then the part's own.
+    """
+    known = {oid for t in tables for oid, _ in t.files}
+    parted = {t.oid: t for t in tables if dict(t.files).get(t.oid, -1) == 0}
+    lost = {root for root, part in pairwise(announced) if root in parted and part not in known}
+    why = "Postgres does not send its rows' leaving."
+    return [
+        changed(t, f'a partition of "{t.schema}.{t.name}" was made, and detached or dropped since', why)
+        for oid, t in parted.items()
+        if oid in lost
+    ]
+
+
 def _notes(t: Table) -> tuple[object, ...]:
     return t.files, t.links, tuple(c.altered for c in t.columns)
 
@@ -106,6 +123,8 @@ def _notes(t: Table) -> tuple[object, ...]:
 def _other_rows(t: Table, now: Stored) -> TableChanged | None:
     was, name = dict(t.files), f'"{t.schema}.{t.name}"'
     parts = set(was) - {t.oid}
+    new = now.made_as_part - set(was)
+    was |= {oid: oid if now.files[oid] else 0 for oid in new}  # a table's first file is called as it is
     rewritten = {oid for oid, file in was.items() if now.files.get(oid, file) != file}
     altered = tuple(c.name for c in t.columns if c.altered and now.columns.get(c.now, c.altered) != c.altered)
     if rewritten and altered:
@@ -123,7 +142,7 @@ def _other_rows(t: Table, now: Stored) -> TableChanged | None:
         return changed(t, f"a partition of {name} was detached and attached again", why)
     if parts - set(now.files):
         return changed(t, f"a partition of {name} was detached or dropped", "Postgres does not send its rows' leaving.")
-    if set(now.files) - set(was) - now.made_as_part:
+    if set(now.files) - set(was):
         return changed(t, f"a partition with rows of its own was attached to {name}", "Postgres does not send them.")
     if rewritten - {t.oid} and not _all_at_once(was, rewritten, now):
         return changed(

@@ -89,7 +89,8 @@ class Decoded:
     truncated: dict[int, tuple[int, int]] = field(default_factory=dict)  # oid → last (seq, commit LSN)
     transactions: int = 0
     rows: int = 0
-    announced: set[int] = field(default_factory=set)  # oids of the tables whose form was told: it may be another one
+    announced: list[int] = field(default_factory=list)  # oids of the tables whose form was told, in order: it may be
+    # another one
     xids: dict[int, int] = field(default_factory=dict)  # commit LSN of each transaction → its id, of 32 bits
 
 
@@ -159,7 +160,7 @@ class Decoder:
             if seen.get(r.oid, r) != r:
                 cuts.append(int(i))
             seen[r.oid] = r
-            out.announced.add(r.oid)
+            out.announced.append(r.oid)
             relations.append((int(i), r))
         for i in np.flatnonzero(tags == ord("T")):
             s = int(starts[i])

@@ -43,7 +43,7 @@ class Limits:
 class Frames(Protocol):
     """What is too large for memory."""
 
-    announced: set[int]  # oids of the tables whose form is told in it
+    announced: list[int]  # oids of the tables whose form is told in it, in order
     size: int
 
     @property

@@ -19,7 +19,7 @@ Refused = Mapping[str, Collection[str]]
 class Batch(Protocol):
     """Changes that are applied together. It may be staged again, where that was tried and failed."""
 
-    announced: set[int]  # oids of the tables whose form is told in it
+    announced: list[int]  # oids of the tables whose form is told in it, in order
     count: int  # about how many rows a large one has, 0 of others
     xids: Mapping[int, int]  # commit LSN of each transaction → its id, of 32 bits
 

@@ -18,6 +18,7 @@ from connectors.engine import Again, Engine, EngineFailure
 from connectors.failpoints import reach
 from connectors.literal_rows import ValueOutOfRange
 from connectors.postgres.connection import connect, current_lsn
+from connectors.postgres.files import vanished
 from connectors.postgres.origin import LastCommit
 from connectors.postgres.pgoutput import RelationMessage
 from connectors.postgres.snapshot import SharedSnapshot
@@ -234,13 +235,14 @@ class Capture:
         self.unfolded, self.applied_at = True, time.monotonic()
         return BatchDone(got.changes, rows, self.took, got.end, len(got.xids), got.size)
 
-    def _look_at(self, announced: set[int]) -> None:
+    def _look_at(self, announced: list[int]) -> None:
         """The stream tells a table's form before its first row, and after whatever may have altered it: whether its
         rows were computed anew is for the catalog to say."""
         d = self.warehouse.deployment
-        if announced & {t.oid for t in d.catalog}:
+        if not {t.oid for t in d.catalog}.isdisjoint(announced):
             with connect(self.warehouse.config.source.dsn) as conn:
                 self.follow(check_deployed(conn, d))
+            self.follow(vanished(watched(d), announced))
 
     def _apply(self, engine: str, changes: Batch, end: int, last: LastCommit | None) -> int:
         """Rows landed. Views that fail on this batch, or read what is refused or was altered, are set aside, and it

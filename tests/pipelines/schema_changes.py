@@ -51,10 +51,11 @@ ALTERED: dict[str, tuple[str, set[str], dict[str, str]]] = {
     "two in one": ("ALTER TABLE t DROP unused, ALTER b TYPE bigint, ADD c int", B, {}),
 }
 
+MADE = "CREATE TABLE part_4 PARTITION OF part FOR VALUES IN (4); INSERT INTO part VALUES (400, 4, 4)"
 FILLED = "CREATE TABLE part_4 (LIKE part INCLUDING ALL); INSERT INTO part_4 VALUES (400, 4, 4)"
 # of a partitioned table: what is done, and whether the views of the table have to stop for it
 PARTITIONS = {
-    "made": ("CREATE TABLE part_4 PARTITION OF part FOR VALUES IN (4); INSERT INTO part VALUES (400, 4, 4)", False),
+    "made": (MADE, False),
     "made in another": (
         "CREATE TABLE part_31 PARTITION OF part_3 FOR VALUES IN (3); INSERT INTO part VALUES (300, 3, 4)",
         False,
@@ -85,9 +86,17 @@ PARTITIONS = {
     "computed anew": ("ALTER TABLE part ALTER v TYPE int USING v * 2", True),
     "rewritten": ("VACUUM FULL part_1", True),  # which nothing tells from a TRUNCATE
     "cleaned": ("VACUUM ANALYZE part", False),
+    "made, filled and dropped": (f"{MADE}|DROP TABLE part_4", True),
+    "made, filled and dropped at once": (f"BEGIN; {MADE}; DROP TABLE part_4; COMMIT", True),
+    "made, filled and detached": (f"{MADE}|ALTER TABLE part DETACH PARTITION part_4", True),
+    "made in another, filled and dropped": (
+        "CREATE TABLE part_31 PARTITION OF part_3 FOR VALUES IN (3); INSERT INTO part VALUES (300, 3, 4)|DROP TABLE "
+        "part_3",
+        True,
+    ),
+    "made, filled and truncated": (f"{MADE}|TRUNCATE part_4", True),
     "made, and dropped later": (
-        "CREATE TABLE part_4 PARTITION OF part FOR VALUES IN (4); INSERT INTO part VALUES (400, 4, 4)||DROP TABLE "
-        "part_4",
+        f"{MADE}||DROP TABLE part_4",
         True,
     ),
 }
