@@ -36,6 +36,7 @@ SELECT tree.root::bigint AS root, c.oid::bigint,
        ELSE '' END AS unsent
 FROM tree JOIN pg_class c ON c.oid = tree.oid JOIN pg_class r ON r.oid = tree.root ORDER BY 1, 2
 """
+UNTOLD = "Postgres does not send a TRUNCATE of one partition, and tells it from VACUUM FULL by nothing."
 COLUMNS = """
 SELECT attrelid::bigint, attname::text, xmin::text::bigint AS altered FROM pg_attribute
 WHERE attrelid = ANY (%s::oid[]) AND attnum > 0 AND NOT attisdropped
@@ -86,7 +87,7 @@ def noted(t: Table, s: Stored) -> Table:
 
 def moved(conn: psycopg.Connection, tables: Iterable[Table]) -> tuple[list[TableChanged], list[Table]]:
     """Of tables as they were noted: those whose rows are others by now, and those to be noted anew. One of which an
-    earlier version noted nothing is noted, and looked at from then on."""
+    earlier version noted nothing is noted, and looked at from then on. Of one that was `emptied` the stream tells."""
     watched = [t for t in tables if t.oid]
     now = stored(conn, [t.oid for t in watched])
     found, anew = [], []
@@ -95,23 +96,44 @@ def moved(conn: psycopg.Connection, tables: Iterable[Table]) -> tuple[list[Table
             continue  # it is gone, which others tell
         if t.files and (other := _other_rows(t, now[t.oid])) is not None:
             found.append(other)
+        elif t.files and _all_at_once(t, now[t.oid]):
+            continue
         elif _notes(again := noted(t, now[t.oid])) != _notes(t):
             anew.append(again)
     return found, anew
 
 
-def vanished(tables: Iterable[Table], announced: list[int]) -> list[TableChanged]:
-    """Of tables noted after the stream told these forms: those of which it had rows of a part that is there no longer.
+def emptied(conn: psycopg.Connection, tables: Iterable[Table]) -> list[Table]:
+    """Of tables as they were noted: those all of whose parts were emptied by one transaction, to be noted anew.
+    Postgres sends a TRUNCATE of the table, and none that names each of its parts."""
+    some = [t for t in tables if t.oid and parted(t)]
+    now = stored(conn, [t.oid for t in some])
+    return [noted(t, now[t.oid]) for t in some if t.oid in now and _all_at_once(t, now[t.oid])]
+
+
+def truncated_by_parts(t: Table) -> TableChanged:
+    """What such a table is, once the stream is past that moment and told of no TRUNCATE."""
+    return changed(t, f'each partition of "{t.schema}.{t.name}" was truncated or rewritten', UNTOLD)
+
+
+def parted(t: Table) -> bool:
+    """Whether it was noted as one that has partitions, or may have some."""
+    return dict(t.files).get(t.oid, -1) == 0
+
+
+def vanished(conn: psycopg.Connection, tables: list[Table], announced: list[int]) -> list[TableChanged]:
+    """After the stream told these forms: the tables of which it had rows of a part that is there no longer.
 
     Before the first row of a part Postgres tells the form of the table, and then the part's own.
     """
-    known = {oid for t in tables for oid, _ in t.files}
-    parted = {t.oid: t for t in tables if dict(t.files).get(t.oid, -1) == 0}
-    lost = {root for root, part in pairwise(announced) if root in parted and part not in known}
+    roots, others = {t.oid: t for t in tables if parted(t)}, {t.oid for t in tables}
+    told = {(root, part) for root, part in pairwise(announced) if root in roots and part not in others}
+    now = stored(conn, {root for root, _ in told})
+    lost = {root for root, part in told if root in now and part not in now[root].files}
     why = "Postgres does not send its rows' leaving."
     return [
         changed(t, f'a partition of "{t.schema}.{t.name}" was made, and detached or dropped since', why)
-        for oid, t in parted.items()
+        for oid, t in roots.items()
         if oid in lost
     ]
 
@@ -121,11 +143,7 @@ def _notes(t: Table) -> tuple[object, ...]:
 
 
 def _other_rows(t: Table, now: Stored) -> TableChanged | None:
-    was, name = dict(t.files), f'"{t.schema}.{t.name}"'
-    parts = set(was) - {t.oid}
-    new = now.made_as_part - set(was)
-    was |= {oid: oid if now.files[oid] else 0 for oid in new}  # a table's first file is called as it is
-    rewritten = {oid for oid, file in was.items() if now.files.get(oid, file) != file}
+    name, was, rewritten = f'"{t.schema}.{t.name}"', _files(t, now), _rewritten(t, now)
     altered = tuple(c.name for c in t.columns if c.altered and now.columns.get(c.now, c.altered) != c.altered)
     if rewritten and altered:
         return changed(
@@ -140,19 +158,26 @@ def _other_rows(t: Table, now: Stored) -> TableChanged | None:
     if any(now.links.get(oid, link) != link for oid, link in t.links):
         why = "Postgres does not send what was changed meanwhile."
         return changed(t, f"a partition of {name} was detached and attached again", why)
-    if parts - set(now.files):
+    if set(was) - {t.oid} - set(now.files):
         return changed(t, f"a partition of {name} was detached or dropped", "Postgres does not send its rows' leaving.")
     if set(now.files) - set(was):
         return changed(t, f"a partition with rows of its own was attached to {name}", "Postgres does not send them.")
-    if rewritten - {t.oid} and not _all_at_once(was, rewritten, now):
-        return changed(
-            t,
-            f"a partition of {name} was truncated or rewritten",
-            "Postgres does not send a TRUNCATE of one partition, and tells it from VACUUM FULL by nothing.",
-        )
+    if parted(t) and rewritten and not _all_at_once(t, now):
+        return changed(t, f"a partition of {name} was truncated or rewritten", UNTOLD)
     return None
 
 
-def _all_at_once(was: dict[int, int], rewritten: set[int], now: Stored) -> bool:
-    """Whether all parts have other files by one transaction: a TRUNCATE of the whole table, which is sent."""
-    return rewritten == {oid for oid, file in was.items() if file} and len({now.entries[o] for o in rewritten}) == 1
+def _files(t: Table, now: Stored) -> dict[int, int]:
+    """As they were noted, with those that parts had that were made since: a table's first file is called as it is."""
+    was = dict(t.files)
+    return was | {oid: oid if now.files[oid] else 0 for oid in now.made_as_part - set(was)}
+
+
+def _rewritten(t: Table, now: Stored) -> set[int]:
+    return {oid for oid, file in _files(t, now).items() if now.files.get(oid, file) != file}
+
+
+def _all_at_once(t: Table, now: Stored) -> bool:
+    """Whether all of several parts have other files by one transaction."""
+    rewritten, every = _rewritten(t, now), {oid for oid, file in _files(t, now).items() if file}
+    return parted(t) and rewritten == every and len({now.entries.get(o) for o in rewritten}) == 1

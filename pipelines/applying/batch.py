@@ -33,6 +33,10 @@ class Batch(Protocol):
         """Whether there are changes of this table, as far as is known without decoding."""
         ...
 
+    def truncates(self, t: Table) -> bool:
+        """Whether it empties the table, as far as is known without decoding."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -53,6 +57,9 @@ class Small:
 
     def has(self, t: Table) -> bool:
         return True
+
+    def truncates(self, t: Table) -> bool:
+        return t.oid in self.decoded.truncated
 
     def close(self) -> None: ...
 
@@ -85,6 +92,9 @@ class Large:
             yield stage(tables, decoded, self.decoder.relations, after, refused)
 
     def has(self, t: Table) -> bool:
+        return self.spool.changes(t)
+
+    def truncates(self, t: Table) -> bool:
         return self.spool.changes(t)
 
     def learn(self) -> None:

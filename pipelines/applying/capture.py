@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from compiler.errors import TidemarkError
@@ -28,12 +28,13 @@ from connectors.staging import Staged
 from pipelines import folding
 from pipelines.applying.batch import Batch, Large, Small
 from pipelines.applying.changes import open_changes
+from pipelines.applying.doubts import Doubts
 from pipelines.applying.freshness import Freshness
 from pipelines.applying.key_rows import begin, followed
 from pipelines.applying.ledger import Ledger
 from pipelines.applying.unaltered import check_deployed, explained
 from pipelines.applying.worker import Work, Worker
-from pipelines.refused import watched
+from pipelines.refused import qualified, watched
 from pipelines.warehouse import Warehouse
 
 __all__ = ["BatchDone", "Capture", "current_lsn"]
@@ -93,6 +94,8 @@ class Capture:
         self.opened = False
         begin(self.warehouse)
         self.stream, self.decoders = open_changes(self.warehouse, self.follow, leaving)
+        self.doubts = Doubts(self.warehouse)
+        self.doubts.look()
         self.decoder = self.decoders()
         self.later = {e: self.decoders() for e in self.slower}  # what decodes for them; they are at rest
         self.opened = True
@@ -154,6 +157,11 @@ class Capture:
             if self.opened:
                 self.stream.follow(watched(self.warehouse.deployment))
 
+    def seen(self, altered: list[TableChanged], doubts: Mapping[str, int]) -> None:
+        """What another look at the source has found."""
+        self.follow(altered)
+        self.doubts.found(doubts)
+
     @property
     def frontiers(self) -> dict[str, int]:
         return self.ledger.durable
@@ -183,6 +191,7 @@ class Capture:
         reach("capture.received")
         done = self._apply_batch(self.batch)
         self.batch = None
+        self.follow(self.doubts.unsent(self.frontier))
         self._acknowledge()
         reach("capture.acknowledged")
         self._held()
@@ -216,6 +225,7 @@ class Capture:
         changes = Small(self.decoder, got.frames) if got.large is None else Large(self.decoder, got.large, self.limits)
         reach("capture.decoded")
         self._look_at(changes.announced)
+        self.doubts.told(changes)
         rows, durable = 0, dict(self.ledger.durable)
         for e in self.engines:
             if e in self.workers and got.large is None:
@@ -242,7 +252,8 @@ class Capture:
         if not {t.oid for t in d.catalog}.isdisjoint(announced):
             with connect(self.warehouse.config.source.dsn) as conn:
                 self.follow(check_deployed(conn, d))
-            self.follow(vanished(watched(d), announced))
+                kept = {qualified(t) for t in watched(d)}
+                self.follow([e for e in vanished(conn, d.catalog, announced) if e.table and qualified(e.table) in kept])
 
     def _apply(self, engine: str, changes: Batch, end: int, last: LastCommit | None) -> int:
         """Rows landed. Views that fail on this batch, or read what is refused or was altered, are set aside, and it
@@ -316,6 +327,7 @@ class Capture:
         if resting:  # also where a view was finished without a batch
             for e in self.engines:  # a server that stops waits until we have all of it
                 self.warehouse.engine(e).settle(force=due and self.acknowledged < self.frontier)
+            self.follow(self.doubts.unsent(complete))
         if self.acknowledged < self.frontier:
             self._acknowledge()
         if resting and self.unfolded and time.monotonic() > self.applied_at + folding.AFTER:
@@ -348,6 +360,7 @@ class Capture:
             if self.ledger.may_pass(e, lsn):
                 self.warehouse.engine(e).set_frontier(lsn)
                 self.ledger.passed(e, lsn)
+        self.follow(self.doubts.unsent(self.frontier))
         self._acknowledge()
 
     @property

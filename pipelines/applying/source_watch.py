@@ -12,9 +12,11 @@ from compiler.errors import TidemarkError
 from connectors.changed import TableChanged
 from connectors.postgres.altered import altered_between
 from connectors.postgres.connection import Connection, SourceUnreachable, connect, parse_lsn
+from pipelines.applying.doubts import in_doubt
 from pipelines.applying.freshness import Freshness
 from pipelines.applying.unaltered import check_deployed
 from pipelines.deployment import Deployment
+from pipelines.refused import watched
 
 EVERY = 0.5  # seconds between questions for its position
 LOOK = 10.0  # seconds between looks at tables and publication: most that is altered is not in the stream
@@ -26,8 +28,8 @@ SELECT pg_current_wal_insert_lsn()::text,
 
 
 class SourceWatch(threading.Thread):
-    """A thread with a connection of its own. `check`, on the loop's thread, gives what it found altered of the tables,
-    and raises what nothing can go on after."""
+    """A thread with a connection of its own. `check`, on the loop's thread, gives what it found altered of the tables
+    and what is in doubt, and raises what nothing can go on after."""
 
     def __init__(self, dsn: str, deployment: Deployment, freshness: Freshness) -> None:
         super().__init__(daemon=True, name="source watch")
@@ -35,16 +37,18 @@ class SourceWatch(threading.Thread):
         self.stopping = threading.Event()
         self.found: TidemarkError | None = None
         self.altered: list[TableChanged] = []
+        self.doubts: dict[str, int] = {}
         self.retained = 0  # bytes of WAL that the slot makes the source keep
         self.silent = ""  # why there is no answer
         self.looked = time.monotonic()
         self.conn: Connection | None = None
 
-    def check(self) -> list[TableChanged]:
+    def check(self) -> tuple[list[TableChanged], dict[str, int]]:
         if self.found is not None:
             raise self.found
-        found, self.altered = self.altered, []
-        return found
+        found, doubts = self.altered, self.doubts
+        self.altered, self.doubts = [], {}
+        return found, doubts
 
     def stop(self) -> None:
         self.stopping.set()
@@ -85,8 +89,8 @@ class SourceWatch(threading.Thread):
         d = self.deployment
         altered = altered_between(conn, d.publication, d.origin) != set()  # what it leaves out must not be called fresh
         if altered or time.monotonic() - self.looked > LOOK:
-            if found := check_deployed(conn, d):  # nothing is fresh until it is no longer kept
-                self.altered = found
+            self.altered, self.doubts = check_deployed(conn, d), in_doubt(conn, watched(d))
+            if self.altered or self.doubts:  # nothing is fresh until it is no longer kept, or known to be
                 return
             self.looked = time.monotonic()
         self.freshness.said(at, parse_lsn(row[0]))

@@ -49,7 +49,7 @@ def check_deployed(conn: psycopg.Connection, d: Deployment) -> list[TableChanged
                 raise
     others, noted = moved(conn, tables)
     if noted:
-        _note(d, noted)
+        note(d, noted)
     found += more_labels(conn, _unwatched(d))
     return [*found, *others]
 
@@ -63,7 +63,7 @@ def _unwatched(d: Deployment) -> list[Table]:
     ]
 
 
-def _note(d: Deployment, noted: list[Table]) -> None:
+def note(d: Deployment, noted: list[Table]) -> None:
     """Put the notes of these tables, which may lack columns, in the place of the former ones. The list is replaced, not
     changed: another thread may be saving it."""
     anew = {qualified(t): t for t in noted}

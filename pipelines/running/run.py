@@ -260,7 +260,7 @@ class Run:
             if not self.capture.batch:
                 self.server.eviction.turn()
                 self.server.pacing.turn()
-            self.capture.follow(self.watch.check())
+            self.capture.seen(*self.watch.check())
             self.warehouse.keep_notes()
             if time.monotonic() - self.swept > SWEEP:
                 self.swept = time.monotonic()

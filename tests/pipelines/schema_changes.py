@@ -82,6 +82,9 @@ PARTITIONS = {
     "dropped": ("DROP TABLE part_30", True),
     "truncated": ("TRUNCATE part_2", True),
     "truncated in another": ("TRUNCATE part_3", True),
+    "truncated by all names": ("TRUNCATE part_1, part_2, part_30", True),
+    "truncated whole, and later by all names": ("TRUNCATE part||TRUNCATE part_1, part_2, part_30", True),
+    "truncated whole, after one was made": (f"{MADE}|TRUNCATE part", False),
     "truncated whole": ("TRUNCATE part; INSERT INTO part VALUES (401, 1, 7)", False),
     "computed anew": ("ALTER TABLE part ALTER v TYPE int USING v * 2", True),
     "rewritten": ("VACUUM FULL part_1", True),  # which nothing tells from a TRUNCATE

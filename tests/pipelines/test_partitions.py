@@ -73,7 +73,13 @@ def test_what_the_stream_does_not_tell_stops_the_views_that_read_it(database: st
     p.assert_equal()
 
 
-@pytest.mark.parametrize("cases", [("attached", "truncated", "computed anew"), ("made, and dropped later",)])
+@pytest.mark.parametrize(
+    "cases",
+    [
+        ("attached", "truncated", "truncated by all names", "truncated whole", "computed anew"),
+        ("made, and dropped later",),
+    ],
+)
 def test_it_is_noticed_while_the_pipeline_runs(database: str, tmp_path: Path, cases: tuple[str, ...]) -> None:
     """Apart, as half a minute after a first view stopped the pipeline looks by itself, and mends what it finds."""
     p = project(database, tmp_path, cases)

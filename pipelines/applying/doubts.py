@@ -1,0 +1,71 @@
+"""Partitioned tables of which every partition was emptied at once: by a TRUNCATE of the table, which the stream has, or
+by one that names its partitions, which it has not.
+
+Such a table is in doubt until the stream has told of the TRUNCATE, or is past the moment at which the catalog was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import psycopg
+
+from compiler.catalog import Table
+from connectors.changed import TableChanged
+from connectors.postgres.connection import connect, parse_lsn
+from connectors.postgres.files import emptied, parted, truncated_by_parts
+from pipelines import deployment as deployments
+from pipelines.applying.batch import Batch
+from pipelines.applying.unaltered import note
+from pipelines.refused import qualified, watched
+from pipelines.warehouse import Warehouse
+
+
+def in_doubt(conn: psycopg.Connection, tables: list[Table]) -> dict[str, int]:
+    """By qualified name, the LSN before which they were emptied."""
+    if not (found := emptied(conn, tables)):
+        return {}
+    ((lsn,),) = conn.execute("SELECT pg_current_wal_insert_lsn()::text").fetchall()
+    return dict.fromkeys(map(qualified, found), parse_lsn(lsn))
+
+
+class Doubts:
+    """Of a warehouse whose stream is read; on the loop's thread."""
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        self.warehouse, self.dsn = warehouse, warehouse.config.source.dsn
+        self.until: dict[str, int] = {}  # LSN by qualified name
+
+    def look(self) -> None:
+        """Before anything is read of a stream."""
+        tables = watched(self.warehouse.deployment)
+        if any(map(parted, tables)):
+            with connect(self.dsn) as conn:
+                self.found(in_doubt(conn, tables))
+
+    def found(self, doubts: Mapping[str, int]) -> None:
+        """Somebody has looked. What was in doubt before stays so no longer than it was to."""
+        self.until = {**doubts, **self.until}
+
+    def told(self, batch: Batch) -> None:
+        """The stream tells of TRUNCATEs: where rows are by now is noted with the deployment."""
+        d = self.warehouse.deployment
+        tables = [t for t in watched(d) if parted(t) and batch.truncates(t)]
+        if not tables:
+            return
+        with connect(self.dsn) as conn:
+            note(d, emptied(conn, tables))
+        deployments.save(self.warehouse.path, d)
+        for t in tables:
+            self.until.pop(qualified(t), None)
+
+    def unsent(self, reached: int) -> list[TableChanged]:
+        """The tables of which the stream, read up to an LSN, has told nothing, and the catalog still does."""
+        due = {name for name, lsn in self.until.items() if lsn <= reached}
+        if not due:
+            return []
+        tables = [t for t in watched(self.warehouse.deployment) if qualified(t) in due]
+        with connect(self.dsn) as conn:
+            still = {qualified(t) for t in emptied(conn, tables)}
+        self.until = {name: lsn for name, lsn in self.until.items() if name not in due}
+        return [truncated_by_parts(t) for t in tables if qualified(t) in still]
