@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from faulting.project import BOUND
+from faulting.project import WAITS
 from faulting.scene import Bench, Scene
 from faulting.watching import Watching, judge_status
 
@@ -18,7 +18,7 @@ def frozen(bench: Bench) -> None:
 
 
 def _freeze(s: Scene, kind: str, seconds: float) -> None:
-    run = s.start()
+    run, bound = s.start(), WAITS[s.project.engine]
     with Watching(s.project, s.load, s.row), s.load.working():
         time.sleep(1)
         with s.server.frozen(kind) as processes:
@@ -28,9 +28,9 @@ def _freeze(s: Scene, kind: str, seconds: float) -> None:
             end = time.monotonic() + seconds
             while time.monotonic() < end:
                 judge_status(s.project, s.load, s.row)
-                got = s.project.do("query", "SELECT n FROM marks", "--wait", seconds=BOUND)
+                got = s.project.do("query", "SELECT n FROM marks", "--wait", seconds=bound)
                 if got.code is None:
-                    s.row.fail(f"query --wait did not return in {BOUND:.0f} s")
+                    s.row.fail(f"query --wait did not return in {bound:.0f} s")
                 elif got.code != 0 and not got.refused:
                     s.row.fail(f"query --wait: {got.reason}")
         time.sleep(1)

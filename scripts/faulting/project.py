@@ -22,6 +22,7 @@ SMALL = (400, "256KB")  # large transactions are applied in parts
 LIMITS = {"duckdb": 120.0, "local": 120.0, "spark": 420.0}  # seconds that a command may take
 STARTS = {"duckdb": 40.0, "local": 40.0, "spark": 180.0}  # seconds in which a run must answer
 BOUND = 40.0  # seconds in which reading commands return, whatever the source does
+WAITS = {"duckdb": BOUND, "local": BOUND, "spark": 120.0}  # the same of those that wait for the batch at work
 
 
 @dataclass
