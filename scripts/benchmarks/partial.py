@@ -29,7 +29,7 @@ QUERY = """SELECT a.id, a.title, a.body, (SELECT count(*) FROM vote v WHERE v.ar
 VIEW = "CREATE MATERIALIZED VIEW {name} WITH (engine = 'duckdb'{more}) AS\n" + QUERY + ";\n"
 Say = Callable[[str], None]
 FROM_SOURCE = ", keep_mirrors = false"
-LOOK = 250  # reads, of which the share of hits is told
+BEFORE, EACH = 4, 2000  # reads of each article before anything is measured, and how many one statement asks for
 
 
 def run(dsn: str, scale: float, operations: int, memory: list[str], work: Path, say: Say) -> dict[str, Any]:
@@ -88,17 +88,16 @@ def _pipeline(
             subprocess.run(_tidemark(project, "teardown", "--yes"), check=True, stdout=subprocess.DEVNULL)
 
 
-def _ids(articles: int, n: int) -> list[int]:
+def _ids(articles: int, n: int, seed: int = 7) -> list[int]:
     """Which articles are asked for: by rank as Zipf's law has it, ranks spread over the ids."""
     weights = 1.0 / np.arange(1, articles + 1) ** EXPONENT
-    chance = np.random.default_rng(7)
-    ranks = np.searchsorted(np.cumsum(weights) / weights.sum(), chance.random(n))
-    return [int(x) for x in chance.permutation(articles)[ranks] + 1]
+    ranks = np.searchsorted(np.cumsum(weights) / weights.sum(), np.random.default_rng(seed).random(n))
+    return (np.random.default_rng(1).permutation(articles)[np.minimum(ranks, articles - 1)] + 1).tolist()
 
 
 def _full(dsn: str, work: Path, articles: int, operations: int, say: Say) -> dict[str, Any]:
     with _pipeline(dsn, work, "", say) as (reader, deploy, _, disk):
-        took, per_second, _, _ = _drive(dsn, reader, _ids(articles, operations), None)
+        took, per_second, _ = _drive(dsn, reader, _ids(articles, operations))
         size, files = sum(b for _, b in reader.sizes("votes").values()), disk()
     row = {
         "deploy": deploy,
@@ -115,13 +114,13 @@ def _full(dsn: str, work: Path, articles: int, operations: int, say: Say) -> dic
 def _partial(dsn: str, work: Path, articles: int, operations: int, memory: str, also: str, say: Say) -> dict[str, Any]:
     more = f", strategy = 'partial', key = 'id', memory = '{memory}'{also}"
     with _pipeline(dsn, work, more, say) as (reader, deploy, ready, disk):
-        took, per_second, missed, reached = _drive(dsn, reader, _ids(articles, operations), "votes")
+        reached = _warm(reader, _ids(articles, BEFORE * articles, 5))
+        took, per_second, missed = _drive(dsn, reader, _ids(articles, operations))
         time.sleep(3)
         state = reader.state()["partial"]["votes"]
         size, files = sum(b for _, b in reader.sizes("votes").values()), disk()
     hits = [t for t, m in zip(took, missed, strict=True) if not m]
     misses = [t for t, m in zip(took, missed, strict=True) if m]
-    last = missed[len(missed) // 2 :]
     row = {
         "memory": memory + (", no mirrors" if also else ""),
         "disk": files,
@@ -130,7 +129,7 @@ def _partial(dsn: str, work: Path, articles: int, operations: int, memory: str, 
         "kept": state["bytes"],
         "keys": state["keys"],
         "evicted": state["evicted"],
-        "hit_rate": 1 - sum(last) / max(1, len(last)),
+        "hit_rate": 1 - len(misses) / max(1, len(missed)),
         "hit_p50": _ms(hits, 50),
         "hit_p95": _ms(hits, 95),
         "miss_p50": _ms(misses, 50),
@@ -151,13 +150,21 @@ def _ms(seconds: list[float], p: float) -> float:
     return float(np.percentile(np.array(seconds) * 1e3, p)) if seconds else 0.0
 
 
-def _drive(
-    dsn: str, reader: RemoteReader, ids: list[int], partial: str | None
-) -> tuple[list[float], float, list[bool], float | None]:
-    """Seconds of each read, operations a second, whether it was a miss, and when 90 of 100 were hits."""
+def _warm(reader: RemoteReader, ids: list[int]) -> float | None:
+    """Reads many keys at a time; gives when 90 of 100 reads were hits."""
+    reached = None
+    for start in range(0, len(ids), EACH):
+        some = ids[start : start + EACH]
+        reader.query(f"SELECT * FROM votes WHERE id IN ({', '.join(map(str, sorted(set(some))))})")
+        if reached is None and reader.filled < len(some) / 10:  # a key that is missing is asked for about once
+            reached = time.perf_counter()
+    return reached
+
+
+def _drive(dsn: str, reader: RemoteReader, ids: list[int]) -> tuple[list[float], float, list[bool]]:
+    """Seconds of each read, operations a second, and whether it was a miss."""
     took: list[float] = []
     missed: list[bool] = []
-    reached = None
     chance, begun = random.Random(3), time.perf_counter()
     with connect(dsn) as c:
         for n, i in enumerate(ids):
@@ -171,9 +178,7 @@ def _drive(
                 raise SystemExit(f"partial: article {i} has {got.num_rows} rows")
             if n % CHECKED == 0:
                 _check(c, reader, i)
-            if partial and reached is None and n >= LOOK and sum(missed[-LOOK:]) < LOOK / 10:
-                reached = time.perf_counter()
-    return took, len(ids) / (time.perf_counter() - begun), missed, reached
+    return took, len(ids) / (time.perf_counter() - begun), missed
 
 
 def _check(c: Any, reader: RemoteReader, article: int) -> None:
@@ -203,8 +208,9 @@ def page(r: dict[str, Any]) -> list[str]:
         f"{r['articles']:,} articles with their votes, on DuckDB, read one by one through a running pipeline while "
         f"votes arrive: {100 * READS:g} % reads, which article by Zipf's law with exponent {r['exponent']}, "
         f"{r['operations']:,} operations, one reader. Milliseconds. MB of rows before compression; of the view that "
-        "has every key, of its file. Hits in the second half. Without mirrors a miss is read from Postgres, which has "
-        "an index for it. One of "
+        f"has every key, of its file. Before that each article was read {BEFORE} times on average by the same law, "
+        f"{EACH:,} reads a statement: until 90 of 100 found their article took the time under *to 90 % hits*. Without "
+        "mirrors a miss is read from Postgres, which has an index for it. One of "
         f"{CHECKED} answers was compared with Postgres' own.",
         "",
         f"| {' | '.join(head)} |",
