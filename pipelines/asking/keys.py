@@ -301,10 +301,39 @@ def _together(each: Sequence[exp.Query | _Source | None]) -> exp.Query | None:
     some = [q for q in each if isinstance(q, exp.Query)]
     if not some or len(some) < len(each):
         return None
+    some = _listed(some)
     out = reduce(lambda a, b: exp.union(a, b, distinct=True), some)
     if len(some) > 1:
         out.meta[TOGETHER] = [p for q in some for p in q.meta.get(TOGETHER, [q])]
     return out
+
+
+def _listed(each: list[exp.Query]) -> list[exp.Query]:
+    """With literals of one kind as one query: a list may have thousands."""
+    lists: dict[str, list[exp.Expr]] = {}
+    rest = []
+    for q in each:
+        value = q.selects[0].unalias().unnest() if isinstance(q, exp.Select) and not q.args.get("from_") else None
+        kind = _kind_of(value)
+        if value is not None and kind:
+            lists.setdefault(kind, []).append(value)
+        else:
+            rest.append(q)
+    rows = [[exp.Tuple(expressions=[v]) for v in values] for values in lists.values()]
+    return [
+        exp.Select(expressions=[exp.column("c")]).from_(exp.values(x, alias="v", columns=["c"])) for x in rows
+    ] + rest
+
+
+def _kind_of(e: exp.Expr | None) -> str:
+    if isinstance(e, exp.Cast):
+        inner = _kind_of(e.this)
+        return inner and f"{inner} as {e.to.sql('duckdb')}"
+    negative = isinstance(e, exp.Neg)
+    e = e.this if isinstance(e, exp.Neg) else e
+    if not isinstance(e, exp.Literal):
+        return ""
+    return "number" if not e.is_string and e.name.isdigit() else "text" if e.is_string and not negative else ""
 
 
 def _is_literal(e: exp.Expr) -> bool:

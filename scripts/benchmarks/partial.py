@@ -92,7 +92,8 @@ def _ids(articles: int, n: int, seed: int = 7) -> list[int]:
     """Which articles are asked for: by rank as Zipf's law has it, ranks spread over the ids."""
     weights = 1.0 / np.arange(1, articles + 1) ** EXPONENT
     ranks = np.searchsorted(np.cumsum(weights) / weights.sum(), np.random.default_rng(seed).random(n))
-    return (np.random.default_rng(1).permutation(articles)[np.minimum(ranks, articles - 1)] + 1).tolist()
+    places = np.random.default_rng(1).permutation(articles)[np.minimum(ranks, articles - 1)]
+    return [int(x) for x in places + 1]
 
 
 def _full(dsn: str, work: Path, articles: int, operations: int, say: Say) -> dict[str, Any]:

@@ -14,8 +14,12 @@ import pyarrow as pa
 import pytest
 
 from compiler.errors import TidemarkError
+from compiler.ir.scalar import Col
+from compiler.ir.types import INT4
+from compiler.maintain.asked import Asked
 from pipelines.asking.ask import ask
 from pipelines.asking.client import connect_running
+from pipelines.asking.keys import wanted
 from pipelines.asking.query import Asker
 from pipelines.asking.reading import LocalReader
 from pipelines.asking.uses import Uses
@@ -113,6 +117,9 @@ QUERIES = [  # which are answered from the keys that they ask for
     "SELECT * FROM feed WHERE who = 7",
     "SELECT * FROM Feed f WHERE 7 = F.who AND comments > 1",
     "SELECT * FROM feed WHERE who IN (1, 2) OR who = 3",
+    "SELECT * FROM feed WHERE who IN (1, '2', -3, 4::bigint, 5::bigint, 1 + 5, NULL)",
+    "SELECT * FROM feed WHERE who = 1 OR who = '2' OR who = 3 OR who IN (4, '5')",
+    "SELECT * FROM named WHERE name IN ('abc', 'it''s', 'ABC')",
     "SELECT * FROM feed WHERE who = ANY([1, 2])",
     "SELECT * FROM feed WHERE who IS NOT DISTINCT FROM 5",
     "SELECT * FROM feed WHERE (who = 3 AND post > 4) OR who = 4 AND post > 10",
@@ -225,6 +232,16 @@ def untouched(deployed: Project) -> Iterator[Project]:
 @pytest.mark.parametrize("sql", QUERIES)
 def test_a_query_by_key_is_what_it_is_over_all_keys(sql: str, untouched: Project) -> None:
     assert rows(untouched, sql) == rows(untouched, sql, every_key=True)
+
+
+@pytest.mark.parametrize("of", ["{}", "'{}'", "-{}", "{}::bigint", "DATE '2026-01-01' + {}"])
+def test_a_list_of_a_thousand_keys_is_one_list(of: str) -> None:
+    """Literals of a kind are; each of other expressions is looked at by itself."""
+    several = "+" in of
+    every = ", ".join(of.format(i) for i in range(100 if several else 1000))
+    (found,) = wanted(f"SELECT * FROM v WHERE k IN ({every})", {"v": Asked("v", (Col("k", INT4),))}, {"v": ["k"]})
+    assert len(found.parts) == (100 if several else 0)
+    assert found.query.count("SELECT") < (1000 if several else 5)
 
 
 @pytest.mark.parametrize("sql", REFUSED)
