@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
+import tenacity
 
 from compiler.errors import TidemarkError
 
@@ -19,6 +20,7 @@ UNSAFE_OPTIMIZERS = "row_group_pruner,compressed_materialization"
 MEMORY_SHARE = 0.75  # of DuckDB's own limit, four fifths of the machine: Spark, and the source itself, may be there too
 DUCKDB_SHARE = 0.8
 LARGE = 512 << 20  # bytes that DuckDB may take while it lands a large transaction: what more it has goes to its files
+PATIENCE = 5.0  # seconds that another process may have the file
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 SETTINGS = {
     "TimeZone": "UTC",
@@ -99,14 +101,15 @@ def _bytes(size: str) -> float:
 
 
 def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
-    """The file, made when it is not there; raises TidemarkError, and WarehouseInUse where another process has it."""
+    """The file, made when it is not there; raises TidemarkError, and WarehouseInUse where another process has it and
+    keeps it: a `status` has it for a moment."""
     if read_only and not path.exists():
         raise TidemarkError(f"there is no warehouse at {path}", hint="Run: tidemark deploy", code="no_warehouse")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        con = duckdb.connect(str(path), read_only=read_only)
+        con = _when_free(path, read_only)
     except duckdb.IOException as e:
-        if "lock" in str(e).lower():
+        if _is_locked(e):
             raise WarehouseInUse(
                 f"the warehouse {path} is in use by another process",
                 code="warehouse_in_use",
@@ -124,6 +127,20 @@ def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
     pace_checkpoints(con, path)
     share(con)
     return con
+
+
+def _is_locked(e: BaseException) -> bool:
+    return isinstance(e, duckdb.IOException) and "lock" in str(e).lower()
+
+
+@tenacity.retry(
+    retry=tenacity.retry_if_exception(_is_locked),
+    stop=tenacity.stop_after_delay(PATIENCE),
+    wait=tenacity.wait_random(0.02, 0.1),
+    reraise=True,
+)
+def _when_free(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(str(path), read_only=read_only)
 
 
 @contextmanager

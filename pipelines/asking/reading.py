@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from compiler.errors import InvalidSql
+from compiler.errors import InvalidSql, TidemarkError
 from compiler.ir.relation import Aggregate, walk
 from compiler.maintain.kept import lagging
 from pipelines.asking import at_source
@@ -138,12 +138,19 @@ class LocalReader:
 def reader(config: Config, d: Deployment) -> Iterator[Reader]:
     from pipelines.asking.client import connect_running
 
-    running = connect_running(config.warehouse_path)
-    if running is not None:
+    running, warehouse = connect_running(config.warehouse_path), None
+    if running is None:
+        try:
+            warehouse = Warehouse(config, d, read_only=True)
+        except TidemarkError as e:
+            running = connect_running(config.warehouse_path) if e.code == "warehouse_in_use" else None
+            if running is None:
+                raise
+    if warehouse is None:
+        assert running is not None
         with running:
             yield running
         return
-    warehouse = Warehouse(config, d, read_only=True)
     try:
         yield LocalReader(warehouse)
     finally:

@@ -70,6 +70,7 @@ class Server:
         self.waiters: dict[int, int] = {}  # who waits → for which LSN
         self.places = threading.BoundedSemaphore(CONNECTIONS)
         self.guests: dict[threading.Thread, socket.socket] = {}
+        self.arriving = threading.Lock()
         self.stopping = False
         self.path: Path = config.warehouse_path / FILE
 
@@ -100,7 +101,9 @@ class Server:
         """Let answers that are being made be sent. A thread that is still in an engine when the interpreter ends takes
         the process down with an error."""
         until = time.monotonic() + LEAVING
-        for thread, conn in list(self.guests.items()):
+        with self.arriving:
+            guests = list(self.guests.items())
+        for thread, conn in guests:
             with suppress(OSError):
                 conn.shutdown(socket.SHUT_RD)  # nothing more is asked
             thread.join(max(until - time.monotonic(), 0.0))
@@ -139,8 +142,9 @@ class Server:
                 conn.close()
                 continue
             guest = threading.Thread(target=self._serve, args=(conn,), daemon=True)
-            self.guests[guest] = conn
-            guest.start()
+            with self.arriving:  # only who has begun can be waited for
+                self.guests[guest] = conn
+                guest.start()
 
     def _serve(self, conn: socket.socket) -> None:
         greeted = False

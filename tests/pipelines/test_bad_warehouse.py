@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +116,20 @@ def test_a_warehouse_file_held_by_another_program_is_in_use(database: str, tmp_p
     with duckdb.connect(str(tmp_path / "warehouse" / "tidemark.duckdb")):
         done = p.command("run", "--once")
     assert done.returncode == 3 and "in use by another process" in done.stderr and "hint:" in done.stderr
+
+
+@pytest.mark.parametrize("args", [("run", "--once"), ("status",)])
+def test_a_warehouse_that_is_held_for_a_moment_is_waited_for(
+    args: tuple[str, ...], database: str, tmp_path: Path
+) -> None:
+    p = deployed(tmp_path, database)
+    p.source("INSERT INTO t VALUES (77, 1, 'x')")
+    held = duckdb.connect(str(tmp_path / "warehouse" / "tidemark.duckdb"), read_only="--once" in args)
+    timer = threading.Timer(2.5, held.close)
+    timer.start()
+    done = p.command(*args)
+    timer.join()
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_slot_that_is_gone_says_how_to_begin_again(database: str, tmp_path: Path) -> None:
