@@ -144,11 +144,6 @@ def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
     used = {n for v in views if v.plan for n in v.plan.tables}
     for t in catalog.tables.values():
         if f"{t.schema}.{t.name}" in used:
-            if t.form == "partitions":
-                out.append(
-                    f"{t.schema}.{t.name} is partitioned: a TRUNCATE that names all of its partitions, and not the "
-                    "table, is not sent by Postgres, and not noticed; after it, run tidemark deploy --resync"
-                )
             for c in t.columns:
                 if c.type.name == "opaque":
                     out.append(f"{t.schema}.{t.name}.{c.name} has type {c.source_type}, which is carried as text")

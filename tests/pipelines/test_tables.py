@@ -41,7 +41,7 @@ def test_an_unlogged_table_is_refused_and_the_others_are_not(database: str, tmp_
 
 
 def test_an_enum_that_was_altered_stops_what_is_ordered_by_it(database: str, tmp_path: Path) -> None:
-    views = {"v": "SELECT id, m, rank() OVER (ORDER BY m) AS r FROM t", "w": "SELECT id FROM t"}
+    views = {"v": "SELECT id % 2 AS k, max(m) AS m FROM t GROUP BY 1", "w": "SELECT id FROM t"}
     p = Project.create(tmp_path, database, views)
     p.source(
         "CREATE TYPE mood AS ENUM ('sad', 'ok')",
@@ -51,16 +51,16 @@ def test_an_enum_that_was_altered_stops_what_is_ordered_by_it(database: str, tmp
     p.deploy()
     p.source("ALTER TYPE mood ADD VALUE 'meh' BEFORE 'ok'")
     done = p.command("run", "--once")
-    assert 'view "v" is set aside: the enum "mood" has other labels' in done.stderr
+    assert 'view "v" is set aside: an enum has more labels, and it hangs on their order' in done.stderr
     failed = p.command("query", "SELECT * FROM v")
-    assert failed.returncode != 0 and 'the enum "mood" has other labels' in failed.stderr
+    assert failed.returncode != 0 and "an enum has more labels" in failed.stderr
     p.source("INSERT INTO t VALUES (2, 'meh')")
     assert {r.view for r in p.verify() if not r.equal} == {"v"}
     p.deploy()
     p.assert_equal()
 
 
-def test_a_partitioned_table_is_followed_and_warned_of(database: str, tmp_path: Path) -> None:
+def test_a_partitioned_table_is_followed(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {"v": "SELECT k, count(*) AS n FROM part GROUP BY k"})
     p.source(
         "CREATE TABLE part (id int, k int, PRIMARY KEY (id, k)) PARTITION BY RANGE (k)",
@@ -68,7 +68,7 @@ def test_a_partitioned_table_is_followed_and_warned_of(database: str, tmp_path: 
         "CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM (5) TO (9)",
         "INSERT INTO part VALUES (1, 1), (2, 6)",
     )
-    assert any("is partitioned" in w for w in p.deploy().warnings)
+    assert not p.deploy().warnings
     p.source("UPDATE part SET k = 7 WHERE id = 1", "INSERT INTO part VALUES (3, 2)", "DELETE FROM part WHERE id = 2")
     p.assert_equal()
 
