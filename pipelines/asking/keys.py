@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 
 from sqlglot import exp
 
@@ -27,6 +27,7 @@ ONE_BY_ONE = {"", "NATURAL"}  # methods of joins that find rows by their conditi
 QUANTIFIERS = {"ALL", "ANY", "SOME"}  # before a list sqlglot takes them for functions
 TOGETHER = "together"  # of a UNION, what it is of
 READING = "reading"  # of which table in the query a table is a copy
+KNOWN, LONG = 1024, 2000  # statements that are remembered, and of how many characters none is
 STRICT = (exp.Paren, exp.Cast, exp.TryCast, exp.Neg, exp.Add, exp.Sub, exp.Mul)  # NULL where what they read is
 
 
@@ -40,9 +41,17 @@ class Wanted:
     parts: tuple[tuple[int, str], ...] = ()
 
 
-def wanted(sql: str, asked: Mapping[str, Asked], columns: Mapping[str, list[str]]) -> list[Wanted]:
+def wanted(sql: str, asked: Mapping[str, Asked], columns: Mapping[str, list[str]]) -> Sequence[Wanted]:
     """Of each reading of the views `asked` (by name in lower case), the keys. `columns`: those of all views. Raises
     InvalidSql where a reading asks for no key."""
+    known = tuple(sorted(asked.items())), tuple((n, tuple(c)) for n, c in columns.items())
+    return _again(sql, *known) if len(sql) < LONG else _wanted(sql, *known)
+
+
+def _wanted(
+    sql: str, of: tuple[tuple[str, Asked], ...], views: tuple[tuple[str, tuple[str, ...]], ...]
+) -> Sequence[Wanted]:
+    asked, columns = dict(of), {n: list(c) for n, c in views}
     tree = parsed(sql, columns)
     if tree is None:
         raise refused(min(asked), "The query has a form of which the keys are not found.")
@@ -55,6 +64,9 @@ def wanted(sql: str, asked: Mapping[str, Asked], columns: Mapping[str, list[str]
         if t.name.lower() in named or len(named) < len(ctes):
             raise refused(t.name.lower(), "Parts of the query have the same name, or the view's.")
     return _in_order([_reading(t, asked, named) for t in read])
+
+
+_again = lru_cache(KNOWN)(_wanted)  # who asks by keys asks for some of them again and again
 
 
 def _in_order(readings: list[_Reading]) -> list[Wanted]:

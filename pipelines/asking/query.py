@@ -134,7 +134,9 @@ def _stands(at: Pinned) -> int:
     return min([*found, *([frontier.lsn(at.con)] if at.engine else [])], default=0)
 
 
-def _wanted(sql: str, keyed: dict[str, ViewPlan], warehouse: Warehouse, views: dict[str, DeployedView]) -> list[Wanted]:
+def _wanted(
+    sql: str, keyed: dict[str, ViewPlan], warehouse: Warehouse, views: dict[str, DeployedView]
+) -> Sequence[Wanted]:
     asked: dict[str, Asked] = {n.lower(): p.asked for n, p in keyed.items() if p.asked is not None}
     columns = {n.lower(): [c for c, _ in warehouse.view(n)[1].outputs] for n in views}
     found = wanted(the_query(sql), asked, columns)

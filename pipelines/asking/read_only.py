@@ -38,6 +38,7 @@ OF_AN_ORDER = {  # aggregates that depend on the order of rows, or on chance
     *("arg_min_null", "arg_max_null", "list", "array_agg", "string_agg", "group_concat", "listagg", "histogram"),
     *("reservoir_quantile", "approx_quantile", "approx_count_distinct", "approx_top_k"),
 }
+KNOWN = 1024  # statements whose trees are remembered
 WRITING = {"nextval", "write_log"}
 _of_thread = threading.local()  # a connection each: making one takes longer than parsing
 
@@ -128,7 +129,7 @@ def the_query(sql: str) -> str:
     return found[0].query
 
 
-@lru_cache(256)
+@lru_cache(KNOWN)
 def tree(query: str) -> Any:
     """DuckDB's own syntax tree. Nobody changes it."""
     if not hasattr(_of_thread, "con"):
