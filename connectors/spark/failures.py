@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from connectors.engine import EngineFailure
+from connectors.postgres.origin import RESYNC
 
 # by SQLSTATE: cardinality, data, constraints, syntax and names, limits of a program, raised by the query itself
 OF_DATA = ("21", "22", "23", "42", "54", "P0")
@@ -46,6 +47,9 @@ PASSING = (
 )  # Delta's, of two commits at once
 
 
+UNREADABLE = "KD001"  # the SQLSTATE of a file that is not there, or not as it was written
+
+
 class SparkFailure(EngineFailure):
     """`heals`: it may go by itself, so that what failed is worth another try."""
 
@@ -66,12 +70,12 @@ def failure(what: str, e: BaseException, state: str = "") -> SparkFailure:
     """`state` is blamed only for what its data or text can cause, not for a lost executor or a full disk."""
     if isinstance(e, SparkFailure):
         return e
-    blamed = of_data(e)
+    blamed, unread = of_data(e), any(state == UNREADABLE for _, state in causes(e))
     lines = [x for x in reason(e).split("\n") if x.strip()]
     return SparkFailure(
         f"{what} failed on Spark",
         detail=lines[0][:300] if lines else type(e).__name__,
-        hint="scripts/inspect prints the statement.",
+        hint=RESYNC if unread else "scripts/inspect prints the statement.",
         state=state if blamed else "",
         heals=not blamed and passes(e),
     )

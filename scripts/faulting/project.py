@@ -25,6 +25,14 @@ BOUND = 40.0  # seconds in which reading commands return, whatever the source do
 WAITS = {"duckdb": BOUND, "local": BOUND, "spark": 120.0}  # the same of those that wait for the batch at work
 
 
+class Unreadable(Exception):
+    """The views could not be read."""
+
+    def __init__(self, told: Told) -> None:
+        super().__init__(f"export: {told.reason}")
+        self.told = told
+
+
 @dataclass
 class Told:
     """What a command said, and how it ended; `code` is None when it did not end in time."""
@@ -189,5 +197,5 @@ class Project:
         with tempfile.TemporaryDirectory() as folder:
             got = self.do("export", "--to", folder)
             if got.code != 0:
-                raise RuntimeError(f"export: {got.reason}")
+                raise Unreadable(got)
             return compare(self.dsn, self.warehouse, self.views, Path(folder))

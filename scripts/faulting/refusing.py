@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from faulting.project import Run
+from faulting.project import Run, Unreadable
 from faulting.scene import Scene
 from faulting.watching import GRACE, judge_status
 
@@ -17,16 +17,27 @@ def refuses(s: Scene, after: str, run: Run | None = None) -> None:
     went_on = run is not None and _goes_on(s, after, run)
     got = s.project.do("run", "--once")
     if got.code == 0:
-        if s.equal(f"{after} that was not refused"):
-            s.row.notes.append(f"after {after}: not refused, and all is equal: nothing was lost")
-        else:
-            s.row.fail(f"after {after}: run --once exits 0, and the answer is wrong")
+        _read(s, after)
     elif went_on:
         s.row.fail(f"after {after}: run goes on for {REFUSES:.0f} s, and the next one is refused")
     elif not got.refused:
         s.row.fail(f"after {after}: not refused with a reason: {got.reason}")
     judge_status(s.project, s.load, s.row, f"after {after}")
     s.resync(after)
+
+
+def _read(s: Scene, after: str) -> None:
+    """What no batch has met is for readers to meet: they are refused, or have what is right."""
+    try:
+        if s.equal(f"{after} that was not refused"):
+            s.row.notes.append(f"after {after}: not refused, and all is equal: nothing was lost")
+        else:
+            s.row.fail(f"after {after}: run --once exits 0, and the answer is wrong")
+    except Unreadable as e:
+        if e.told.refused and "--resync" in e.told.text:
+            s.row.notes.append(f"after {after}: no batch has read it, and who reads is refused, with the way out")
+        else:
+            s.row.fail(f"after {after}: not refused with a reason: {e.told.reason}")
 
 
 def _goes_on(s: Scene, after: str, run: Run) -> bool:

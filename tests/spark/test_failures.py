@@ -53,6 +53,18 @@ def test_failures_by_their_kind(engine: SparkEngine, tmp_path: Path, sql: str, s
     assert (found.state, found.heals, "SQLSTATE" in found.detail or heals) == (state, heals, True), found.detail
 
 
+@pytest.mark.parametrize("damage", ["cut", "gone"])
+def test_a_file_that_cannot_be_read_is_told_with_the_way_out(engine: SparkEngine, tmp_path: Path, damage: str) -> None:
+    folder = tmp_path / "rows"
+    engine.store.spark.range(9).coalesce(1).write.parquet(str(folder))
+    rows = engine.store.spark.read.parquet(str(folder))
+    (file,) = folder.glob("*.parquet")
+    os.truncate(file, 9) if damage == "cut" else file.unlink()
+    with pytest.raises(Exception, match="FAILED_READ_FILE") as e:
+        rows.collect()
+    assert "deploy --resync" in failure("reading", e.value).hint
+
+
 def test_a_conflicting_commit_is_tried_again(engine: SparkEngine) -> None:
     target = engine.store.path / "state" / "a"
     engine.store.sql(f"CREATE TABLE delta.`{target}` USING delta AS SELECT 1 AS id, 0 AS n")
