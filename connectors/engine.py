@@ -125,7 +125,6 @@ class Engine(Protocol):
     name: str
     threads: int  # how many calls that only read, or that fill different states, it takes at once
     folds: bool  # whether states can take what waits in their tails, or in logs, between batches
-    parts: bool  # whether it takes a large transaction part by part
     lags: bool  # whether its batches take so long that other engines do not wait for them
     first_batch: float  # seconds that the first batch of a process takes at least
 
@@ -140,6 +139,11 @@ class Engine(Protocol):
     @property
     def key_rows(self) -> KeyRows | None:
         """For mirrors that have the rows of some keys alone; None where the engine has no such."""
+        ...
+
+    @property
+    def parts(self) -> bool:
+        """Whether it takes a large transaction part by part."""
         ...
 
     def close(self) -> None: ...

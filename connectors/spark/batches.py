@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import wait
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, assert_never
 
 from compiler.catalog import Table
@@ -15,11 +16,12 @@ from compiler.ir.relation import Relation, Scan, Temp, walk
 from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replace, signed, stored
 from compiler.maintain.program import Program
 from compiler.spelling.spark import type_name
-from connectors.engine import FrontierMoved, Programs
+from connectors.engine import Again, FrontierMoved, Programs
 from connectors.failpoints import FailpointReached, reach
 from connectors.postgres.origin import LastCommit
 from connectors.spark import mirror
 from connectors.spark.landing import typed_events
+from connectors.spark.net import Netted, net
 from connectors.spark.pending import Manifest
 from connectors.spark.recursion import Recursion
 from connectors.spark.store import Store
@@ -35,6 +37,7 @@ class Batches:
         self.store, self.recursion = store, recursion
         self._submit = store.pool.submit
         self.settled = False  # whether what an earlier process left is dealt with
+        self.whole = False  # whether a large transaction is to come at once
         self.timings: dict[str, float] = {}  # state → seconds of its jobs in the last batch that touched it
 
     def frontier(self) -> int:
@@ -60,6 +63,8 @@ class Batches:
             raise FrontierMoved("spark", start, found)
         if end <= found:
             return 0
+        if rows:
+            return self._apply_large(staged, more, found, end, programs, last)
         if not staged:
             self.store.published.publish((), end, last)
             return 0
@@ -67,12 +72,48 @@ class Batches:
         self.finish()
         return rows
 
-    def _prepare(self, staged: list[Staged], start: int, end: int, programs: Programs, last: LastCommit | None) -> int:
-        """Phase one. Tables are not touched, so that it can be begun again."""
+    def _apply_large(
+        self,
+        staged: list[Staged],
+        more: Iterable[list[Staged]],
+        start: int,
+        end: int,
+        programs: Programs,
+        last: LastCommit | None,
+    ) -> int:
+        """A transaction that did not fit into memory: what it changes is put together before it is landed."""
+        try:
+            with net(self.store.scratch / "net", staged, more) as found:
+                files = {n.staged.table.mirror: n for n in found}
+                every = [n.staged for n in found]
+                if not every:
+                    self.store.published.publish((), end, last)
+                    return 0
+                rows = self.store.healing.run(
+                    "a batch", lambda: self._prepare(every, start, end, programs, last, files)
+                )
+        except Again:
+            self.whole = True  # its parts do not go together
+            raise
+        self.whole = False
+        self.finish()
+        return rows
+
+    def _prepare(
+        self,
+        staged: list[Staged],
+        start: int,
+        end: int,
+        programs: Programs,
+        last: LastCommit | None,
+        netted: Mapping[str, Netted] = MappingProxyType({}),
+    ) -> int:
+        """Phase one. Tables are not touched, so that it can be begun again. `netted`: changes that are in files, by
+        mirror."""
         session = self.store.paced(self.store.spark)
         folder = self.store.pending.begin(end)
         rows, batches = 0, {}
-        jobs = [self._submit(self._land, s, folder, session) for s in staged]
+        jobs = [self._submit(self._land, s, folder, session, netted.get(s.table.mirror)) for s in staged]
         wait(jobs)
         for s, job in zip(staged, jobs, strict=True):
             n = job.result()
@@ -89,12 +130,12 @@ class Batches:
         self.store.pending.decide(folder, Manifest(end, start, batches, merges, last))
         return rows
 
-    def _land(self, s: Staged, folder: Path, session: Any) -> int:
+    def _land(self, s: Staged, folder: Path, session: Any, netted: Netted | None) -> int:
         """Store the batch's rows of one table; old images come from the mirror where the stream has none."""
         t = s.table
         cols = mirror.columns(t)
-        events = folder / f"events_{t.mirror}.parquet"
-        n = typed_events(s, events)
+        events = netted.path if netted is not None else folder / f"events_{t.mirror}.parquet"
+        n = netted.count if netted is not None else typed_events(s, events)
         target, name = folder / f"batch_{t.mirror}", f"batch_{t.mirror}"
         casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)}) AS {mirror.q(c.name)}" for c in t.columns)
         self.store.views([Scan(f"{t.schema}.{t.name}", (), t.key)], {}, session)

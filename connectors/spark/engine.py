@@ -35,7 +35,6 @@ class SparkEngine:
     name = "spark"
     threads = 4
     folds = False  # each of its commits is marked with the LSN of a batch, so that a batch folds
-    parts = False
     lags = True
     first_batch = 10.0
 
@@ -64,6 +63,10 @@ class SparkEngine:
         self.keys, self.look_up, self.asked_for = keys.keys, keys.look_up, keys.asked_for
         self.weight, self.weights = keys.weight, keys.weights
         self.whole, self.read_whole = keys.whole, keys.read_whole
+
+    @property
+    def parts(self) -> bool:
+        return not self.batches.whole
 
     def close(self) -> None:
         self.store.close()

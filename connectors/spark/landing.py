@@ -20,11 +20,21 @@ def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
     con = scratch()
     con.register("arrived", parsed(rows, t))
     con.execute("CREATE TEMP TABLE staged AS SELECT * FROM arrived")
-    query = _held(con, query)
-    target = str(path).replace("'", "''")
-    cast_errors(t, rows, lambda: con.execute(f"COPY ({query}) TO '{target}' ({parquet.options(con.execute, query)})"))
-    row = con.execute(f"SELECT count(*) FROM '{target}'").fetchone()
+    found = [0]
+
+    def run() -> None:
+        found[0] = written(con, query, path)
+
+    cast_errors(t, rows, run)
     con.close()
+    return found[0]
+
+
+def written(con: duckdb.DuckDBPyConnection, query: str, path: Path) -> int:
+    """A query's rows, in a file that Spark reads; gives their number."""
+    query, target = _held(con, query), str(path).replace("'", "''")
+    con.execute(f"COPY ({query}) TO '{target}' ({parquet.options(con.execute, query)})")
+    row = con.execute(f"SELECT count(*) FROM '{target}'").fetchone()
     return int(row[0]) if row else 0
 
 
@@ -82,16 +92,24 @@ def typed_base(t: Table, rows: pa.Table, path: Path) -> int:
 
 def typed_events(s: Staged, path: Path) -> int:
     """Changes with their values typed; of events on one key, the last. Gives their number."""
+    return _write(s.table, s.rows, events(s), path)
+
+
+def events(s: Staged, every: bool = False) -> str:
+    """The changes in `staged`, typed; of events on one key, the last. With `every`, of each column whether its value
+    is the mirror's, and the key to take it from, where none is."""
     t = s.table
     if not s.keyed:
-        return _write(t, s.rows, f"SELECT {landing.values(t)}, _weight, _lsn FROM staged", path)
+        return f"SELECT {landing.values(t)}, _weight, _lsn FROM staged"
     key = [next(c for c in t.columns if c.name == k) for k in t.identity_key]
     keys = ", ".join(f"{from_text(f'k{i}', c.type)} AS _key_{i}" for i, c in enumerate(key))
-    kept = "".join(f", u{i} AS _u{i}" for i in s.unchanged)
-    origin = "".join(f", {from_text(f'f{i}', c.type)} AS _from_{i}" for i, c in enumerate(key)) if s.unchanged else ""
-    query = (
+    told = range(len(t.columns)) if every else s.unchanged
+    kept = "".join(f", {f'u{i}' if i in s.unchanged else 'false'} AS _u{i}" for i in told)
+    origin = ""
+    if s.unchanged or every:
+        of = [f"f{i}" if s.unchanged else f"CASE WHEN false THEN k{i} END" for i in range(len(key))]
+        origin = "".join(f", {from_text(x, c.type)} AS _from_{i}" for i, (x, c) in enumerate(zip(of, key, strict=True)))
+    return (
         f"WITH events AS (FROM staged) SELECT {keys}, {landing.values(t)}, _present, _lsn, _seq{kept}{origin} FROM "
-        f"events "
-        f"WHERE {landing.last(s)}"
+        f"events WHERE {landing.last(s)}"
     )
-    return _write(t, s.rows, query, path)

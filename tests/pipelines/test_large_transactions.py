@@ -106,7 +106,7 @@ def test_every_kind_of_change(
     p.deploy()
     chance = random.Random(f"{engine} {settings}")
     for _ in range(4):
-        with psycopg.connect(database) as c:
+        with psycopg.connect(database) as c, c.transaction():
             for _ in range(25):
                 with suppress(psycopg.errors.UniqueViolation), c.transaction() as part:
                     c.execute(chance.choice(MOVES).format(k=chance.randrange(3)))

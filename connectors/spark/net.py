@@ -1,0 +1,134 @@
+"""What a large transaction changes, put together part by part in a file of DuckDB: of each key what is so after it.
+
+A batch that fits into memory is one set of events; here each part's replace those that earlier parts had for the same
+keys, and a value that was not sent is the earlier part's where that has the row, else the mirror's.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import duckdb
+
+from compiler.errors import TidemarkError
+from connectors.duckdb.session import LARGE, connect
+from connectors.duckdb.values import cast_errors
+from connectors.engine import Again
+from connectors.literal_rows import parsed
+from connectors.spark.landing import events, quoted, written
+from connectors.staging import Staged
+
+
+@dataclass(frozen=True)
+class Netted:
+    """A table's changes: as they would be staged at once, but for their rows, of which there are `count` in `path`."""
+
+    staged: Staged
+    path: Path
+    count: int
+
+
+@dataclass
+class _Table:
+    """What the parts had so far; `rows` is where it is."""
+
+    staged: Staged
+    rows: str
+
+
+@contextmanager
+def net(folder: Path, staged: list[Staged], more: Iterable[list[Staged]]) -> Iterator[list[Netted]]:
+    """Of all parts; the files are there until the end. Raises ValueOutOfRange for a value that no type can hold, and
+    Again where a table's old rows come with some parts and not with others."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        with connect(folder / "net.duckdb", read_only=False) as con:
+            con.execute(f"SET memory_limit = '{LARGE >> 20}MiB'")
+            parts = _Net(con)
+            parts.add(staged)
+            for some in more:
+                parts.add(some)
+            found = [parts.write(t, folder) for t in parts.tables.values()]
+        yield found
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Net:
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self.con = con
+        self.tables: dict[str, _Table] = {}
+
+    def add(self, staged: list[Staged]) -> None:
+        for s in staged:
+            try:
+                self._add(s)
+            except duckdb.Error as e:
+                raise TidemarkError(
+                    f'a part of a transaction cannot be kept for "{s.table.schema}.{s.table.name}"',
+                    code="large_transaction",
+                    detail=str(e).split("\n")[0],
+                    hint="It waits in a file of the warehouse: is there room on the disk?",
+                ) from e
+
+    def _add(self, s: Staged) -> None:
+        t, run = s.table, self.con.execute
+        self.con.register("arrived", parsed(s.rows, t))
+        run("CREATE OR REPLACE TEMP TABLE staged AS SELECT * FROM arrived")
+        self.con.unregister("arrived")
+        query = events(s, every=True)
+        cast_errors(t, s.rows, partial(run, f"CREATE OR REPLACE TEMP TABLE part AS {query}"))
+        known = self.tables.get(t.mirror)
+        if known is None:
+            known = self.tables[t.mirror] = _Table(replace(s, rows=s.rows.slice(0, 0)), quoted(f"net_{t.mirror}"))
+            run(f"CREATE TABLE {known.rows} AS FROM part")
+            return
+        if known.staged.keyed != s.keyed and not s.truncated:
+            raise Again(f'"{t.schema}.{t.name}" has old rows in some parts of a transaction alone', code="mixed_parts")
+        if s.truncated:
+            run(f"CREATE OR REPLACE TABLE {known.rows} AS FROM part")
+            known.staged = replace(s, rows=s.rows.slice(0, 0))
+            return
+        if s.keyed:
+            self._over(known, s)
+        run(f"INSERT INTO {known.rows} FROM part")
+        was = known.staged
+        known.staged = replace(
+            was,
+            inserts_only=was.inserts_only and s.inserts_only,
+            unchanged=tuple(sorted({*was.unchanged, *s.unchanged})),
+        )
+
+    def _over(self, known: _Table, s: Staged) -> None:
+        """The part takes what it does not say from what was so before, which then goes."""
+        keys = range(len(s.table.identity_key))
+        if s.unchanged:
+            values = []
+            for i in s.unchanged:
+                c = quoted(s.table.columns[i].name)
+                values.append(f"{c} = CASE WHEN part._u{i} THEN n.{c} ELSE part.{c} END")
+                values.append(f"_u{i} = part._u{i} AND n._u{i}")
+            values += [f"_from_{k} = n._from_{k}" for k in keys]
+            some = " OR ".join(f"part._u{i}" for i in s.unchanged)
+            same = " AND ".join(f"n._key_{k} = part._from_{k}" for k in keys)
+            self.con.execute(
+                f"UPDATE part SET {', '.join(values)} FROM {known.rows} n WHERE n._present AND ({some}) AND {same}"
+            )
+        if not (known.staged.inserts_only and s.inserts_only):
+            same = " AND ".join(f"n._key_{k} = p._key_{k}" for k in keys)
+            self.con.execute(f"DELETE FROM {known.rows} n USING part p WHERE {same}")
+
+    def write(self, known: _Table, folder: Path) -> Netted:
+        s = known.staged
+        hidden = [] if not s.keyed else [f"_u{i}" for i in range(len(s.table.columns)) if i not in s.unchanged]
+        if s.keyed and not s.unchanged:
+            hidden += [f"_from_{k}" for k in range(len(s.table.identity_key))]
+        left = f" EXCLUDE ({', '.join(hidden)})" if hidden else ""
+        path = folder / f"events_{s.table.mirror}.parquet"
+        return Netted(s, path, written(self.con, f"SELECT *{left} FROM {known.rows}", path))
