@@ -136,6 +136,7 @@ class LocalReader:
 
 @contextmanager
 def reader(config: Config, d: Deployment) -> Iterator[Reader]:
+    """The running pipeline, or the warehouse itself where none runs; also one that was just starting."""
     from pipelines.asking.client import connect_running
 
     running, warehouse = connect_running(config.warehouse_path), None
