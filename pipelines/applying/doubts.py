@@ -14,7 +14,6 @@ from compiler.catalog import Table
 from connectors.changed import TableChanged
 from connectors.postgres.connection import connect, parse_lsn
 from connectors.postgres.files import emptied, parted, truncated_by_parts
-from pipelines import deployment as deployments
 from pipelines.applying.batch import Batch
 from pipelines.applying.unaltered import note
 from pipelines.refused import qualified, watched
@@ -55,7 +54,7 @@ class Doubts:
             return
         with connect(self.dsn) as conn:
             note(d, emptied(conn, tables))
-        deployments.save(self.warehouse.path, d)
+        self.warehouse.keep_notes()
         for t in tables:
             self.until.pop(qualified(t), None)
 
