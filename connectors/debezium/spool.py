@@ -78,6 +78,9 @@ class EventSpool:
         """Whether what is in the file changes rows of a table."""
         return (t.schema, t.name) in self.tables
 
+    def truncates(self, t: Table) -> bool:
+        return self.changes(t)
+
     def add(self, place: int, event: bytes) -> None:
         if self.file is not None:
             self._write(self.file, place, event)

@@ -130,7 +130,7 @@ def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
 
 
 def _is_locked(e: BaseException) -> bool:
-    return isinstance(e, duckdb.IOException) and "lock" in str(e).lower()
+    return isinstance(e, duckdb.IOException) and "could not set lock" in str(e).lower()
 
 
 @tenacity.retry(

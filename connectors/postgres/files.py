@@ -96,19 +96,20 @@ def moved(conn: psycopg.Connection, tables: Iterable[Table]) -> tuple[list[Table
             continue  # it is gone, which others tell
         if t.files and (other := _other_rows(t, now[t.oid])) is not None:
             found.append(other)
-        elif t.files and _all_at_once(t, now[t.oid]):
+        elif t.files and _emptied_by(t, now[t.oid]):
             continue
         elif _notes(again := noted(t, now[t.oid])) != _notes(t):
             anew.append(again)
     return found, anew
 
 
-def emptied(conn: psycopg.Connection, tables: Iterable[Table]) -> list[Table]:
-    """Of tables as they were noted: those all of whose parts were emptied by one transaction, to be noted anew.
-    Postgres sends a TRUNCATE of the table, and none that names each of its parts."""
+def emptied(conn: psycopg.Connection, tables: Iterable[Table]) -> list[tuple[Table, int]]:
+    """Of tables as they were noted: those all of whose parts were emptied by one transaction, to be noted anew, with
+    its id. Postgres sends a TRUNCATE of the table, and none that names each of its parts."""
     some = [t for t in tables if t.oid and parted(t)]
     now = stored(conn, [t.oid for t in some])
-    return [noted(t, now[t.oid]) for t in some if t.oid in now and _all_at_once(t, now[t.oid])]
+    found = ((t, now[t.oid], _emptied_by(t, now[t.oid])) for t in some if t.oid in now)
+    return [(noted(t, s), xid) for t, s, xid in found if xid]
 
 
 def truncated_by_parts(t: Table) -> TableChanged:
@@ -162,7 +163,7 @@ def _other_rows(t: Table, now: Stored) -> TableChanged | None:
         return changed(t, f"a partition of {name} was detached or dropped", "Postgres does not send its rows' leaving.")
     if set(now.files) - set(was):
         return changed(t, f"a partition with rows of its own was attached to {name}", "Postgres does not send them.")
-    if parted(t) and rewritten and not _all_at_once(t, now):
+    if parted(t) and rewritten and not _at_once(t, now):
         return changed(t, f"a partition of {name} was truncated or rewritten", UNTOLD)
     return None
 
@@ -177,7 +178,15 @@ def _rewritten(t: Table, now: Stored) -> set[int]:
     return {oid for oid, file in _files(t, now).items() if now.files.get(oid, file) != file}
 
 
-def _all_at_once(t: Table, now: Stored) -> bool:
-    """Whether all of several parts have other files by one transaction."""
-    rewritten, every = _rewritten(t, now), {oid for oid, file in _files(t, now).items() if file}
-    return parted(t) and rewritten == every and len({now.entries.get(o) for o in rewritten}) == 1
+def _at_once(t: Table, now: Stored) -> int:
+    """The transaction that gave all parts other files that were there before it; 0 where none did."""
+    rewritten = _rewritten(t, now)
+    by = {now.entries.get(oid, 0) for oid in rewritten}
+    every = {oid for oid, file in t.files if file}
+    return by.pop() if parted(t) and rewritten >= every and len(by) == 1 else 0
+
+
+def _emptied_by(t: Table, now: Stored) -> int:
+    """The same, where that was no change of a column: one that is not kept may be altered, and rewrites all."""
+    xid = _at_once(t, now)
+    return 0 if xid in now.columns.values() else xid

@@ -32,6 +32,7 @@ class Spool:
         self.size = self.written = 0  # of those in the file
         self.announced: list[int] = []  # oids of the tables whose columns these tell, in order
         self.changing: set[bytes] = set()  # oids of the tables of which these change rows, as they are sent
+        self.truncated: set[bytes] = set()  # those that these truncate
         self.dropped: set[int] = set()
         self.file: IO[bytes] | None = None
 
@@ -52,7 +53,12 @@ class Spool:
 
     def changes(self, t: Table) -> bool:
         """Whether what is in the file changes rows of a table, as far as its oid is known."""
-        return not t.oid or t.oid.to_bytes(4, "big") in self.changing
+        oid = t.oid.to_bytes(4, "big")
+        return not t.oid or oid in self.changing or oid in self.truncated
+
+    def truncates(self, t: Table) -> bool:
+        """Whether what is in the file truncates a table."""
+        return t.oid.to_bytes(4, "big") in self.truncated
 
     def add(self, frame: bytes, xid: int = 0) -> None:
         if self.file is not None:
@@ -90,7 +96,7 @@ class Spool:
             self.announced.append(int.from_bytes(oid, "big"))
         elif kind == TRUNCATE:  # of so many tables, with options of a byte
             n = int.from_bytes(oid, "big")
-            self.changing |= {frame[KIND + 6 + 4 * i : KIND + 10 + 4 * i] for i in range(n)}
+            self.truncated |= {frame[KIND + 6 + 4 * i : KIND + 10 + 4 * i] for i in range(n)}
         elif kind in ROWS:
             self.changing.add(oid)
         file.write(HEAD.pack(len(frame), xid))

@@ -49,6 +49,10 @@ class Frames(Protocol):
     @property
     def count(self) -> int: ...
 
+    def truncates(self, t: Table) -> bool:
+        """Whether it is truncated, as far as is known without decoding."""
+        ...
+
     def changes(self, t: Table) -> bool:
         """Whether rows of a table are changed, as far as is known without decoding."""
         ...

@@ -30,10 +30,11 @@ def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
     return found[0]
 
 
-def written(con: duckdb.DuckDBPyConnection, query: str, path: Path) -> int:
-    """A query's rows, in a file that Spark reads; gives their number."""
+def written(con: duckdb.DuckDBPyConnection, query: str, path: Path, group: int = 0) -> int:
+    """A query's rows, in a file that Spark reads, in groups of so many; gives their number."""
     query, target = _held(con, query), str(path).replace("'", "''")
-    con.execute(f"COPY ({query}) TO '{target}' ({parquet.options(con.execute, query)})")
+    how = parquet.options(con.execute, query) + (f", ROW_GROUP_SIZE {group}" if group else "")
+    con.execute(f"COPY ({query}) TO '{target}' ({how})")
     row = con.execute(f"SELECT count(*) FROM '{target}'").fetchone()
     return int(row[0]) if row else 0
 

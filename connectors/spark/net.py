@@ -16,12 +16,14 @@ from pathlib import Path
 import duckdb
 
 from compiler.errors import TidemarkError
-from connectors.duckdb.session import LARGE, connect
+from connectors.duckdb.session import LARGE, bounded, connect
 from connectors.duckdb.values import cast_errors
 from connectors.engine import Again
 from connectors.literal_rows import parsed
 from connectors.spark.landing import events, quoted, written
 from connectors.staging import Staged
+
+THREADS, GROUP = 2, 8192  # of DuckDB, and rows that each of them holds before it writes them
 
 
 @dataclass(frozen=True)
@@ -48,16 +50,33 @@ def net(folder: Path, staged: list[Staged], more: Iterable[list[Staged]]) -> Ite
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
-        with connect(folder / "net.duckdb", read_only=False) as con:
-            con.execute(f"SET memory_limit = '{LARGE >> 20}MiB'")
-            parts = _Net(con)
-            parts.add(staged)
-            for some in more:
-                parts.add(some)
-            found = [parts.write(t, folder) for t in parts.tables.values()]
-        yield found
+        yield _together(folder, staged, more)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _together(folder: Path, staged: list[Staged], more: Iterable[list[Staged]]) -> list[Netted]:
+    """Puts the parts together in DuckDB, and writes what Spark reads."""
+    try:
+        with connect(folder / "net.duckdb", read_only=False) as con:
+            con.execute(f"SET threads = {THREADS}")
+            parts = _Net(con)
+            with bounded(con, LARGE) as lift:
+                parts.add(staged)
+                for some in more:
+                    parts.add(some)
+                try:
+                    return parts.written(folder)
+                except duckdb.OutOfMemoryException:  # rows so wide that a few thousand of them are more
+                    lift()
+                    return parts.written(folder)
+    except duckdb.Error as e:
+        raise TidemarkError(
+            "a large transaction cannot be put together",
+            code="large_transaction",
+            detail=str(e).split("\n")[0],
+            hint="It waits in a file of the warehouse: is there room on the disk?",
+        ) from e
 
 
 class _Net:
@@ -67,15 +86,7 @@ class _Net:
 
     def add(self, staged: list[Staged]) -> None:
         for s in staged:
-            try:
-                self._add(s)
-            except duckdb.Error as e:
-                raise TidemarkError(
-                    f'a part of a transaction cannot be kept for "{s.table.schema}.{s.table.name}"',
-                    code="large_transaction",
-                    detail=str(e).split("\n")[0],
-                    hint="It waits in a file of the warehouse: is there room on the disk?",
-                ) from e
+            self._add(s)
 
     def _add(self, s: Staged) -> None:
         t, run = s.table, self.con.execute
@@ -86,14 +97,14 @@ class _Net:
         cast_errors(t, s.rows, partial(run, f"CREATE OR REPLACE TEMP TABLE part AS {query}"))
         known = self.tables.get(t.mirror)
         if known is None:
-            known = self.tables[t.mirror] = _Table(replace(s, rows=s.rows.slice(0, 0)), quoted(f"net_{t.mirror}"))
+            known = self.tables[t.mirror] = _Table(_bare(s), quoted(f"net_{t.mirror}"))
             run(f"CREATE TABLE {known.rows} AS FROM part")
             return
         if known.staged.keyed != s.keyed and not s.truncated:
             raise Again(f'"{t.schema}.{t.name}" has old rows in some parts of a transaction alone', code="mixed_parts")
         if s.truncated:
             run(f"CREATE OR REPLACE TABLE {known.rows} AS FROM part")
-            known.staged = replace(s, rows=s.rows.slice(0, 0))
+            known.staged = _bare(s)
             return
         if s.keyed:
             self._over(known, s)
@@ -124,11 +135,18 @@ class _Net:
             same = " AND ".join(f"n._key_{k} = p._key_{k}" for k in keys)
             self.con.execute(f"DELETE FROM {known.rows} n USING part p WHERE {same}")
 
-    def write(self, known: _Table, folder: Path) -> Netted:
+    def written(self, folder: Path) -> list[Netted]:
+        return [self._write(t, folder) for t in self.tables.values()]
+
+    def _write(self, known: _Table, folder: Path) -> Netted:
         s = known.staged
         hidden = [] if not s.keyed else [f"_u{i}" for i in range(len(s.table.columns)) if i not in s.unchanged]
         if s.keyed and not s.unchanged:
             hidden += [f"_from_{k}" for k in range(len(s.table.identity_key))]
         left = f" EXCLUDE ({', '.join(hidden)})" if hidden else ""
         path = folder / f"events_{s.table.mirror}.parquet"
-        return Netted(s, path, written(self.con, f"SELECT *{left} FROM {known.rows}", path))
+        return Netted(s, path, written(self.con, f"SELECT *{left} FROM {known.rows}", path, GROUP))
+
+
+def _bare(s: Staged) -> Staged:
+    return replace(s, rows=s.rows.schema.empty_table())

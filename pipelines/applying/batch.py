@@ -33,8 +33,8 @@ class Batch(Protocol):
         """Whether there are changes of this table, as far as is known without decoding."""
         ...
 
-    def truncates(self, t: Table) -> bool:
-        """Whether it empties the table, as far as is known without decoding."""
+    def truncated_by(self, t: Table) -> int:
+        """The last transaction, as the source numbers it, that truncates the table; 0 where none does."""
         ...
 
     def close(self) -> None: ...
@@ -58,8 +58,9 @@ class Small:
     def has(self, t: Table) -> bool:
         return True
 
-    def truncates(self, t: Table) -> bool:
-        return t.oid in self.decoded.truncated
+    def truncated_by(self, t: Table) -> int:
+        cut = self.decoded.truncated.get(t.oid)
+        return 0 if cut is None else self.xids.get(cut[1], 0)
 
     def close(self) -> None: ...
 
@@ -94,8 +95,8 @@ class Large:
     def has(self, t: Table) -> bool:
         return self.spool.changes(t)
 
-    def truncates(self, t: Table) -> bool:
-        return self.spool.changes(t)
+    def truncated_by(self, t: Table) -> int:
+        return self.xids.get(self.lsn, 0) if self.spool.truncates(t) else 0
 
     def learn(self) -> None:
         """Read what it tells of tables alone: it was applied before, and the server tells that once."""

@@ -252,8 +252,14 @@ class Capture:
         if not {t.oid for t in d.catalog}.isdisjoint(announced):
             with connect(self.warehouse.config.source.dsn) as conn:
                 self.follow(check_deployed(conn, d))
-                kept = {qualified(t) for t in watched(d)}
-                self.follow([e for e in vanished(conn, d.catalog, announced) if e.table and qualified(e.table) in kept])
+                for _ in range(TRIES):  # a commit may be in the stream a moment before others see it
+                    kept = {qualified(t) for t in watched(d)}
+                    gone = [e for e in vanished(conn, d.catalog, announced) if e.table and qualified(e.table) in kept]
+                    if not gone:
+                        break
+                    time.sleep(PAUSE)
+                self.follow(gone)
+            self.warehouse.keep_notes()  # of a part that is dropped later the stream says nothing again
 
     def _apply(self, engine: str, changes: Batch, end: int, last: LastCommit | None) -> int:
         """Rows landed. Views that fail on this batch, or read what is refused or was altered, are set aside, and it

@@ -25,7 +25,7 @@ def in_doubt(conn: psycopg.Connection, tables: list[Table]) -> dict[str, int]:
     if not (found := emptied(conn, tables)):
         return {}
     ((lsn,),) = conn.execute("SELECT pg_current_wal_insert_lsn()::text").fetchall()
-    return dict.fromkeys(map(qualified, found), parse_lsn(lsn))
+    return {qualified(t): parse_lsn(lsn) for t, _ in found}
 
 
 class Doubts:
@@ -34,6 +34,7 @@ class Doubts:
     def __init__(self, warehouse: Warehouse) -> None:
         self.warehouse, self.dsn = warehouse, warehouse.config.source.dsn
         self.until: dict[str, int] = {}  # LSN by qualified name
+        self.truncated: dict[str, int] = {}  # by the same, the last transaction that the stream said to truncate it
 
     def look(self) -> None:
         """Before anything is read of a stream."""
@@ -47,16 +48,13 @@ class Doubts:
         self.until = {**doubts, **self.until}
 
     def told(self, batch: Batch) -> None:
-        """The stream tells of TRUNCATEs: where rows are by now is noted with the deployment."""
-        d = self.warehouse.deployment
-        tables = [t for t in watched(d) if parted(t) and batch.truncates(t)]
-        if not tables:
+        """The stream tells of TRUNCATEs: where rows are by now is noted with the deployment, if it is so by these."""
+        tables = [t for t in watched(self.warehouse.deployment) if parted(t)]
+        by = {qualified(t): xid for t in tables if (xid := batch.truncated_by(t))}
+        if not by:
             return
-        with connect(self.dsn) as conn:
-            note(d, emptied(conn, tables))
-        self.warehouse.keep_notes()
-        for t in tables:
-            self.until.pop(qualified(t), None)
+        self.truncated |= by
+        self._settled([t for t in tables if qualified(t) in by])
 
     def unsent(self, reached: int) -> list[TableChanged]:
         """The tables of which the stream, read up to an LSN, has told nothing, and the catalog still does."""
@@ -64,7 +62,18 @@ class Doubts:
         if not due:
             return []
         tables = [t for t in watched(self.warehouse.deployment) if qualified(t) in due]
-        with connect(self.dsn) as conn:
-            still = {qualified(t) for t in emptied(conn, tables)}
+        still = self._settled(tables)
         self.until = {name: lsn for name, lsn in self.until.items() if name not in due}
         return [truncated_by_parts(t) for t in tables if qualified(t) in still]
+
+    def _settled(self, tables: list[Table]) -> set[str]:
+        """The tables that are emptied by what the stream has not told; what it has is noted."""
+        with connect(self.dsn) as conn:
+            found = emptied(conn, tables)
+        known = [t for t, xid in found if self.truncated.get(qualified(t)) == xid]
+        if known:
+            note(self.warehouse.deployment, known)
+            self.warehouse.keep_notes()
+        for t in known:
+            self.until.pop(qualified(t), None)
+        return {qualified(t) for t, _ in found} - set(map(qualified, known))

@@ -25,11 +25,16 @@ class Freshness:
 
     def said(self, at: float, lsn: int) -> None:
         """The server was at `lsn` when it was asked, not before `at`."""
+        self.answered(at, lsn)
         with self.lock:
-            self.source_lsn, self.source_at = lsn, at
             self.answers.append((at, lsn))
             if len(self.answers) > KEPT:
                 self.answers = deque(list(self.answers)[::2])
+
+    def answered(self, at: float, lsn: int) -> None:
+        """The same of a source of which nothing may be called fresh for now."""
+        with self.lock:
+            self.source_lsn, self.source_at = lsn, at
 
     def holds(self, reached: Mapping[str, int]) -> None:
         """Each engine holds everything below its LSN."""

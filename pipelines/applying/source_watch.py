@@ -91,6 +91,7 @@ class SourceWatch(threading.Thread):
         if altered or time.monotonic() - self.looked > LOOK:
             self.altered, self.doubts = check_deployed(conn, d), in_doubt(conn, watched(d))
             if self.altered or self.doubts:  # nothing is fresh until it is no longer kept, or known to be
+                self.freshness.answered(at, parse_lsn(row[0]))
                 return
             self.looked = time.monotonic()
         self.freshness.said(at, parse_lsn(row[0]))

@@ -21,13 +21,13 @@ from sqlglot import exp
 from compiler.errors import InvalidSql
 from compiler.maintain.asked import Asked
 from pipelines.asking.parsed import parsed
+from pipelines.asking.read_only import KNOWN, LONG
 
 OUTER = {"LEFT": "right", "RIGHT": "left", "FULL": "neither"}  # kind of join → the side whose rows its ON chooses
 ONE_BY_ONE = {"", "NATURAL"}  # methods of joins that find rows by their condition alone: ASOF and POSITIONAL do not
 QUANTIFIERS = {"ALL", "ANY", "SOME"}  # before a list sqlglot takes them for functions
 TOGETHER = "together"  # of a UNION, what it is of
 READING = "reading"  # of which table in the query a table is a copy
-KNOWN, LONG = 1024, 2000  # statements that are remembered, and of how many characters none is
 STRICT = (exp.Paren, exp.Cast, exp.TryCast, exp.Neg, exp.Add, exp.Sub, exp.Mul)  # NULL where what they read is
 
 

@@ -38,7 +38,7 @@ OF_AN_ORDER = {  # aggregates that depend on the order of rows, or on chance
     *("arg_min_null", "arg_max_null", "list", "array_agg", "string_agg", "group_concat", "listagg", "histogram"),
     *("reservoir_quantile", "approx_quantile", "approx_count_distinct", "approx_top_k"),
 }
-KNOWN = 1024  # statements whose trees are remembered
+KNOWN, LONG = 1024, 2000  # statements whose trees are remembered, and of how many characters none is
 WRITING = {"nextval", "write_log"}
 _of_thread = threading.local()  # a connection each: making one takes longer than parsing
 
@@ -129,9 +129,12 @@ def the_query(sql: str) -> str:
     return found[0].query
 
 
-@lru_cache(KNOWN)
 def tree(query: str) -> Any:
     """DuckDB's own syntax tree. Nobody changes it."""
+    return _again(query) if len(query) < LONG else _tree(query)
+
+
+def _tree(query: str) -> Any:
     if not hasattr(_of_thread, "con"):
         _of_thread.con = scratch()
     row = _of_thread.con.execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchone()
@@ -139,6 +142,9 @@ def tree(query: str) -> Any:
     if tree.get("error", True):
         raise _refused("the query cannot be read", str(tree.get("error_message", "")))
     return tree
+
+
+_again = lru_cache(KNOWN)(_tree)
 
 
 def _named(n: Any, ctes: frozenset[str]) -> Iterator[tuple[Named, tuple[str, ...]]]:

@@ -17,6 +17,7 @@ from pipelines.asking.query import Answer, Asker, answer
 from pipelines.asking.states import StateStatus, mirrors_of, states_of
 from pipelines.config import Config
 from pipelines.deployment import DeployedView, Deployment
+from pipelines.kinds import ONE_MACHINE
 from pipelines.pacing.finishing import Behind, behind
 from pipelines.pacing.telling import progress
 from pipelines.private import published
@@ -143,7 +144,12 @@ def reader(config: Config, d: Deployment) -> Iterator[Reader]:
     if running is None:
         try:
             warehouse = Warehouse(config, d, read_only=True)
+            if ONE_MACHINE.name in warehouse.used_engines():
+                warehouse.engine(ONE_MACHINE.name)
         except TidemarkError as e:
+            if warehouse is not None:
+                warehouse.close()
+                warehouse = None
             running = connect_running(config.warehouse_path) if e.code == "warehouse_in_use" else None
             if running is None:
                 raise

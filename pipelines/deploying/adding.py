@@ -143,7 +143,8 @@ def _bring(config: Config, d: Deployment, n: Needs, every: list[Table], opened: 
             finally:
                 capture.close()
             reach("redeploy.caught_up")
-            d.catalog = every
+            by_now = {qualified(t): t for t in d.catalog}  # with what was noted of the others meanwhile
+            d.catalog = [t if qualified(t) in n.made else by_now.get(qualified(t), t) for t in every]
             for e, of in n.narrow.items():
                 d.columns.setdefault(e, {}).update(of)
             d.by_key = n.by_key

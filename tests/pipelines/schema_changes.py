@@ -84,6 +84,16 @@ PARTITIONS = {
     "truncated in another": ("TRUNCATE part_3", True),
     "truncated by all names": ("TRUNCATE part_1, part_2, part_30", True),
     "truncated whole, and later by all names": ("TRUNCATE part||TRUNCATE part_1, part_2, part_30", True),
+    "truncated whole, and at once by all names": (
+        "TRUNCATE part; INSERT INTO part VALUES (401, 1, 7)|TRUNCATE part_1, part_2, part_30",
+        True,
+    ),
+    "truncated whole, and one made since": (f"TRUNCATE part|{MADE}", False),
+    "rewritten for a column that nothing reads": ("ALTER TABLE part ADD w bigserial", False),
+    "truncated whole in a part of a transaction": (  # which nothing tells from one by all names
+        "BEGIN; SAVEPOINT s; TRUNCATE part; RELEASE s; COMMIT",
+        True,
+    ),
     "truncated whole, after one was made": (f"{MADE}|TRUNCATE part", False),
     "truncated whole": ("TRUNCATE part; INSERT INTO part VALUES (401, 1, 7)", False),
     "computed anew": ("ALTER TABLE part ALTER v TYPE int USING v * 2", True),
