@@ -16,6 +16,7 @@ from pipelines.asking.states import StateStatus
 from pipelines.pacing.finishing import Behind
 
 FILE = "run.json"
+HELLO = 20.0  # seconds in which a pipeline says that it is there
 ASKED, SMALL = 16 << 20, 64 << 10  # bytes of a request; of one by somebody who has not shown the token
 ANSWER = 1 << 40  # bytes of an answer: a result may be as large as a view
 
@@ -131,21 +132,32 @@ class RemoteReader:
 
 
 def connect_running(path: Path) -> RemoteReader | None:
-    """A connection to the pipeline that runs the warehouse, None when there is none."""
+    """A connection to the pipeline that runs the warehouse, None when there is none. Raises TidemarkError for one that
+    takes connections and does not answer."""
     try:
         data = json.loads((path / FILE).read_text())
         sock = socket.create_connection(("127.0.0.1", data["port"]), timeout=5)
     except (FileNotFoundError, ConnectionError, OSError, ValueError):
         return None
-    sock.settimeout(None)
+    sock.settimeout(HELLO)
     reader = RemoteReader(sock, data["token"])
     try:
-        reader.ask(
-            "hello"
-        )  # it waits for strangers no longer than some seconds, and what is asked first may take longer
+        # it waits for strangers no longer than some seconds, and what is asked first may take longer
+        reader.ask("hello")
+    except TimeoutError as e:
+        sock.close()
+        error = TidemarkError(
+            f"the pipeline does not answer (process {data.get('pid', 'unknown')})",
+            code="no_answer",
+            detail=f"It took the connection, and said nothing for {HELLO:.0f} s.",
+            hint="Is it suspended, or the machine out of memory? End it, and start: tidemark run",
+        )
+        error.exit_code = 3
+        raise error from e
     except TidemarkError:
         pass  # an older one has no word for it, and another's says so again
     except (OSError, ValueError, TooLarge, struct.error):  # it has just gone, or is none of ours
         sock.close()
         return None
+    sock.settimeout(None)
     return reader

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from compiler.errors import TidemarkError
+from pipelines.asking import client
 from pipelines.asking.client import FILE, RemoteReader, connect_running
 from pipelines.running import server
 from pipelines.running.server import Server
@@ -22,6 +24,7 @@ def listening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     monkeypatch.setattr(server, "GREETING", 0.2)
     s = Server.__new__(Server)
     s.token, s.stopping, s.guests, s.places = "secret", False, {}, threading.BoundedSemaphore(4)
+    s.arriving = threading.Lock()
     s.sock = socket.create_server(("127.0.0.1", 0))
     (tmp_path / FILE).write_text(json.dumps({"port": s.sock.getsockname()[1], "token": s.token}))
     accepting = threading.Thread(target=s._accept, daemon=True)
@@ -47,6 +50,14 @@ def test_a_stranger_is_not(listening: Path) -> None:
         assert stranger.recv(1) == b""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as stranger, pytest.raises(Exception, match="token"):
         RemoteReader(stranger, "guessed").ask("hello")
+
+
+def test_a_pipeline_that_does_not_answer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "HELLO", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as suspended:
+        (tmp_path / FILE).write_text(json.dumps({"port": suspended.getsockname()[1], "token": "", "pid": 7}))
+        with pytest.raises(TidemarkError, match=r"does not answer \(process 7\)"):
+            connect_running(tmp_path)
 
 
 def test_where_nobody_listens_there_is_no_pipeline(tmp_path: Path) -> None:
