@@ -12,6 +12,7 @@ from connectors.staging import Staged, stage
 from pipelines.applying.changes import ChangeDecoder
 
 PIECE = 32 << 20  # bytes of a part, at most
+SOME = -1  # a transaction: Debezium does not number them
 Tables = dict[tuple[str, str], Table]
 Refused = Mapping[str, Collection[str]]
 
@@ -34,7 +35,8 @@ class Batch(Protocol):
         ...
 
     def truncated_by(self, t: Table) -> int:
-        """The last transaction, as the source numbers it, that truncates the table; 0 where none does."""
+        """The last transaction, as the source numbers it, that truncates the table; 0 where none does, and `SOME` where
+        its number is not known."""
         ...
 
     def close(self) -> None: ...
@@ -60,7 +62,7 @@ class Small:
 
     def truncated_by(self, t: Table) -> int:
         cut = self.decoded.truncated.get(t.oid)
-        return 0 if cut is None else self.xids.get(cut[1], 0)
+        return 0 if cut is None else self.xids.get(cut[1], 0) or SOME
 
     def close(self) -> None: ...
 
@@ -96,7 +98,7 @@ class Large:
         return self.spool.changes(t)
 
     def truncated_by(self, t: Table) -> int:
-        return self.xids.get(self.lsn, 0) if self.spool.truncates(t) else 0
+        return (self.xids.get(self.lsn, 0) or SOME) if self.spool.truncates(t) else 0
 
     def learn(self) -> None:
         """Read what it tells of tables alone: it was applied before, and the server tells that once."""

@@ -14,7 +14,7 @@ from compiler.catalog import Table
 from connectors.changed import TableChanged
 from connectors.postgres.connection import connect, parse_lsn
 from connectors.postgres.files import emptied, parted, truncated_by_parts
-from pipelines.applying.batch import Batch
+from pipelines.applying.batch import SOME, Batch
 from pipelines.applying.unaltered import note
 from pipelines.refused import qualified, watched
 from pipelines.warehouse import Warehouse
@@ -55,6 +55,7 @@ class Doubts:
             return
         self.truncated |= by
         self._settled([t for t in tables if qualified(t) in by])
+        self.truncated = {name: xid for name, xid in self.truncated.items() if xid != SOME}  # it tells of no later one
 
     def unsent(self, reached: int) -> list[TableChanged]:
         """The tables of which the stream, read up to an LSN, has told nothing, and the catalog still does."""
@@ -70,7 +71,7 @@ class Doubts:
         """The tables that are emptied by what the stream has not told; what it has is noted."""
         with connect(self.dsn) as conn:
             found = emptied(conn, tables)
-        known = [t for t, xid in found if self.truncated.get(qualified(t)) == xid]
+        known = [t for t, xid in found if self.truncated.get(qualified(t)) in (xid, SOME)]
         if known:
             note(self.warehouse.deployment, known)
             self.warehouse.keep_notes()
