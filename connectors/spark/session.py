@@ -6,8 +6,11 @@ import importlib.metadata
 import logging
 import os
 import signal
+import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +86,8 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
     found = jars or ",".join(map(str, cached_jars()))
     try:
         builder = builder.config("spark.jars", found) if found else configure_spark_with_delta_pip(builder)
-        session = builder.getOrCreate()
+        with _no_python_in_the_child():
+            session = builder.getOrCreate()
     except Exception as e:
         raise TidemarkError(
             "Spark did not start",
@@ -98,3 +102,23 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
     session.sparkContext.setLogLevel("ERROR")
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # where Java is lost, `healing` tells of it
     return session
+
+
+@contextmanager
+def _no_python_in_the_child() -> Iterator[None]:
+    """PySpark keeps an interrupt from Java by Python that runs between fork and exec. In the child that lets go of what
+    other threads hold, connections of DuckDB among it, whose own threads are not there: the child crashes. A process
+    group does the same without."""
+    from pyspark import java_gateway
+
+    module: Any = java_gateway
+    before = module.Popen
+
+    def started(command: list[str], preexec_fn: object = None, **more: Any) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(command, process_group=0, **more)
+
+    module.Popen = started
+    try:
+        yield
+    finally:
+        module.Popen = before
