@@ -18,7 +18,6 @@ from connectors.engine import Again, Engine, EngineFailure
 from connectors.failpoints import reach
 from connectors.literal_rows import ValueOutOfRange
 from connectors.postgres.connection import connect, current_lsn
-from connectors.postgres.files import vanished
 from connectors.postgres.origin import LastCommit
 from connectors.postgres.pgoutput import RelationMessage
 from connectors.postgres.snapshot import SharedSnapshot
@@ -32,9 +31,9 @@ from pipelines.applying.doubts import Doubts
 from pipelines.applying.freshness import Freshness
 from pipelines.applying.key_rows import begin, followed
 from pipelines.applying.ledger import Ledger
-from pipelines.applying.unaltered import check_deployed, explained
+from pipelines.applying.unaltered import check_deployed, check_parts, explained
 from pipelines.applying.worker import Work, Worker
-from pipelines.refused import qualified, watched
+from pipelines.refused import watched
 from pipelines.warehouse import Warehouse
 
 __all__ = ["BatchDone", "Capture", "current_lsn"]
@@ -252,13 +251,7 @@ class Capture:
         if not {t.oid for t in d.catalog}.isdisjoint(announced):
             with connect(self.warehouse.config.source.dsn) as conn:
                 self.follow(check_deployed(conn, d))
-                for _ in range(TRIES):  # a commit may be in the stream a moment before others see it
-                    kept = {qualified(t) for t in watched(d)}
-                    gone = [e for e in vanished(conn, d.catalog, announced) if e.table and qualified(e.table) in kept]
-                    if not gone:
-                        break
-                    time.sleep(PAUSE)
-                self.follow(gone)
+                self.follow(check_parts(conn, d, announced))
             self.warehouse.keep_notes()  # of a part that is dropped later the stream says nothing again
 
     def _apply(self, engine: str, changes: Batch, end: int, last: LastCommit | None) -> int:

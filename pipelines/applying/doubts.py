@@ -49,12 +49,12 @@ class Doubts:
 
     def told(self, batch: Batch) -> None:
         """The stream tells of TRUNCATEs: where rows are by now is noted with the deployment, if it is so by these."""
-        tables = [t for t in watched(self.warehouse.deployment) if parted(t)]
-        by = {qualified(t): xid for t in tables if (xid := batch.truncated_by(t))}
+        d = self.warehouse.deployment
+        by = {qualified(t): xid for t in d.catalog if (xid := batch.truncated_by(t)) and parted(t)}
         if not by:
             return
         self.truncated |= by
-        self._settled([t for t in tables if qualified(t) in by])
+        self._settled([t for t in watched(d) if qualified(t) in by])
         self.truncated = {name: xid for name, xid in self.truncated.items() if xid != SOME}  # it tells of no later one
 
     def unsent(self, reached: int) -> list[TableChanged]:

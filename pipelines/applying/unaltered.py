@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import psycopg
@@ -11,11 +12,13 @@ from connectors.changed import TableChanged
 from connectors.postgres.altered import alterations, check_marks, check_publication, more_labels
 from connectors.postgres.catalog import sent_columns
 from connectors.postgres.connection import connect
-from connectors.postgres.files import moved
+from connectors.postgres.files import moved, vanished
 from connectors.postgres.origin import check_slot
 from pipelines.carried import called
 from pipelines.deployment import CATALOG, Deployment
 from pipelines.refused import ALL, parts, qualified, watched
+
+TRIES, PAUSE = 100, 0.02  # to find what the stream had in the catalog; seconds
 
 
 def check_source(dsn: str, d: Deployment, frontier: int | None = None) -> list[TableChanged]:
@@ -52,6 +55,18 @@ def check_deployed(conn: psycopg.Connection, d: Deployment) -> list[TableChanged
         note(d, noted)
     found += more_labels(conn, _unwatched(d))
     return [*found, *others]
+
+
+def check_parts(conn: psycopg.Connection, d: Deployment, announced: list[int]) -> list[TableChanged]:
+    """The tables that are kept of which the stream, that told these forms, had rows of a part that is gone."""
+    gone: list[TableChanged] = []
+    for _ in range(TRIES):  # a commit may be in the stream a moment before others see it
+        kept = {qualified(t) for t in watched(d)}
+        gone = [e for e in vanished(conn, d.catalog, announced) if e.table is not None and qualified(e.table) in kept]
+        if not gone:
+            break
+        time.sleep(PAUSE)
+    return gone
 
 
 def _unwatched(d: Deployment) -> list[Table]:

@@ -64,6 +64,9 @@ class RemoteReader:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.sock.close()
 
     def ask(self, op: str, **args: Any) -> tuple[dict[str, Any], bytes]:

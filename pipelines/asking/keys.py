@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, reduce
 
 from sqlglot import exp
 
 from compiler.errors import InvalidSql
 from compiler.maintain.asked import Asked
 from pipelines.asking.parsed import parsed
-from pipelines.asking.read_only import KNOWN, LONG
+from pipelines.asking.read_only import remembered
 
 OUTER = {"LEFT": "right", "RIGHT": "left", "FULL": "neither"}  # kind of join → the side whose rows its ON chooses
 ONE_BY_ONE = {"", "NATURAL"}  # methods of joins that find rows by their condition alone: ASOF and POSITIONAL do not
@@ -45,9 +45,10 @@ def wanted(sql: str, asked: Mapping[str, Asked], columns: Mapping[str, list[str]
     """Of each reading of the views `asked` (by name in lower case), the keys. `columns`: those of all views. Raises
     InvalidSql where a reading asks for no key."""
     known = tuple(sorted(asked.items())), tuple((n, tuple(c)) for n, c in columns.items())
-    return _again(sql, *known) if len(sql) < LONG else _wanted(sql, *known)
+    return _wanted(sql, *known)  # who asks by keys asks for some of them again and again
 
 
+@remembered
 def _wanted(
     sql: str, of: tuple[tuple[str, Asked], ...], views: tuple[tuple[str, tuple[str, ...]], ...]
 ) -> Sequence[Wanted]:
@@ -64,9 +65,6 @@ def _wanted(
         if t.name.lower() in named or len(named) < len(ctes):
             raise refused(t.name.lower(), "Parts of the query have the same name, or the view's.")
     return _in_order([_reading(t, asked, named) for t in read])
-
-
-_again = lru_cache(KNOWN)(_wanted)  # who asks by keys asks for some of them again and again
 
 
 def _in_order(readings: list[_Reading]) -> list[Wanted]:

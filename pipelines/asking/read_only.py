@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum, auto
-from functools import cache, lru_cache
-from typing import Any
+from functools import cache, lru_cache, wraps
+from typing import Any, TypeVar
 
 import duckdb
 
@@ -38,8 +38,9 @@ OF_AN_ORDER = {  # aggregates that depend on the order of rows, or on chance
     *("arg_min_null", "arg_max_null", "list", "array_agg", "string_agg", "group_concat", "listagg", "histogram"),
     *("reservoir_quantile", "approx_quantile", "approx_count_distinct", "approx_top_k"),
 }
-KNOWN, LONG = 1024, 2000  # statements whose trees are remembered, and of how many characters none is
+KNOWN, LONG = 1024, 2000  # statements that are remembered, and of how many characters none is
 WRITING = {"nextval", "write_log"}
+T = TypeVar("T")
 _of_thread = threading.local()  # a connection each: making one takes longer than parsing
 
 
@@ -129,12 +130,21 @@ def the_query(sql: str) -> str:
     return found[0].query
 
 
+def remembered(of: Callable[..., T]) -> Callable[..., T]:
+    """What a function gives for a statement, and whatever else it is given; not for long ones, of which each may be
+    large."""
+    known = lru_cache(KNOWN)(of)
+
+    @wraps(of)
+    def given(statement: str, *more: Any) -> T:
+        return known(statement, *more) if len(statement) < LONG else of(statement, *more)
+
+    return given
+
+
+@remembered
 def tree(query: str) -> Any:
     """DuckDB's own syntax tree. Nobody changes it."""
-    return _again(query) if len(query) < LONG else _tree(query)
-
-
-def _tree(query: str) -> Any:
     if not hasattr(_of_thread, "con"):
         _of_thread.con = scratch()
     row = _of_thread.con.execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchone()
@@ -142,9 +152,6 @@ def _tree(query: str) -> Any:
     if tree.get("error", True):
         raise _refused("the query cannot be read", str(tree.get("error_message", "")))
     return tree
-
-
-_again = lru_cache(KNOWN)(_tree)
 
 
 def _named(n: Any, ctes: frozenset[str]) -> Iterator[tuple[Named, tuple[str, ...]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -22,6 +22,9 @@ from pipelines.pacing.finishing import Behind, behind
 from pipelines.pacing.telling import progress
 from pipelines.private import published
 from pipelines.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pipelines.asking.client import RemoteReader
 
 
 class Reader(Protocol):
@@ -73,6 +76,9 @@ class LocalReader:
 
     def __init__(self, warehouse: Warehouse, asker: Asker | None = None) -> None:
         self.warehouse, self.asker = warehouse, asker or Asker()
+
+    def close(self) -> None:
+        self.warehouse.close()
 
     def export(self, view: str, path: Path, fmt: str, every_key: bool = False) -> None:
         """A partial view of which no copy is kept is computed by the source."""
@@ -137,28 +143,28 @@ class LocalReader:
 
 @contextmanager
 def reader(config: Config, d: Deployment) -> Iterator[Reader]:
-    """The running pipeline, or the warehouse itself where none runs; also one that was just starting."""
+    """The running pipeline, or the warehouse itself where none runs."""
+    found = _reader(config, d)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def _reader(config: Config, d: Deployment) -> RemoteReader | LocalReader:
     from pipelines.asking.client import connect_running
 
-    running, warehouse = connect_running(config.warehouse_path), None
-    if running is None:
-        try:
-            warehouse = Warehouse(config, d, read_only=True)
-            if ONE_MACHINE.name in warehouse.used_engines():
-                warehouse.engine(ONE_MACHINE.name)
-        except TidemarkError as e:
-            if warehouse is not None:
-                warehouse.close()
-                warehouse = None
-            running = connect_running(config.warehouse_path) if e.code == "warehouse_in_use" else None
-            if running is None:
-                raise
-    if warehouse is None:
-        assert running is not None
-        with running:
-            yield running
-        return
+    running = connect_running(config.warehouse_path)
+    if running is not None:
+        return running
+    warehouse = Warehouse(config, d, read_only=True)
     try:
-        yield LocalReader(warehouse)
-    finally:
+        if ONE_MACHINE.name in warehouse.used_engines():
+            warehouse.engine(ONE_MACHINE.name)
+        return LocalReader(warehouse)
+    except TidemarkError as e:
         warehouse.close()
+        running = connect_running(config.warehouse_path) if e.code == "warehouse_in_use" else None
+        if running is None:
+            raise
+        return running  # it was just starting

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -77,6 +78,16 @@ def project(folder: Path, dsn: str, engine: str, settings: str = "") -> Project:
     return p
 
 
+def moved(dsn: str, chance: random.Random, moves: Sequence[str], times: int) -> None:
+    """One transaction of some of the moves, a fifth of them undone."""
+    with psycopg.connect(dsn) as c, c.transaction():
+        for _ in range(times):
+            with suppress(psycopg.errors.UniqueViolation), c.transaction() as part:
+                c.execute(chance.choice(moves).format(k=chance.randrange(3)))  # type: ignore[arg-type]
+                if chance.random() < 0.2:
+                    raise psycopg.Rollback(part)
+
+
 def cut(p: Project, failpoints: str) -> None:
     """A `run --once` that ends at a failpoint."""
     done = subprocess.run(
@@ -106,12 +117,7 @@ def test_every_kind_of_change(
     p.deploy()
     chance = random.Random(f"{engine} {settings}")
     for _ in range(4):
-        with psycopg.connect(database) as c, c.transaction():
-            for _ in range(25):
-                with suppress(psycopg.errors.UniqueViolation), c.transaction() as part:
-                    c.execute(chance.choice(MOVES).format(k=chance.randrange(3)))
-                    if chance.random() < 0.2:
-                        raise psycopg.Rollback(part)
+        moved(database, chance, MOVES, 25)
         p.source("UPDATE p SET name = 'after' WHERE id = 1")
         p.assert_equal()
     assert large

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from contextlib import suppress
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from connectors.spark import batches
-from tests.pipelines.test_large_transactions import MOVES, SCHEMA, project
+from tests.pipelines.test_large_transactions import MOVES, SCHEMA, moved, project
 from tests.project import Project
 
 pytestmark = pytest.mark.spark
@@ -70,13 +69,7 @@ def test_every_kind_of_change(database: str, tmp_path: Path, parts: list[int]) -
     p = executed(tmp_path, database)
     moves = [m for m in (*MOVES, *SPANNING) if "UPDATE d" not in m]
     for seed in range(3):
-        chance = random.Random(seed)
-        with psycopg.connect(database) as c, c.transaction():
-            for _ in range(30):
-                with suppress(psycopg.errors.UniqueViolation), c.transaction() as part:
-                    c.execute(chance.choice(moves).format(k=chance.randrange(3)))
-                    if chance.random() < 0.2:
-                        raise psycopg.Rollback(part)
+        moved(database, random.Random(seed), moves, 30)
         p.catch_up()
         p.assert_equal()
     assert len(parts) == 3 and min(parts) > 9
