@@ -33,7 +33,8 @@ def write(path: Path, rows: list[Row], options: Options, minutes: float, measure
         "mixed": "Spark, large mirrors and states Dist",
         "spark": "Spark",
     }[options.engine]
-    with_moments = "" if measured else f", {options.moments} random moments"
+    killed = not measured and "kills" in (options.only or "kills").split(",")
+    with_moments = f", {options.moments} random moments" if killed else ""
     asked = ", --quick" if options.quick else ""
     asked += f", {options.trials} trials of failpoints, drawn from all" if options.trials and not options.quick else ""
     lines = [
