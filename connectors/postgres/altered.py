@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import psycopg
 
 from compiler.catalog import Column, Table
 from connectors.changed import TableChanged, changed, gone, replaced, retyped, same_type
-from connectors.postgres.catalog import Found, Labels, find_tables, labels_now, labels_of, names_of
+from connectors.postgres.catalog import Found, Labels, find_tables, labels_now, labels_of
 from connectors.postgres.origin import RESYNC, Origin
 
 
@@ -31,6 +29,13 @@ def check_tables(conn: psycopg.Connection, deployed: list[Table]) -> dict[tuple[
     return now
 
 
+SENT = """
+SELECT c.oid::bigint, p.schemaname::text, p.tablename::text FROM pg_publication_tables p
+JOIN pg_namespace n ON n.nspname = p.schemaname JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = p.tablename
+WHERE p.pubname = %s AND to_jsonb(p) ->> 'rowfilter' IS NULL
+"""
+
+
 def check_publication(conn: psycopg.Connection, name: str, deployed: list[Table]) -> None:
     """Raises where the publication is not as it was made: changes that it left out are not in the stream."""
     row = conn.execute(
@@ -38,11 +43,9 @@ def check_publication(conn: psycopg.Connection, name: str, deployed: list[Table]
         "%s",
         (name,),
     ).fetchone()
-    sent = conn.execute(
-        "SELECT schemaname, tablename, to_jsonb(p) ->> 'rowfilter' FROM pg_publication_tables p WHERE pubname = %s",
-        (name,),
-    ).fetchall()
-    missing = {t.now for t in deployed} - {(schema, table) for schema, table, rows in sent if rows is None}
+    sent = conn.execute(SENT, (name,)).fetchall()
+    oids = {oid for oid, _, _ in sent}
+    missing = {t.now for t in deployed if t.oid not in oids} - {(schema, table) for _, schema, table in sent}
     if row is None:
         what = "is gone"
     elif not all(row):
@@ -100,13 +103,10 @@ def _alterations(
     conn: psycopg.Connection, deployed: list[Table], now: dict[tuple[str, str], Found]
 ) -> list[TableChanged]:
     enums = labels_now(conn, deployed)
-    lost = [t.oid for t in deployed if t.oid and t.now not in now]
-    elsewhere = names_of(conn, lost) if lost else {}
-    renamed = [replace(t, called=elsewhere[t.oid]) for t in deployed if t.oid in elsewhere and t.now not in now]
-    now = {**now, **(find_tables(conn, renamed) if renamed else {})}
+    names = {found.oid: name for name, found in now.items()}
     out = []
     for t in deployed:
-        to = elsewhere.get(t.oid) if t.now not in now else None
+        to = names.get(t.oid) if t.now not in now else None
         out += _altered(t, now.get(to or t.now), enums, to)
     return out
 

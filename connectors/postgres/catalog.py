@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import psycopg
@@ -58,16 +57,19 @@ ORDER BY a.attrelid, a.attnum
 """
 
 FIND = """
-SELECT w.schema, w.name, c.oid::bigint,
+WITH w AS (
+  SELECT c.oid FROM unnest(%s::text[], %s::text[]) named (schema, name) JOIN pg_namespace n ON n.nspname = named.schema
+  JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = named.name
+  UNION SELECT o FROM unnest(%s::oid[]) o)
+SELECT n.nspname::text, c.relname::text, c.oid::bigint,
        coalesce((SELECT array_agg(k.attname::text) FROM pg_index i JOIN pg_attribute k ON k.attrelid = i.indrelid
          AND k.attnum = ANY ((i.indkey::int2[])[:i.indnkeyatts - 1])
                  WHERE i.indrelid = c.oid AND i.indisprimary), '{}'),
        a.attname, a.attnum, a.atttypid::bigint, a.atttypmod, a.attnotnull, c.relreplident::text,
        EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND NOT i.indimmediate),
        c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid)
-FROM unnest(%s::text[], %s::text[]) w (schema, name) JOIN pg_namespace n ON n.nspname = w.schema
-JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind IN ('r', 'p') AND NOT
-  coalesce(c.relispartition, false)
+FROM w JOIN pg_class c ON c.oid = w.oid AND c.relkind IN ('r', 'p') AND NOT coalesce(c.relispartition, false)
+JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 """
 
@@ -135,27 +137,17 @@ class Found:
 
 
 def find_tables(conn: psycopg.Connection, tables: list[Table]) -> dict[tuple[str, str], Found]:
-    """Those of the tables that there are, by schema and name in the source."""
+    """Those of the tables that there are, by schema and name in the source: what has their names, and they themselves
+    under others. All is of one moment: a table that is renamed meanwhile is found either way."""
     out: dict[tuple[str, str], Found] = {}
     named = [t.now for t in tables]
-    rows = conn.execute(FIND, ([s for s, _ in named], [n for _, n in named])).fetchall()
+    rows = conn.execute(FIND, ([s for s, _ in named], [n for _, n in named], [t.oid for t in tables])).fetchall()
     for schema, name, oid, key, column, place, of, modifier, not_null, identity, deferrable, inherited in rows:
         found = out.setdefault((schema, name), Found(oid, tuple(key), IDENTITY[identity], deferrable, inherited))
         found.columns[column] = (place, of, modifier)
         if not_null:
             found.not_null.add(column)
     return out
-
-
-def names_of(conn: psycopg.Connection, oids: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """Schema and name of the tables with these oids that there are."""
-    rows = conn.execute(
-        "SELECT c.oid::bigint, n.nspname::text, c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = "
-        "c.relnamespace WHERE c.oid = ANY (%s::oid[]) AND c.relkind IN ('r', 'p') AND NOT coalesce(c.relispartition, "
-        "false)",
-        (list(oids),),
-    ).fetchall()
-    return {oid: (schema, name) for oid, schema, name in rows}
 
 
 def every_column(conn: psycopg.Connection, table: int) -> dict[int, str]:

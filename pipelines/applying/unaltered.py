@@ -101,7 +101,8 @@ def explained(dsn: str, change: TableChanged) -> list[TableChanged]:
     table = change.table
     if table is None:
         raise change
-    with connect(dsn) as conn:
+    with connect(dsn) as conn, conn.transaction():  # both answers are of one moment
+        conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         found = alterations(conn, [table])
         now = sent_columns(conn, table.oid)
     if change.received:

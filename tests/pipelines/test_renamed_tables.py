@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from compiler.errors import TidemarkError
+from pipelines.applying.unaltered import check_deployed
 from pipelines.deploying.arriving import arriving
 from pipelines.deploying.deploy import compiled
 from pipelines.deploying.heal import heal
 from pipelines.deploying.source_objects import publish_deployed
+from pipelines.refused import qualified
 from tests.pipelines.renames import BEFORE, VIEWS, project, small, stopped
 from tests.pipelines.running import running
 
@@ -78,6 +82,33 @@ def test_a_deploy_that_keeps_going_leaves_what_reads_old_names(database: str, tm
     aside = stopped(p)
     assert all(r.equal or v in aside for v, r in told.items() if not r.mirror), [r.line() for r in told.values()]
     assert "added" not in aside and told["added"].equal
+
+
+class Renaming(psycopg.Connection[Any]):
+    """A connection before each of whose statements somebody renames the tables, and their schema."""
+
+    renames: Iterator[str]
+    other: Callable[..., object]
+
+    def execute(self, *args: Any, **more: Any) -> Any:
+        self.other(next(self.renames), next(self.renames))
+        return super().execute(*args, **more)
+
+
+def test_tables_are_found_while_they_are_renamed(database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database)
+    p.source(*TABLES)
+    with Renaming.connect(database, autocommit=True) as conn:
+        Renaming.renames = (
+            f"ALTER TABLE {a}{i} RENAME TO {b}{i + 1}"
+            for i in range(1, 100)
+            for a, b in (("renamed", "renamed"), ("third.u", "u"))
+        )
+        Renaming.other = p.source
+        p.source("ALTER TABLE renamed RENAME TO renamed1", "ALTER TABLE third.u RENAME TO u1")
+        found = check_deployed(conn, p.deployed)
+    tables = {qualified(e.table) for e in found if e.table is not None and e.table_called is not None}
+    assert {"public.t", "public.u"} <= tables and all(e.renamed for e in found), [e.detail for e in found]
 
 
 def test_another_table_takes_the_name(database: str, tmp_path: Path) -> None:
