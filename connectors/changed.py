@@ -20,7 +20,8 @@ class TableChanged(TidemarkError):
     stream that showed the change. `labels` are all of the columns' enum, where it was given more and has those that it
     had: the columns are what they were. `called` is the column's name by now, where it was renamed and nothing else,
     and `least` how many others are before it at any time; `table_called` is the table's schema and name.
-    `told_by_name`: the stream has the table under a name that is not known to be one of its.
+    `told_by_name`: the stream has the table under a name that is not known to be one of its. `between`: a name of the
+    column, or schema and name of the table, that it had for a while, as the stream showed.
     """
 
     table: Table | None = None
@@ -31,6 +32,7 @@ class TableChanged(TidemarkError):
     least: int = 0
     table_called: tuple[str, str] | None = None
     told_by_name: bool = False
+    between: tuple[str, ...] = ()
 
     @property
     def renamed(self) -> bool:

@@ -55,7 +55,7 @@ def stage(
     oids = set(decoded.changes) | set(decoded.truncated)
     for oid in sorted(oids, key=lambda o: (relations[o].schema, relations[o].name)):
         r = relations[oid]
-        table = tables.get((r.schema, r.name)) or next((t for t in tables.values() if t.oid == oid), None)
+        table = next((t for t in tables.values() if t.oid == oid), None) or tables.get((r.schema, r.name))
         if table is None:
             continue
         if table.oid not in (0, oid) and table.called:
@@ -63,6 +63,7 @@ def stage(
         if table.oid not in (0, oid) or (r.schema, r.name) not in table.names:
             error = replaced(table)
             error.told_by_name = table.oid in (0, oid)
+            error.between = (r.schema, r.name) if table.oid == oid else ()
             raise error
         changes = [c for c in map(lambda c: _from(c, after), decoded.changes.get(oid, [])) if len(c.lsn)]
         cut = decoded.truncated.get(oid)

@@ -24,29 +24,36 @@ from pipelines.refused import columns_read, qualified
 
 @dataclass(frozen=True)
 class Now:
-    """What a column is called in the source by now, and how many others are before it in the stream at least."""
+    """What a column is called in the source by now, how many others are before it in the stream at least, and what it
+    was called in between."""
 
     name: str
     least: int
+    between: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Carried:
     """`labels`: of an enum, by the oid of a column's type; `columns`: of each table, as the source has them by now, and
-    `tables` what it calls them. `left`: what is not carried on."""
+    `tables` what it calls them, and `between` what it called them for a while. `left`: what is not carried on."""
 
     labels: dict[int, tuple[str, ...]] = field(default_factory=dict)
     columns: dict[str, dict[str, Now]] = field(default_factory=dict)
     tables: dict[str, tuple[str, str]] = field(default_factory=dict)
+    between: dict[str, set[tuple[str, ...]]] = field(default_factory=dict)
     left: list[Exception] = field(default_factory=list)
 
     def rename(self, e: TableChanged) -> None:
         """What was found renamed has the name that was found."""
         assert e.table is not None
+        name = qualified(e.table)
         if e.table_called is not None:
-            self.tables[qualified(e.table)] = e.table_called
-        else:
-            self.columns.setdefault(qualified(e.table), {})[e.columns[0]] = Now(e.called, e.least)
+            self.tables[name] = e.table_called
+            self.between.setdefault(name, set()).update([e.between] if e.between else [])
+            return
+        columns = self.columns.setdefault(name, {})
+        before = columns[e.columns[0]].between if e.columns[0] in columns else frozenset()
+        columns[e.columns[0]] = Now(e.called, e.least, before.union(e.between))
 
     def over(self, catalog: Iterable[Table]) -> list[Table]:
         """The tables as they are with it."""
@@ -55,7 +62,7 @@ class Carried:
     def told(self, catalog: Iterable[Table]) -> list[tuple[str, str]]:
         """What has another name than in the catalog, and which."""
         tables = {qualified(t): t for t in catalog}
-        out = [(t, ".".join(now)) for t, now in self.tables.items()]
+        out = [(t, ".".join(now)) for t, now in self.tables.items() if tables[t].now != now]
         for t, columns in self.columns.items():
             for name, now in columns.items():
                 c = tables[t].column(name)
@@ -66,13 +73,14 @@ class Carried:
     def _table(self, t: Table) -> Table:
         name = qualified(t)
         if (now := self.tables.get(name)) is not None:
-            former = (*t.former, t.called) if t.called and t.called not in t.former else t.former
+            known = {*t.former, t.called, *self.between.get(name, set())} - {()}
+            former = t.former if known <= {*t.former} else tuple(sorted(known))
             t = replace(t, called=now if now != (t.schema, t.name) else (), former=former)
         return replace(t, columns=tuple(self._column(name, c) for c in t.columns))
 
     def _column(self, table: str, c: Column) -> Column:
         if (now := self.columns.get(table, {}).get(c.name)) is not None:
-            known = {c.called, *c.former} - {"", now.name}
+            known = {c.called, *c.former, *now.between} - {"", now.name}
             called, least = now.name if now.name != c.name else "", min(now.least, c.least) if known else now.least
             c = replace(c, called=called, former=tuple(sorted(known)), least=least)
         return replace(c, type=_type(c.type, self.labels[c.oid])) if c.oid in self.labels else c
@@ -107,12 +115,15 @@ def carried(
 
 
 def _clear(tables: Mapping[str, Table], e: TableChanged) -> bool:
-    """Whether no other table, or column of it, had the name."""
+    """Whether no other table, or column of it, had the names."""
     assert e.table is not None
     name = qualified(e.table)
     if e.table_called is not None:
-        return not any(e.table_called in t.names for other, t in tables.items() if other != name)
-    return name in tables and not any(e.called in c.names for c in tables[name].columns if c.name not in e.columns)
+        asked = {e.table_called, e.between}
+        return not any(asked & t.names for other, t in tables.items() if other != name)
+    if name not in tables:
+        return False
+    return not any({e.called, *e.between} & c.names for c in tables[name].columns if c.name not in e.columns)
 
 
 def _explained(e: Exception, new: Carried) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import psycopg
 
 from compiler.catalog import Table
-from connectors.changed import TableChanged
+from connectors.changed import TableChanged, gone, replaced
 from connectors.postgres.altered import alterations, check_marks, check_publication, more_labels
 from connectors.postgres.catalog import sent_columns
 from connectors.postgres.connection import connect
@@ -105,9 +105,37 @@ def explained(dsn: str, change: TableChanged) -> list[TableChanged]:
         conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         found = alterations(conn, [table])
         now = sent_columns(conn, table.oid)
+    if change.told_by_name and change.between and not any(ALL in parts(e) for e in found if not e.renamed):
+        again = replaced(table)
+        called_now = next((e.table_called for e in found if e.table_called is not None), table.now)
+        again.table_called, again.between = called_now, change.between
+        found.append(again)
     if change.received:
+        found += _between(table, change.columns, change.received, now, found)
         change.columns = (*change.columns, *_uncertain(table, change.received, now))
     return [*found, change]
+
+
+def _between(
+    table: Table, missing: tuple[str, ...], received: tuple[str, ...], now: dict[int, str], found: list[TableChanged]
+) -> list[TableChanged]:
+    """Of the columns whose names the stream had not: those that had another for a while, and which.
+
+    A column before which none was ever dropped, or is not sent, is at the same place in whatever the stream sends.
+    """
+    told = {c for e in found if not e.renamed for c in e.columns}
+    if table.generated:  # one may be sent by now
+        return []
+    out = []
+    for c in table.columns:
+        certain = c.place and sum(p < c.place for p in now) == c.place - 1 and c.place <= len(received)
+        if c.name not in missing or c.name in told or c.names & {*received} or c.place not in now or not certain:
+            continue
+        e = gone(table, (c.name,))
+        e.detail = f'It was called "{received[c.place - 1]}" for a while.'
+        e.called, e.least, e.between = now[c.place], c.place - 1, (received[c.place - 1],)
+        out.append(e)
+    return out
 
 
 def _uncertain(table: Table, received: tuple[str, ...], now: dict[int, str]) -> list[str]:

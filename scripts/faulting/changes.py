@@ -11,13 +11,17 @@ from faulting.schema import ACCOUNTS
 
 Params = tuple[Any, ...]
 MOST_COLUMNS = 1_000  # that a table has had: Postgres ends at 1,600
+NAMES = {"price": "cost", "amount": "money", "tag": "label_of"}  # of what views read, and their other ones
+COLUMNS = {"price": "item", "amount": "account_b"}
 
 
 class Changes:
-    """Random changes; `rows` counts the rows that the transaction keeps."""
+    """Random changes; `rows` counts the rows that the transaction keeps. `names`: how what views read is called by
+    now, which changes where `renaming` is set."""
 
     def __init__(self, chance: random.Random) -> None:
         self.random, self.rows, self.altered = chance, 0, 0
+        self.names, self.renaming = {n: n for n in NAMES}, False
 
     def transaction(self, c: psycopg.Connection, number: int) -> None:
         r = self.random
@@ -25,17 +29,42 @@ class Changes:
         self._transfer(c)
         for _ in range(r.choice([1, 1, 2, 4, 25])):
             if r.random() < 0.1:
-                kept = self.rows
+                kept, names = self.rows, dict(self.names)
                 with c.transaction(force_rollback=r.random() < 0.6) as savepoint:
                     self._change(c)
                     self._change(c)
                 if savepoint.force_rollback:
-                    self.rows = kept
+                    self.rows, self.names = kept, names
             else:
                 self._change(c)
 
+    def look(self, c: psycopg.Connection) -> None:
+        """What the source calls everything, which after a lost connection nobody knows."""
+        found = c.execute(
+            "SELECT attname::text FROM pg_attribute WHERE attrelid IN ('item'::regclass, 'account_b'::regclass) "
+            "UNION SELECT relname::text FROM pg_class WHERE relname IN ('tag', 'label_of')"
+        ).fetchall()
+        there = {str(r[0]) for r in found}
+        self.names = {n: n if n in there else other for n, other in NAMES.items()}
+
+    def names_back(self, c: psycopg.Connection) -> None:
+        """Everything is called as it was."""
+        for n in NAMES:
+            if self.names[n] != n:
+                self._rename_one(c, n)
+
+    def _rename(self, c: psycopg.Connection) -> None:
+        self._rename_one(c, self.random.choice([*NAMES]))
+
+    def _rename_one(self, c: psycopg.Connection, name: str) -> None:
+        now = self.names[name]
+        to = NAMES[name] if now == name else name
+        what = f"{COLUMNS[name]} RENAME {now}" if name in COLUMNS else f"{now} RENAME"
+        self._do(c, f"ALTER TABLE {what} TO {to}")
+        self.names[name] = to
+
     def _do(self, c: psycopg.Connection, statement: str, params: Params = ()) -> None:
-        self.rows += max(c.execute(statement.encode(), params).rowcount, 0)
+        self.rows += max(c.execute(statement.format_map(self.names).encode(), params).rowcount, 0)
 
     def _transfer(self, c: psycopg.Connection) -> None:
         r = self.random
@@ -43,7 +72,7 @@ class Changes:
         self._do(c, "UPDATE account_a SET amount = amount - %s WHERE id = %s", (amount, r.randint(1, ACCOUNTS)))
         if r.random() < 0.5:
             self._change(c)
-        self._do(c, "UPDATE account_b SET amount = amount + %s WHERE id = %s", (amount, r.randint(1, ACCOUNTS)))
+        self._do(c, "UPDATE account_b SET {amount} = {amount} + %s WHERE id = %s", (amount, r.randint(1, ACCOUNTS)))
 
     def _change(self, c: psycopg.Connection) -> None:
         kinds = (
@@ -59,8 +88,10 @@ class Changes:
             self._rare,
             self.many,
             self._alter,
+            self._rename,
         )
-        self.random.choices(kinds, (20, 22, 6, 16, 6, 16, 10, 4, 20, 0.6, 0.2, 0.6))[0](c)
+        weights = (20, 22, 6, 16, 6, 16, 10, 4, 20, 0.6, 0.2, 0.6, 0.6 if self.renaming else 0)
+        self.random.choices(kinds, weights)[0](c)
 
     def _insert(self, c: psycopg.Connection) -> None:
         r = self.random
@@ -84,7 +115,7 @@ class Changes:
         if r.random() < 0.5:  # values out of line are not sent
             self._do(
                 c,
-                "UPDATE item SET price = price + 1.01, kind = %s WHERE id = %s",
+                "UPDATE item SET {price} = {price} + 1.01, kind = %s WHERE id = %s",
                 (r.choice([None, *range(7)]), r.randint(1, 400)),
             )
         else:
@@ -140,17 +171,17 @@ class Changes:
         r = self.random
         label, kind = r.choice([None, *(f"t{i}" for i in range(6))]), r.random()
         if kind < 0.5:
-            self._do(c, "INSERT INTO tag VALUES (%s, %s), (%s, NULL)", (label, r.randint(0, 3), label))
+            self._do(c, "INSERT INTO {tag} VALUES (%s, %s), (%s, NULL)", (label, r.randint(0, 3), label))
         elif kind < 0.75:
             self._do(
                 c,
-                "UPDATE tag SET n = coalesce(n, 0) + 1 WHERE label IS NOT DISTINCT FROM %s AND n IS DISTINCT FROM 3",
+                "UPDATE {tag} SET n = coalesce(n, 0) + 1 WHERE label IS NOT DISTINCT FROM %s AND n IS DISTINCT FROM 3",
                 (label,),
             )
         else:
             self._do(
                 c,
-                "DELETE FROM tag WHERE ctid = (SELECT min(ctid) FROM tag WHERE label IS NOT DISTINCT FROM %s)",
+                "DELETE FROM {tag} WHERE ctid = (SELECT min(ctid) FROM {tag} WHERE label IS NOT DISTINCT FROM %s)",
                 (label,),
             )
 
@@ -166,7 +197,7 @@ class Changes:
         self._do(
             c,
             self.random.choice(
-                ["TRUNCATE tag", "TRUNCATE part", "TRUNCATE tag, part", "DELETE FROM item WHERE id %% 2 = 0"]
+                ["TRUNCATE {tag}", "TRUNCATE part", "TRUNCATE {tag}, part", "DELETE FROM item WHERE id %% 2 = 0"]
             ),
         )
 
@@ -198,11 +229,11 @@ class Changes:
             self._do(c, "UPDATE part SET qty = (qty + 1) %% 10, item = CASE WHEN qty = 3 THEN id ELSE item END")
             self._do(
                 c,
-                "UPDATE item SET price = price + 0.07, kind = (kind + 1) %% 7 WHERE id < 1000 AND id %% 9 <> %s",
+                "UPDATE item SET {price} = {price} + 0.07, kind = (kind + 1) %% 7 WHERE id < 1000 AND id %% 9 <> %s",
                 (r.randint(0, 8),),
             )
-            self._do(c, "DELETE FROM tag WHERE n = %s", (r.randint(0, 3),))
+            self._do(c, "DELETE FROM {tag} WHERE n = %s", (r.randint(0, 3),))
             self._do(
-                c, "INSERT INTO tag SELECT 't' || g %% 6, g %% 4 FROM generate_series(1, %s) g", (r.randint(20, 600),)
+                c, "INSERT INTO {tag} SELECT 't' || g %% 6, g %% 4 FROM generate_series(1, %s) g", (r.randint(20, 600),)
             )
         self._do(c, "UPDATE later SET v = (v + 1) %% 6")

@@ -39,7 +39,7 @@ def struck(s: Scene, t: Trial, got: Told) -> bool:
 
 
 def run(s: Scene, t: Trial) -> None:
-    with Watching(s.project, s.load, s.row), s.load.working():
+    with Watching(s.project, s.load, s.row), s.load.working(renaming=True):
         process = s.project.run(t.setting)
         process.ready()
         deadline = time.monotonic() + WORKS[s.project.engine]

@@ -17,7 +17,7 @@ def kills(bench: Bench) -> None:
     chance = bench.chance("kills")
     with bench.scene("SIGKILL of run at a random moment") as s, Watching(s.project, s.load, s.row):
         for n in range(bench.options.moments):
-            with s.load.working():
+            with s.load.working(renaming=True):
                 run = s.project.run()
                 if n % 3 and not run.ready():
                     s.row.fail(f"kill {n}: run does not start: {run.end().reason}")

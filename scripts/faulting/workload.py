@@ -34,8 +34,10 @@ class Workload:
         self.thread.join(60)
 
     @contextmanager
-    def working(self) -> Iterator[None]:
-        """Writes within the block alone; afterwards every transaction is committed or not, and known to be."""
+    def working(self, renaming: bool = False) -> Iterator[None]:
+        """Writes within the block alone; afterwards every transaction is committed or not, and known to be. With
+        `renaming`, tables and columns that views read get other names, and have their own again in the end."""
+        self.changes.renaming = renaming
         self.go.set()
         try:
             yield
@@ -74,6 +76,7 @@ class Workload:
         last = int(row[0]) if row else 0
         if last == self.number and (not self.commits or self.commits[-1][0] < last):
             self._committed()
+        self.changes.look(c)
         self.commits = [x for x in self.commits if x[0] <= last]  # a server that was restored has lost the others
 
     def _committed(self) -> None:
@@ -86,13 +89,16 @@ class Workload:
     def _write(self, c: psycopg.Connection) -> None:
         while not self.stop.is_set():
             if not self.go.wait(0.05):
+                self.changes.names_back(c)
                 self.idle.set()
                 continue
             self.number += 1
             self.changes.rows = 0
             if self.random.random() < 0.07:
+                names = dict(self.changes.names)
                 with c.transaction(force_rollback=True):
                     self.changes.transaction(c, self.number)
+                self.changes.names = names
             else:
                 with c.transaction():
                     self.changes.transaction(c, self.number)

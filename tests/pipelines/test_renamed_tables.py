@@ -70,6 +70,41 @@ def test_a_running_pipeline_follows_tables(database: str, tmp_path: Path) -> Non
         assert process.poll() is None and stopped(p) == set()
 
 
+FOR_A_WHILE = (  # names that no look at the catalog finds
+    "ALTER TABLE t RENAME v TO w",
+    "INSERT INTO t (id, g, w) VALUES (901, 1, 7)",
+    "ALTER TABLE t RENAME w TO x",
+    "UPDATE t SET x = x + 1 WHERE g = 1",
+    "ALTER TABLE t RENAME x TO v",
+    "ALTER TABLE t RENAME TO s",
+    "UPDATE s SET v = v + 1 WHERE g = 2",
+    "ALTER TABLE s RENAME TO r",
+    "DELETE FROM r WHERE id % 11 = 0",
+)
+
+
+@pytest.mark.parametrize("back", ["ALTER TABLE r RENAME TO t", "ALTER TABLE r RENAME v TO last"])
+@pytest.mark.parametrize("engine, memory", [("duckdb", "0"), ("spark", "2GB")])
+def test_names_for_a_while(engine: str, memory: str, back: str, database: str, tmp_path: Path) -> None:
+    p = project(tmp_path, database, engine, memory)
+    p.source(*FOR_A_WHILE, back)
+    p.catch_up()
+    assert stopped(p) == set()
+    p.assert_equal()
+    p.source("UPDATE u SET id = id + 1000")
+    p.assert_equal()
+
+
+def test_a_name_for_a_while_that_may_be_another_columns(database: str, tmp_path: Path) -> None:
+    p = small(tmp_path, database, {"m": "SELECT v, count(*) AS n FROM t GROUP BY v", "o": "SELECT id FROM u"})
+    p.source(*FOR_A_WHILE[:2], "ALTER TABLE t RENAME w TO v", "ALTER TABLE t DROP g", "INSERT INTO u VALUES (77)")
+    p.catch_up()
+    assert stopped(p) == {"m"}
+    heal(p.config, lambda *_: None, lambda *_: None)
+    assert stopped(p) == set()
+    p.assert_equal()
+
+
 def test_a_deploy_that_keeps_going_leaves_what_reads_old_names(database: str, tmp_path: Path) -> None:
     p = project(tmp_path, database)
     p.source(*TABLES)
