@@ -12,6 +12,7 @@ from compiler.catalog import Table
 from connectors.duckdb import landing, mirror
 from connectors.duckdb.copied import forget
 from connectors.duckdb.indexes import Astray
+from connectors.duckdb.session import attached
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.tailed import FOLD_ROWS, FOLD_SHARE, Tailed
 from connectors.duckdb.values import cast_errors
@@ -102,13 +103,11 @@ class Mirrors:
         """Fill an empty mirror from that of another file, which is closed and may have more columns."""
         self.indexes.drop(t.mirror)
         cols = mirror.columns(t) + ("" if t.key else ", _weight")
-        path, name = str(file).replace("'", "''"), mirror.q(t.mirror)
-        con = self.con.cursor()
-        con.execute(f"ATTACH '{path}' AS arriving (READ_ONLY)")
+        con, name = self.con.cursor(), mirror.q(t.mirror)
         try:
-            con.execute(f"INSERT INTO base.{name} ({cols}) SELECT {cols} FROM arriving.base.{name}")
+            with attached(con, file) as other:
+                con.execute(f"INSERT INTO base.{name} ({cols}) SELECT {cols} FROM {other}.base.{name}")
         finally:
-            con.execute("DETACH arriving")
             con.close()
 
     def prepare(self, tables: Iterable[Table]) -> None:

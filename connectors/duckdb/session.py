@@ -48,6 +48,17 @@ def scratch() -> duckdb.DuckDBPyConnection:
     return con
 
 
+@contextmanager
+def attached(con: duckdb.DuckDBPyConnection, file: Path) -> Iterator[str]:
+    """The name of another file, which is closed, while it is read."""
+    path = str(file).replace("'", "''")
+    con.execute(f"ATTACH '{path}' AS arriving (READ_ONLY)")
+    try:
+        yield "arriving"
+    finally:
+        con.execute("DETACH arriving")
+
+
 @functools.cache
 def own_limit() -> float:
     """Bytes that DuckDB takes at most if it is not told otherwise. Not the setting of a file that is open: who opens it

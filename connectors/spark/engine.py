@@ -9,10 +9,8 @@ phase two is finished when the warehouse is opened next.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-from compiler.catalog import Table
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
 from connectors.postgres.origin import LastCommit
@@ -49,7 +47,8 @@ class SparkEngine:
         self.reading = Reading(self.store, recursion, plans)
         self.timings = self.batches.timings
 
-        self.create_mirror, self.drop_mirror, self.load = self.mirrors.create, self.mirrors.drop, self.mirrors.load
+        self.create_mirror, self.drop_mirror = self.mirrors.create, self.mirrors.drop
+        self.load, self.adopt = self.mirrors.load, self.mirrors.adopt
         self.states, self.create_state = self.store.states, self.kept_states.create
         self.drop_state, self.set_aside = self.kept_states.drop, self.kept_states.set_aside
         self.size = self.kept_states.size
@@ -112,9 +111,6 @@ class SparkEngine:
 
     def fold(self, prepared: Prepared) -> None:
         raise NotImplementedError("Spark folds in a batch")
-
-    def adopt(self, t: Table, file: Path) -> None:
-        raise NotImplementedError("Spark copies by itself")
 
     def counted(self, plan: ViewPlan, at: Any) -> bool | None:
         return None

@@ -15,6 +15,8 @@ from connectors.duckdb.values import cast_errors
 from connectors.literal_rows import parsed
 from connectors.staging import Staged
 
+FILE = "128MB"  # in which a table's rows are given to Spark
+
 
 def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
     con = scratch()
@@ -37,6 +39,13 @@ def written(con: duckdb.DuckDBPyConnection, query: str, path: Path, group: int =
     con.execute(f"COPY ({query}) TO '{target}' ({how})")
     row = con.execute(f"SELECT count(*) FROM '{target}'").fetchone()
     return int(row[0]) if row else 0
+
+
+def spread(con: duckdb.DuckDBPyConnection, query: str, folder: Path) -> None:
+    """A query's rows, in files of a new folder that Spark reads."""
+    query, target = _held(con, query), str(folder).replace("'", "''")
+    how = parquet.options(con.execute, query)
+    con.execute(f"COPY ({query}) TO '{target}' ({how}, FILE_SIZE_BYTES '{FILE}')")
 
 
 def quoted(name: str) -> str:

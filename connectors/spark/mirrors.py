@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
+from pathlib import Path
 
 import pyarrow as pa
 
 from compiler.catalog import Table
 from compiler.spelling.spark import type_name
+from connectors.duckdb import mirror as own
+from connectors.duckdb.session import attached, scratch
 from connectors.spark import mirror
-from connectors.spark.landing import typed_base
+from connectors.spark.landing import spread, typed_base
 from connectors.spark.store import Store
 
 
@@ -42,14 +45,32 @@ class Mirrors:
             typed_base(t, rows, folder / f"{i}.parquet")
             n += rows.num_rows
         if n:
-            cols = mirror.columns(t)
-            casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)})" for c in t.columns)
-            total = (
-                f"SELECT {casts}, 1, 0, FALSE FROM parquet.`{folder}`"
-                if t.key
-                else (f"SELECT {casts}, COUNT(*), 0, FALSE FROM parquet.`{folder}` GROUP BY {cols}")
-            )
-            self.store.sql(f"INSERT INTO {mirror.path_name(self.store.mirror(t))} {total}")
-            self.store.published.publish([f"mirror/{t.mirror}"])
+            self._insert(t, folder, "COUNT(*)")
         shutil.rmtree(folder)
         return n
+
+    def adopt(self, t: Table, file: Path) -> None:
+        """Fill an empty mirror from that of a file of DuckDB, which is closed and may have more columns."""
+        folder = self.store.path / "loading" / t.mirror
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        con = scratch()
+        try:
+            with attached(con, file) as name:
+                weight = "" if t.key else ", _weight"
+                spread(con, f"SELECT {own.columns(t)}{weight} FROM {name}.base.{own.q(t.mirror)}", folder)
+        finally:
+            con.close()
+        self._insert(t, folder, "SUM(_weight)")
+        shutil.rmtree(folder)
+
+    def _insert(self, t: Table, folder: Path, weight: str) -> None:
+        """The rows of typed files; `weight`: how many equal ones there are, of a table without a key."""
+        casts = ", ".join(f"CAST({mirror.q(c.name)} AS {type_name(c.type)})" for c in t.columns)
+        total = (
+            f"SELECT {casts}, 1, 0, FALSE FROM parquet.`{folder}`"
+            if t.key
+            else f"SELECT {casts}, {weight}, 0, FALSE FROM parquet.`{folder}` GROUP BY {mirror.columns(t)}"
+        )
+        self.store.sql(f"INSERT INTO {mirror.path_name(self.store.mirror(t))} {total}")
+        self.store.published.publish([f"mirror/{t.mirror}"])

@@ -16,11 +16,9 @@ from pipelines import deployment as deployments
 from pipelines.applying.capture import Capture, current_lsn
 from pipelines.applying.catching_up import limits
 from pipelines.config import Config
-from pipelines.deploying.arriving import fits_in_process
 from pipelines.deploying.beside import PUBLISHED, READY, beside, open_beside, published
 from pipelines.deploying.building import catalog_tables
 from pipelines.deploying.initial_copy import Refusals
-from pipelines.deploying.location import Located
 from pipelines.deploying.needs import Needs
 from pipelines.deployment import Deployment
 from pipelines.kinds import ONE_MACHINE
@@ -39,7 +37,7 @@ def find(config: Config, d: Deployment, n: Needs, catalog: Catalog) -> tuple[Con
     side = beside(config)
     if not deployments.busy(side.warehouse_path):  # of a deploy that was killed
         return None
-    if not (side.warehouse_path / READY).exists() or not fits_in_process(n, Located(d.location, tuple(d.dist))):
+    if not (side.warehouse_path / READY).exists():
         return None
     with suppress(TidemarkError, OSError, ValueError, KeyError):
         of = deployments.load(side.warehouse_path)

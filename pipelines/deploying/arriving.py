@@ -20,6 +20,7 @@ from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from connectors.failpoints import reach
 from connectors.postgres.connection import SourceUnreachable, connect
+from connectors.postgres.ranges import counted
 from pipelines import deployment as deployments
 from pipelines.applying.unaltered import check_source
 from pipelines.carried import taken
@@ -28,27 +29,35 @@ from pipelines.deploying.beside import PUBLISHED, READY, TOUCHED, Copying, besid
 from pipelines.deploying.building import plans
 from pipelines.deploying.first import ARRIVING, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
-from pipelines.deploying.location import Located, located
+from pipelines.deploying.location import located
 from pipelines.deploying.needs import Needs, needs
 from pipelines.deploying.source_objects import drop_source_objects, publish_deployed
 from pipelines.deployment import Deployment
-from pipelines.kinds import KINDS
 from pipelines.project import Compiled
 from pipelines.refused import parts, qualified
 from pipelines.warehouse import Warehouse
 
+LARGE = 8  # ranges of a table: a gigabyte
 KEPT = 3600.0  # seconds for which a copy that was cut short is kept, and its slot keeps WAL
 
 
 @contextmanager
 def arriving(
-    config: Config, catalog: Catalog, views: list[Compiled], progress: Progress, say: Callable[[str], None]
+    config: Config,
+    catalog: Catalog,
+    views: list[Compiled],
+    progress: Progress,
+    say: Callable[[str], None],
+    alone: bool = False,
 ) -> Iterator[None]:
-    """Has the tables ready that a deploy of these views copies, as far as they can be copied beside a pipeline; nothing
-    of it is left at the end."""
+    """Has the tables ready that a deploy of these views copies; nothing of it is left at the end.
+
+    `alone`: no pipeline runs, and nobody waits. What is small, and was not begun before, is then left to whoever takes
+    it over: a copy that is killed is gone on with from here alone.
+    """
     side = beside(config)
     with _alone(side):
-        yield from _arriving(config, side, catalog, views, progress, say)
+        yield from _arriving(config, side, catalog, views, progress, say, alone)
 
 
 def _arriving(
@@ -58,13 +67,16 @@ def _arriving(
     views: list[Compiled],
     progress: Progress,
     say: Callable[[str], None],
+    alone: bool,
 ) -> Iterator[None]:
+    if alone and cut_short(side) is None and not _large(config, catalog, views):
+        _clear(config, side)
+        yield
+        return
     old = deployments.require(config.warehouse_path)
-    n, at = _needs(config, old, catalog, [replace(v) for v in views if v.error is None])
-    tables = _tables(n, at)
+    n = _needs(config, old, catalog, [replace(v) for v in views if v.error is None])
+    tables = _tables(n)
     if not tables:
-        if n.tables:
-            say(f"batches wait while {', '.join(sorted(n.tables))} are copied for executors")
         _clear(config, side)
         yield
         return
@@ -143,7 +155,7 @@ def names(path: Path) -> list[str]:
     return []
 
 
-def _needs(config: Config, old: Deployment, catalog: Catalog, views: list[Compiled]) -> tuple[Needs, Located]:
+def _needs(config: Config, old: Deployment, catalog: Catalog, views: list[Compiled]) -> Needs:
     """What the pipeline will find to be copied, and where to; it looks again."""
     altered: dict[str, dict[str, str]] = {}
     plans_of = [v.plan for v in views if v.plan is not None]
@@ -154,28 +166,26 @@ def _needs(config: Config, old: Deployment, catalog: Catalog, views: list[Compil
         e: {t: {**old.refused.get(e, {}).get(t, {}), **altered.get(t, {})} for t in ts} for e, ts in old.tables.items()
     }
     with connect(config.source.dsn) as conn:
-        at = located(conn, views, catalog, config, old)
+        located(conn, views, catalog, config, old)
     good = [v for v in views if v.error is None]
     former = plans(Warehouse(config, old))
-    return needs(replace(old, refused=refused), good, catalog, former=former), at
+    return needs(replace(old, refused=refused), good, catalog, former=former)
 
 
-def fits_in_process(n: Needs, at: Located) -> bool:
-    """Whether all that is copied is for engines that work in one process: others read no file of DuckDB."""
-    return all(
-        KINDS[e].in_process(at.where) and not (KINDS[e].executors and t in at.dist)
-        for e, ts in n.new.items()
-        for t in ts
-    )
-
-
-def _tables(n: Needs, at: Located) -> dict[str, set[str]]:
-    """The tables and their columns; none where they do not fit."""
+def _tables(n: Needs) -> dict[str, set[str]]:
+    """The tables and their columns."""
     out: dict[str, set[str]] = {}
-    for e, ts in n.new.items() if fits_in_process(n, at) else ():
+    for e, ts in n.new.items():
         for t in ts:
             out.setdefault(t, set()).update(n.narrow[e][t])
     return out
+
+
+def _large(config: Config, catalog: Catalog, views: list[Compiled]) -> bool:
+    """Whether one of their tables is read in many ranges, so that much may be there when a copy is killed."""
+    read: set[str] = set().union(*(v.plan.tables for v in views if v.plan is not None))
+    with connect(config.source.dsn) as conn:
+        return any(counted(conn, t) >= LARGE for t in catalog.tables.values() if qualified(t) in read)
 
 
 def _forget(side: Config) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 
 import psycopg
@@ -15,7 +15,6 @@ from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deploying.arriving import arriving, names, sweep
-from pipelines.deploying.beside import beside, cut_short
 from pipelines.deploying.first import check_leftovers, first, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import outgrown
@@ -81,21 +80,13 @@ def deploy(
             deployments.require(config.warehouse_path)
             drop_former(config.source.dsn, config.warehouse_path, found)
             try:
-                with _going_on(config, held, catalog, good, progress, say):
+                with nullcontext() if held else arriving(config, catalog, good, progress, say, alone=True):
                     redeploy(config, found, good, catalog, progress, say, keep_going)
             except BaseException:
                 _take_back(config)
                 raise
         warnings = _orphans(config) + _outgrown(config, good, catalog)
     return Deployed(views, warnings + _warnings(good, catalog))
-
-
-def _going_on(
-    config: Config, held: bool, catalog: Catalog, views: list[Compiled], progress: Progress, say: Say
-) -> AbstractContextManager[None]:
-    """Where a deploy beside a pipeline was cut short, and none runs by now, what it copied is gone on with."""
-    there = not held and cut_short(beside(config)) is not None
-    return arriving(config, catalog, views, progress, say) if there else nullcontext()
 
 
 def _take_back(config: Config) -> None:

@@ -165,6 +165,18 @@ def test_without_a_pipeline_it_goes_on_too(database: str, tmp_path: Path) -> Non
     assert GOES_ON.search(finish(p))
 
 
+def test_a_deploy_without_a_pipeline_that_is_killed(database: str, tmp_path: Path) -> None:
+    with project(tmp_path, database) as (p, process):
+        process.terminate()
+        process.wait()
+    for failpoint in ("snapshot.range=kill:3", "snapshot.range=kill:2", "redeploy.adopted=kill"):
+        assert deployed(p, failpoint)[0] == -9
+        p.source(*CHANGES)
+    assert deployed(p, "snapshot.exported=raise")[0] == 0  # nothing is copied once more
+    assert slots(p) == 1 and not (beside(p.config).warehouse_path / FILE).exists()
+    p.assert_equal()
+
+
 def test_what_nobody_goes_on_with_is_swept(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with project(tmp_path, database) as (p, _):
         assert deployed(p, "snapshot.range=kill:3")[0] == -9

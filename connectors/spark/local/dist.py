@@ -20,7 +20,7 @@ from compiler.spelling.duckdb import storage, type_name
 from connectors.duckdb import landing
 from connectors.duckdb.landing import AT, Work
 from connectors.duckdb.mirror import batch, before, columns, on_key, q
-from connectors.duckdb.session import in_transaction
+from connectors.duckdb.session import attached, in_transaction
 from connectors.duckdb.text import from_text
 from connectors.duckdb.values import cast_errors
 from connectors.engine import EngineFailure
@@ -56,6 +56,10 @@ class NoReader:
 
     def rows(self, requests: Sequence[Request]) -> list[Rows]:
         raise AssertionError("nothing is Dist")
+
+
+BASE = "1::BIGINT AS _weight, 0::BIGINT AS _lsn, false AS _log"  # what rows of a base have besides
+FILE_ROWS = 1 << 20
 
 
 class Dist:
@@ -99,13 +103,29 @@ class Dist:
         for staged in batches:
             con.register("staged", parsed(staged, t))
             con.execute("CREATE OR REPLACE TEMP TABLE arrived AS SELECT * FROM staged")
-            query = f"SELECT {landing.values(t)}, 1::BIGINT AS _weight, 0::BIGINT AS _lsn, false AS _log FROM arrived"
+            query = f"SELECT {landing.values(t)}, {BASE} FROM arrived"
             files.append(file())
             cast_errors(t, staged, partial(con.execute, copy(con, to_delta(con, query), files[-1])))
             con.unregister("staged")
             rows += staged.num_rows
         con.close()
         return rows, files
+
+    def written(self, t: Table, other: Path, file: Callable[[], Path]) -> list[Path]:
+        """The rows of the mirror in a file of DuckDB, which is closed, as files of a base."""
+        files, con, name = list[Path](), self.con.cursor(), q(t.mirror)
+        con.execute("SET TimeZone = 'UTC'")
+        try:
+            with attached(con, other) as there:
+                (last,) = con.execute(f"SELECT max(rowid) FROM {there}.base.{name}").fetchall()[0]
+                for first in range(0, -1 if last is None else last + 1, FILE_ROWS):
+                    some = f"rowid >= {first} AND rowid < {first + FILE_ROWS}"
+                    query = f"SELECT {columns(t)}, {BASE} FROM {there}.base.{name} WHERE {some}"
+                    files.append(file())
+                    con.execute(copy(con, to_delta(con, query), files[-1]))
+        finally:
+            con.close()
+        return files
 
     def know(self, t: Table) -> None:
         """A mirror that is there; the folder may have been moved since its view was made."""

@@ -227,8 +227,14 @@ class LocalEngine:
         return rows
 
     def adopt(self, t: Table, file: Path) -> None:
-        """Of a table that is kept by the driver."""
-        self.inner.adopt(t, file)
+        if t.mirror not in self.away:
+            self.inner.adopt(t, file)
+            return
+        with self.lock:
+            new_file = self._writing.new_file(t)
+        files = self.dist.written(t, file, new_file)
+        with self.lock:
+            self._writing.put(t, files)
 
     def create_view(self, plan: ViewPlan) -> None:
         self.inner.create_view(plan)
