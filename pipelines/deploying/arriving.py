@@ -69,7 +69,7 @@ def _arriving(
     say: Callable[[str], None],
     alone: bool,
 ) -> Iterator[None]:
-    if alone and cut_short(side) is None and not _large(config, catalog, views):
+    if alone and cut_short(side) is None and not large(config, catalog, views):
         _clear(config, side)
         yield
         return
@@ -181,7 +181,7 @@ def _tables(n: Needs) -> dict[str, set[str]]:
     return out
 
 
-def _large(config: Config, catalog: Catalog, views: list[Compiled]) -> bool:
+def large(config: Config, catalog: Catalog, views: list[Compiled]) -> bool:
     """Whether one of their tables is read in many ranges, so that much may be there when a copy is killed."""
     read: set[str] = set().union(*(v.plan.tables for v in views if v.plan is not None))
     with connect(config.source.dsn) as conn:

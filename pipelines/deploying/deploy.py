@@ -11,10 +11,10 @@ import psycopg
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from connectors.postgres.catalog import load_catalog
-from connectors.postgres.connection import connect
+from connectors.postgres.connection import SourceUnreachable, connect
 from pipelines import deployment as deployments
 from pipelines.config import Config
-from pipelines.deploying.arriving import arriving, names, sweep
+from pipelines.deploying.arriving import arriving, large, names, sweep
 from pipelines.deploying.first import check_leftovers, first, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import outgrown
@@ -71,7 +71,9 @@ def deploy(
         if found is not None and found.status == "snapshot":
             _forget(config, found)
             found = None
-        if found is None:
+        if found is None and large(config, catalog, [v for v in good if v.engine == EXECUTORS.name]):
+            _first_and_later(config, good, catalog, progress, say, keep_going)
+        elif found is None:
             first(config, good, catalog, progress, say, keep_going)
         elif resync:
             drop_former(config.source.dsn, config.warehouse_path, found)
@@ -79,14 +81,43 @@ def deploy(
         else:
             deployments.require(config.warehouse_path)
             drop_former(config.source.dsn, config.warehouse_path, found)
-            try:
-                with nullcontext() if held else arriving(config, catalog, good, progress, say, alone=True):
-                    redeploy(config, found, good, catalog, progress, say, keep_going)
-            except BaseException:
-                _take_back(config)
-                raise
+            with nullcontext() if held else arriving(config, catalog, good, progress, say, alone=True):
+                _later(config, found, good, catalog, progress, say, keep_going)
         warnings = _orphans(config) + _outgrown(config, good, catalog)
     return Deployed(views, warnings + _warnings(good, catalog))
+
+
+def _first_and_later(
+    config: Config, views: list[Compiled], catalog: Catalog, progress: Progress, say: Say, keep_going: bool
+) -> None:
+    """A first deploy with large tables for Spark: one without views, and then the tables as for later ones. What is
+    there of them when it is killed the next deploy goes on with."""
+    first(config, [], catalog, progress, say, keep_going)
+    d = deployments.require(config.warehouse_path)
+    try:
+        with arriving(config, catalog, views, progress, say, alone=True):
+            _later(config, d, views, catalog, progress, say, keep_going)
+    except (psycopg.OperationalError, SourceUnreachable):
+        raise
+    except BaseException:
+        _forget(config, d)
+        raise
+
+
+def _later(
+    config: Config,
+    d: Deployment,
+    views: list[Compiled],
+    catalog: Catalog,
+    progress: Progress,
+    say: Say,
+    keep_going: bool,
+) -> None:
+    try:
+        redeploy(config, d, views, catalog, progress, say, keep_going)
+    except BaseException:
+        _take_back(config)
+        raise
 
 
 def _take_back(config: Config) -> None:
