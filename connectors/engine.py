@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -130,6 +130,12 @@ class Engine(Protocol):
 
     @property
     def paced(self) -> PacedStates: ...
+
+    @property
+    def give(self) -> Callable[[Table, Path], None] | None:
+        """Writes a mirror's rows, in the columns of the table, into a file of DuckDB, from which another engine adopts
+        them; None of executors."""
+        ...
 
     @property
     def ranges(self) -> Ranges | None:

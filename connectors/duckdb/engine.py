@@ -65,7 +65,8 @@ class DuckDBEngine:
         self.timings = self.batches.timings
 
         self.create_mirror, self.drop_mirror, self.load = self.mirrors.create, self.mirrors.drop, self.mirrors.load
-        self.compact, self.large, self.adopt = self.mirrors.compact, self.batches.large, self.mirrors.adopt
+        self.compact, self.large = self.mirrors.compact, self.batches.large
+        self.adopt, self.give = self.mirrors.adopt, self.mirrors.give
         self.mirror_bytes = self.mirrors.bytes
         self.states, self.drop_state = self.kept_states.names, self.kept_states.drop
         self.size, self.rows, self.set_aside = self.kept_states.size, self.kept_states.rows, self.kept_states.set_aside

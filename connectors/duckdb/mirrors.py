@@ -110,6 +110,20 @@ class Mirrors:
         finally:
             con.close()
 
+    def give(self, t: Table, file: Path) -> None:
+        """Write a mirror's rows into a file of DuckDB, as `adopt` reads them."""
+        path, name, con = str(file).replace("'", "''"), mirror.q(t.mirror), self.con.cursor()
+        cols = mirror.columns(t) + ("" if t.key else ", _weight")
+        try:
+            con.execute(f"ATTACH '{path}' AS leaving")
+            try:
+                con.execute("CREATE SCHEMA leaving.base")
+                con.execute(f"CREATE TABLE leaving.base.{name} AS SELECT {cols} FROM base.{name}")
+            finally:
+                con.execute("DETACH leaving")
+        finally:
+            con.close()
+
     def prepare(self, tables: Iterable[Table]) -> None:
         """Before a batch: those that an index finds rows of take their changes by an append."""
         for t in tables:

@@ -24,6 +24,7 @@ from pipelines.deploying.arrived import Arrived, Stale, find
 from pipelines.deploying.building import catalog_tables, check_copied, plans, without_refused
 from pipelines.deploying.by_key import empty
 from pipelines.deploying.initial_copy import Progress, Refusals, copy_tables, record
+from pipelines.deploying.moving import Moved, givers
 from pipelines.deploying.needs import Needs
 from pipelines.deploying.source_objects import marked, publish
 from pipelines.deployment import Deployment
@@ -108,6 +109,10 @@ def add_tables(
     lost: Lost,
 ) -> None:
     """Bring in the tables that are needed, and keep in `d` that they are there."""
+    of = givers(lost.old, n) if not lost.tables else None
+    if of is not None:
+        _bring(config, d, n, list(d.catalog), lambda: Moved(config, d, of), lost, frozenset())
+        return
     arrived = find(config, d, n, catalog) if not lost.tables else None
     again = n.made
     every = [t for t in d.catalog if qualified(t) not in again] + catalog_tables(again, catalog)
@@ -118,15 +123,24 @@ def add_tables(
         if n.empty:  # what was copied began before these were published
             Snapshot(config, [], progress).close()
         try:
-            _bring(config, d, n, every, lambda: Arrived(*arrived), lost)
+            _bring(config, d, n, every, lambda: Arrived(*arrived), lost, n.made)
             return
         except Stale as e:
             log.warning("batches wait while tables are copied once more: %s", e)
     copied = [t for t in there if qualified(t) in n.tables]
-    _bring(config, d, n, every, lambda: Snapshot(config, copied, progress), lost)
+    _bring(config, d, n, every, lambda: Snapshot(config, copied, progress), lost, n.made)
 
 
-def _bring(config: Config, d: Deployment, n: Needs, every: list[Table], opened: Callable[[], Rows], lost: Lost) -> None:
+def _bring(
+    config: Config,
+    d: Deployment,
+    n: Needs,
+    every: list[Table],
+    opened: Callable[[], Rows],
+    lost: Lost,
+    made: AbstractSet[str],
+) -> None:
+    """`made`: the tables that are another form, or copy, of what there was."""
     status = d.status
     if lost.tables:  # whatever is saved of it until they are copied says that they are not
         d.status = deployments.RESYNC
@@ -144,11 +158,11 @@ def _bring(config: Config, d: Deployment, n: Needs, every: list[Table], opened: 
                 capture.close()
             reach("redeploy.caught_up")
             by_now = {qualified(t): t for t in d.catalog}  # with what was noted of the others meanwhile
-            d.catalog = [t if qualified(t) in n.made else by_now.get(qualified(t), t) for t in every]
+            d.catalog = [t if qualified(t) in made else by_now.get(qualified(t), t) for t in every]
             for e, of in n.narrow.items():
                 d.columns.setdefault(e, {}).update(of)
             d.by_key = n.by_key
-            kept = n.made & {t for ts in lost.old.tables.values() for t in ts}
+            kept = made & {t for ts in lost.old.tables.values() for t in ts}
             if kept:  # until they are copied whole
                 halves = replace(d, status=deployments.RESYNC) if lost.tables else _without(d, kept, plans(warehouse))
                 deployments.save(config.warehouse_path, halves)

@@ -30,6 +30,7 @@ from pipelines.deploying.building import plans
 from pipelines.deploying.first import ARRIVING, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import located
+from pipelines.deploying.moving import givers
 from pipelines.deploying.needs import Needs, needs
 from pipelines.deploying.source_objects import drop_source_objects, publish_deployed
 from pipelines.deployment import Deployment
@@ -76,7 +77,7 @@ def _arriving(
     old = deployments.require(config.warehouse_path)
     n = _needs(config, old, catalog, [replace(v) for v in views if v.error is None])
     tables = _tables(n)
-    if not tables:
+    if not tables or givers(old, n) is not None:
         _clear(config, side)
         yield
         return

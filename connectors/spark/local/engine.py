@@ -113,7 +113,7 @@ class LocalEngine:
         self.create_state, self.drop_state, self.set_aside = inner.create_state, inner.drop_state, inner.set_aside
         self.pinned, self.read, self.count = inner.pinned, inner.read, inner.count
         self.read_mirror, self.export = inner.read_mirror, inner.export
-        self.key_rows, self.ranges = inner.key_rows, None
+        self.key_rows, self.ranges, self.give = inner.key_rows, None, inner.give
         self.keys, self.look_up, self.asked_for = inner.keys, inner.look_up, inner.asked_for
         self.weight, self.weights = inner.weight, inner.weights
         self.whole, self.read_whole = inner.whole, inner.read_whole
