@@ -15,6 +15,7 @@ from compiler.maintain.change import Add, AddRows, Append, Change, Clear, Replac
 from compiler.maintain.kept import Accumulated, Bag, Kept, Log, Recomputed, describe, own
 from compiler.maintain.program import Does, Fetch, Program, Statement, Step
 from compiler.maintain.void import NEVER, Void, void
+from compiler.simplify.prune import prune
 from dialects.dialect import Dialect, ident
 from dialects.lower import lowering
 from dialects.merge import taken
@@ -50,12 +51,12 @@ def fill_select(d: Dialect, s: Kept) -> str:
 
 
 def fill_tree(d: Dialect, s: Kept) -> exp.Expr:
-    """The state's contents, from the mirrors as they are."""
+    """The state's contents, from the mirrors as they are, which have no columns that nobody reads."""
     match s:
         case Bag():
-            return lowering(d, rows=True).query(Net(s.definition), weight=True)
+            return lowering(d, rows=True).query(prune(Net(s.definition)), weight=True)
         case Accumulated() | Recomputed() | Log():
-            return lowering(d, rows=True).query(s.definition, weight=False)
+            return lowering(d, rows=True).query(prune(s.definition), weight=False)
     assert_never(s)
 
 
