@@ -196,10 +196,6 @@ class Catalog:
     tables: dict[tuple[str, str], Table]
     path: tuple[str, ...] = ("public",)
 
-    def has(self, t: Table) -> bool:
-        """Whether the source has a table where `t` is by now."""
-        return any(t.now == x.now for x in self.tables.values())
-
     def find(self, schema: str | None, name: str) -> Table | None:
         for s in (schema,) if schema else self.path:
             if (t := self.tables.get((s, name))) is not None:

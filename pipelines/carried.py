@@ -81,7 +81,10 @@ class Carried:
     def _column(self, table: str, c: Column) -> Column:
         if (now := self.columns.get(table, {}).get(c.name)) is not None:
             known = {c.called, *c.former, *now.between} - {"", now.name}
-            called, least = now.name if now.name != c.name else "", min(now.least, c.least) if known else now.least
+            called, least = (
+                now.name if now.name != c.name else "",
+                min(now.least, c.least) if c.was_renamed else now.least,
+            )
             c = replace(c, called=called, former=tuple(sorted(known)), least=least)
         return replace(c, type=_type(c.type, self.labels[c.oid])) if c.oid in self.labels else c
 

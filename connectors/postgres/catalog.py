@@ -70,7 +70,7 @@ SELECT n.nspname::text, c.relname::text, c.oid::bigint,
        c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid)
 FROM w JOIN pg_class c ON c.oid = w.oid AND c.relkind IN ('r', 'p') AND NOT coalesce(c.relispartition, false)
 JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 """
 
 ENUMS = """
@@ -144,7 +144,8 @@ def find_tables(conn: psycopg.Connection, tables: list[Table]) -> dict[tuple[str
     rows = conn.execute(FIND, ([s for s, _ in named], [n for _, n in named], [t.oid for t in tables])).fetchall()
     for schema, name, oid, key, column, place, of, modifier, not_null, identity, deferrable, inherited in rows:
         found = out.setdefault((schema, name), Found(oid, tuple(key), IDENTITY[identity], deferrable, inherited))
-        found.columns[column] = (place, of, modifier)
+        if column is not None:
+            found.columns[column] = (place, of, modifier)
         if not_null:
             found.not_null.add(column)
     return out

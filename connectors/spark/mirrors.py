@@ -59,10 +59,11 @@ class Mirrors:
             with attached(con, file) as name:
                 weight = "" if t.key else ", _weight"
                 spread(con, f"SELECT {own.columns(t)}{weight} FROM {name}.base.{own.q(t.mirror)}", folder)
+            con.close()
+            self._insert(t, folder, "SUM(_weight)")
         finally:
             con.close()
-        self._insert(t, folder, "SUM(_weight)")
-        shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _insert(self, t: Table, folder: Path, weight: str) -> None:
         """The rows of typed files; `weight`: how many equal ones there are, of a table without a key."""

@@ -116,8 +116,7 @@ def add_tables(
     arrived = find(config, d, n, catalog) if not lost.tables else None
     again = n.made
     every = [t for t in d.catalog if qualified(t) not in again] + catalog_tables(again, catalog)
-    there = [t for t in every if catalog.has(t)]  # one that nobody reads any more may be gone
-    publish(config.source.dsn, d.publication, there, alter=True)
+    publish(config.source.dsn, d.publication, every, alter=True)
     reach("redeploy.published")
     if arrived is not None:
         if n.empty:  # what was copied began before these were published
@@ -127,7 +126,7 @@ def add_tables(
             return
         except Stale as e:
             log.warning("batches wait while tables are copied once more: %s", e)
-    copied = [t for t in there if qualified(t) in n.tables]
+    copied = [t for t in every if qualified(t) in n.tables]
     _bring(config, d, n, every, lambda: Snapshot(config, copied, progress), lost, n.made)
 
 

@@ -9,7 +9,7 @@ all that concerns them. The pipeline then goes to one LSN with them, and takes t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ from pipelines.applying.unaltered import check_source
 from pipelines.carried import taken
 from pipelines.config import Config
 from pipelines.deploying.beside import PUBLISHED, READY, TOUCHED, Copying, beside, cut_short
-from pipelines.deploying.building import plans
+from pipelines.deploying.building import needed, plans
 from pipelines.deploying.first import ARRIVING, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import located
@@ -70,14 +70,13 @@ def _arriving(
     say: Callable[[str], None],
     alone: bool,
 ) -> Iterator[None]:
-    if alone and cut_short(side) is None and not large(config, catalog, views):
-        _clear(config, side)
-        yield
-        return
+    begins = alone and cut_short(side) is None
     old = deployments.require(config.warehouse_path)
-    n = _needs(config, old, catalog, [replace(v) for v in views if v.error is None])
-    tables = _tables(n)
-    if not tables or givers(old, n) is not None:
+    n = None
+    if not begins or large(config, catalog, _read(views)):
+        n = _needs(config, old, catalog, [replace(v) for v in views if v.error is None])
+    tables = _tables(n) if n is not None and givers(old, n) is None else {}
+    if not tables or begins and not large(config, catalog, tables):
         _clear(config, side)
         yield
         return
@@ -160,7 +159,9 @@ def _needs(config: Config, old: Deployment, catalog: Catalog, views: list[Compil
     """What the pipeline will find to be copied, and where to; it looks again."""
     altered: dict[str, dict[str, str]] = {}
     plans_of = [v.plan for v in views if v.plan is not None]
-    for e in (*check_source(config.source.dsn, old), *taken(old.catalog, plans_of, catalog)):
+    stay = {t for ts in needed([v for v in views if v.error is None]).values() for t in ts}
+    watched = replace(old, catalog=[t for t in old.catalog if qualified(t) in stay])
+    for e in (*check_source(config.source.dsn, watched), *taken(old.catalog, plans_of, catalog)):
         if e.table is not None:
             altered.setdefault(qualified(e.table), {}).update(dict.fromkeys(parts(e), e.message))
     refused = {
@@ -182,11 +183,14 @@ def _tables(n: Needs) -> dict[str, set[str]]:
     return out
 
 
-def large(config: Config, catalog: Catalog, views: list[Compiled]) -> bool:
-    """Whether one of their tables is read in many ranges, so that much may be there when a copy is killed."""
-    read: set[str] = set().union(*(v.plan.tables for v in views if v.plan is not None))
+def large(config: Config, catalog: Catalog, tables: Collection[str]) -> bool:
+    """Whether one of them is read in many ranges, so that much may be there when a copy is killed."""
     with connect(config.source.dsn) as conn:
-        return any(counted(conn, t) >= LARGE for t in catalog.tables.values() if qualified(t) in read)
+        return any(counted(conn, t) >= LARGE for t in catalog.tables.values() if qualified(t) in tables)
+
+
+def _read(views: list[Compiled]) -> set[str]:
+    return set().union(*(v.plan.tables for v in views if v.plan is not None))
 
 
 def _forget(side: Config) -> None:

@@ -107,9 +107,8 @@ class Copying:
         """Copy them, and come near to where the source is."""
         path, dsn = self.side.warehouse_path, self.config.source.dsn
         mine = [t for t in self.catalog.tables.values() if qualified(t) in self.tables]
-        others = [t for t in self.old.catalog if self.catalog.has(t)]
         (path / TOUCHED).touch()
-        publish(dsn, self.old.publication, [*others, *mine], alter=True)
+        publish(dsn, self.old.publication, [*self.old.catalog, *mine], alter=True)
         reach("arriving.published")
         with connect(dsn) as conn:
             own, of = marks(conn, self.old.publication)

@@ -71,7 +71,8 @@ def deploy(
         if found is not None and found.status == "snapshot":
             _forget(config, found)
             found = None
-        if found is None and large(config, catalog, [v for v in good if v.engine == EXECUTORS.name]):
+        executed: set[str] = set().union(*(v.plan.tables for v in good if v.plan and v.engine == EXECUTORS.name))
+        if found is None and large(config, catalog, executed):
             _first_and_later(config, good, catalog, progress, say, keep_going)
         elif found is None:
             first(config, good, catalog, progress, say, keep_going)

@@ -161,8 +161,7 @@ def redeploy(
                 warehouse.engine(e).drop_mirror(table.mirror)
     finally:
         warehouse.close()
-    there = [t for t in d.catalog if catalog.has(t)]  # one of a view of `left` may be gone
-    publish(config.source.dsn, d.publication, there, alter=True)
+    publish(config.source.dsn, d.publication, d.catalog, alter=True)
 
 
 def _refused_meanwhile(d: Deployment, old: Deployment, views: list[Compiled], strict: bool) -> None:

@@ -13,6 +13,7 @@ from psycopg import sql
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from connectors.postgres.altered import marks
+from connectors.postgres.catalog import find_tables
 from connectors.postgres.connection import connect
 from connectors.postgres.origin import Origin
 from pipelines import deployment as deployments
@@ -52,8 +53,17 @@ def marked(conn: psycopg.Connection, d: Deployment) -> Origin:
 
 
 def publish(dsn: str, name: str, tables: list[Table], alter: bool = False) -> None:
-    """Create the publication of just these tables, or make it so."""
-    _publish(dsn, name, sorted({t.now for t in tables}), alter)
+    """Create the publication of just these tables, or make it so: then of those that there are, under the names that
+    they have by now."""
+    _publish(dsn, name, sorted(_there(dsn, tables) if alter else {t.now for t in tables}), alter)
+
+
+def _there(dsn: str, tables: list[Table]) -> set[tuple[str, str]]:
+    """What the source calls these tables; one that was replaced is the one that has its name."""
+    with connect(dsn) as c:
+        found = find_tables(c, tables)
+    names = {f.oid: name for name, f in found.items()}
+    return {names.get(t.oid, t.now) for t in tables if t.oid in names or t.now in found}
 
 
 def _publish(dsn: str, name: str, tables: list[tuple[str, str]], alter: bool) -> None:
