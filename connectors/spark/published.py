@@ -11,12 +11,14 @@ import os
 import re
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Lock
 from urllib.parse import unquote
 
-from connectors.postgres.origin import LastCommit
+from compiler.errors import TidemarkError
+from connectors.postgres.origin import RESYNC, LastCommit
 from connectors.spark import durable
 from connectors.spark.pins import Pin
 
@@ -37,6 +39,19 @@ def latest(table: Path) -> int | None:
     except FileNotFoundError:
         return None
     return max((int(m[1]) for m in found if m), default=None)
+
+
+def emptied(table: Path, version: int) -> str:
+    """The name of a commit up to that version that has lost all it did, '' where there is none.
+
+    Who reads a Delta table takes a file without lines for a commit that did nothing, and Hadoop's checksums are of what
+    is there. Later commits may be so after a power cut, and are made again.
+    """
+    last = commit(table, version).name
+    with suppress(FileNotFoundError), os.scandir(table / "_delta_log") as found:
+        names = [f.name for f in found if f.name.endswith(".json") and f.name <= last and not f.stat().st_size]
+        return min(names, default="")
+    return ""
 
 
 def flush(table: Path, after: int, version: int) -> None:
@@ -68,6 +83,18 @@ class Published:
         pin = durable.read(self.file, Pin, NOWHERE)
         if pin is NOWHERE and durable.read(self.root / "states.json", list[str], NONE):
             raise durable.unreadable(self.file, "there is no such file, but there are states")
+        return pin
+
+    def check(self, pin: Pin) -> Pin:
+        """Raises TidemarkError where a table has lost what a commit did."""
+        for name, version in (pin.versions or {}).items():
+            if found := emptied(self.root / name, version):
+                raise TidemarkError(
+                    f"the Delta table {name} is damaged",
+                    detail=f"Its commit {found} is empty.",
+                    code="damaged_warehouse",
+                    hint=RESYNC,
+                )
         return pin
 
     def publish(self, tables: Iterable[str], lsn: int | None = None, last: LastCommit | None = None) -> None:

@@ -56,7 +56,7 @@ class Reading:
     @contextmanager
     def pinned(self) -> Iterator[Pin]:
         """One frontier, and every table as it is there, for all that is read until the end of the block."""
-        with self.store.leases.take(self.store.published.pin) as pin:
+        with self.store.leases.take(lambda: self.store.published.check(self.store.published.pin())) as pin:
             yield pin
 
     def create_view(self, plan: ViewPlan) -> None:

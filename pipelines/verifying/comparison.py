@@ -148,11 +148,18 @@ def _difference(
     out.rows, kept, lacking = con.execute(f"{both} SELECT {counts}").fetchall()[0]
     if kept == out.rows and not lacking:
         return
-    missing = con.execute(f"{both} {missing_rows}").to_arrow_table().to_pylist()
-    extra = con.execute(f"{both} {extra_rows}").to_arrow_table().to_pylist()
+    shown = ", ".join(f"{_shown(n, t)} AS {n}" for n, t in zip(names, types, strict=True)) or "*"
+    missing = con.execute(f"{both} SELECT {shown} FROM ({missing_rows})").to_arrow_table().to_pylist()
+    extra = con.execute(f"{both} SELECT {shown} FROM ({extra_rows})").to_arrow_table().to_pylist()
     missing, extra = _close(missing, extra)
     example = f"missing {missing[0]}" if missing else f"extra {extra[0]}" if extra else ""
     out.missing, out.extra, out.example = len(missing), len(extra), example[:300]
+
+
+def _shown(e: str, t: Type) -> str:
+    """A value that Python can hold: its times are of the years 1 to 9999."""
+    kind = t.element if t.name == "array" and t.element is not None else t
+    return f"CAST({e} AS VARCHAR)" if kind.name in ("date", "timestamp", "timestamptz") else e
 
 
 def _loose(t: Type) -> Type:

@@ -79,6 +79,7 @@ def recover(
             detail=f"The mirror of {lacking[0].schema}.{lacking[0].name} was not in Delta yet.",
             hint=RESYNC,
         )
+    Published(root).check(pin)
     log.warning("%s is %s: it is made again from Delta", file, "older than Delta" if file.exists() else "gone")
     new = file.with_name(f"{file.name}.new")
     _remove(new)

@@ -30,7 +30,7 @@ from connectors.spark.local.delta import BASE, LOG, DeltaFolder
 from connectors.spark.local.dist import Dist
 from connectors.spark.local.outbox import Outbox
 from connectors.spark.local.stored import copy, mirror_folder, to_delta, view_folder
-from connectors.spark.published import Published
+from connectors.spark.published import Published, emptied
 
 log = logging.getLogger("tidemark")
 EVERY = 2.0  # seconds between rounds
@@ -161,8 +161,8 @@ class Rounds:
 
     def _look(self) -> None:
         """Once a process, and after a round that failed: tables that are not as they were left are written anew."""
-        for name in self.published.pin().versions or {}:
-            if self._folder(name).damaged():
+        for name, version in (self.published.pin().versions or {}).items():
+            if self._folder(name).damaged() or emptied(self.root / name, version):
                 if name in self._away():
                     raise EngineFailure(f"the Delta table {name} has lost files", hint=RESYNC)
                 log.warning("the Delta table %s has lost files: it is written anew", name)
