@@ -12,7 +12,7 @@ from compiler.bind.coerce import coerce, no_function, padded
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast
-from compiler.ir.types import JSON, JSONB, TEXT, Type
+from compiler.ir.types import BOOL, INT4, JSON, JSONB, TEXT, Type
 
 NULL = Lit("null", TEXT)
 AGGREGATES = {"json_agg": JSON, "jsonb_agg": JSONB}
@@ -70,10 +70,8 @@ def value(e: Scalar, target: Type) -> Scalar:
                 "json within jsonb is not supported", code="unsupported_function", hint="Cast the column in the source."
             )
         return cast(e, TEXT)
-    if t.name == "timestamp":
-        return text('"', Call("replace", (cast(e, TEXT), Lit(" ", TEXT), Lit("T", TEXT)), TEXT), '"')
-    if t.name == "timestamptz":
-        return text('"', Call("replace", (cast(e, TEXT), Lit(" ", TEXT), Lit("T", TEXT)), TEXT), ':00"')
+    if t.name in ("timestamp", "timestamptz"):
+        return text('"', _moment(e), '"')
     if t.name == "array":
         if t.element == types.BOOL:
             e = cast(e, types.array(TEXT))
@@ -86,6 +84,19 @@ def value(e: Scalar, target: Type) -> Scalar:
         inner = Call("array_to_string", (e, Lit(", " if target.name == "jsonb" else ",", TEXT), NULL), TEXT)
         return text("[", inner, "]")
     return Call("json_quote", (cast(e, TEXT),), TEXT)
+
+
+def _moment(e: Scalar) -> Scalar:
+    """A time as JSON has it: 2024-02-29T10:00:00+00:00, 0044-03-15T10:00:00 BC, infinity."""
+    shown, zone = cast(e, TEXT), ":00" if e.type.name == "timestamptz" else ""
+
+    def replaced(x: Scalar, old: str, new: str) -> Scalar:
+        return Call("replace", (x, Lit(old, TEXT), Lit(new, TEXT)), TEXT)
+
+    joined = replaced(replaced(shown, " BC", ""), " ", "T")
+    era = Call("=", (Call("right", (shown, Lit(3, INT4)), TEXT), Lit(" BC", TEXT)), BOOL)
+    before = case([(era, text(joined, f"{zone} BC"))], text(joined, zone) if zone else joined, TEXT)
+    return case([(Call("isfinite", (e,), BOOL), before)], shown, TEXT) if zone else before
 
 
 def to_json(target: Type, args: list[Scalar]) -> Scalar:

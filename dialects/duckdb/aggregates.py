@@ -96,20 +96,24 @@ def _avg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return d.cast(d.template("pg.divide($1, $2)", [total, count]), e.type)
 
 
-def _regression(name: str) -> Emit:
-    """Where the spread of an argument is 0 DuckDB says NaN, Postgres NULL; NaN and infinities among the values stay."""
+_X, _Y = "CASE WHEN $1 IS NOT NULL THEN $2 END", "CASE WHEN $2 IS NOT NULL THEN $1 END"  # of pairs that are whole
+_XX, _YY, _XY = f"COVAR_POP({_X}, {_X})", f"COVAR_POP({_Y}, {_Y})", "COVAR_POP($1, $2)"
+_SLOPE = f"CASE WHEN {_XX} <> 0 THEN {_XY} / {_XX} END"
+_REGRESSION = {  # DuckDB's own fail for a NaN or an infinity, of which Postgres makes NaN
+    "corr": f"CASE WHEN {_XX} <> 0 AND {_YY} <> 0 THEN {_XY} / SQRT({_XX} * {_YY}) END",
+    "regr_slope": _SLOPE,
+    "regr_intercept": f"AVG({_Y}) - AVG({_X}) * {_SLOPE}",
+    "regr_r2": f"CASE WHEN {_XX} <> 0 AND {_YY} = 0 THEN 1 WHEN {_XX} <> 0 THEN POW({_XY}, 2) / ({_XX} * {_YY}) END",
+    "regr_sxx": f"REGR_COUNT($1, $2) * {_XX}",
+    "regr_syy": f"REGR_COUNT($1, $2) * {_YY}",
+}
 
+
+def _regression(name: str) -> Emit:
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         args = [d.cast(x, types.FLOAT8) for x in a]
-        call = exp.Anonymous(this=name, expressions=args)
-        if name not in ("corr", "regr_slope", "regr_intercept", "regr_r2"):
-            return call
-        total = exp.Sum(this=exp.Add(this=args[0].copy(), expression=args[1].copy()))
-        text = "CASE WHEN ISNAN($1) AND ISFINITE($2) THEN NULL ELSE $1 END"
-        if name == "regr_r2":
-            text = "CASE WHEN $3 > 0 AND $4 = 0 THEN 1 WHEN ISNAN($1) AND ISFINITE($2) THEN NULL ELSE $1 END"
-        spread = [exp.Anonymous(this=n, expressions=[x.copy() for x in args]) for n in ("regr_sxx", "regr_syy")]
-        return tree(d, text, call, total, *spread)
+        text = _REGRESSION.get(name)
+        return exp.Anonymous(this=name, expressions=args) if text is None else tree(d, text, *args)
 
     return emit
 
@@ -127,10 +131,11 @@ FUNCTIONS: dict[str, str | Emit] = {
     "agg:any_value": "MIN($1)",
     "agg:string_agg": _string_agg,
     "agg:array_agg": _ordered("list"),
-    "agg:stddev_samp": cast_to_type("STDDEV_SAMP(CAST($1 AS DOUBLE))"),
-    "agg:stddev_pop": cast_to_type("STDDEV_POP(CAST($1 AS DOUBLE))"),
-    "agg:var_samp": cast_to_type("VAR_SAMP(CAST($1 AS DOUBLE))"),
-    "agg:var_pop": cast_to_type("VAR_POP(CAST($1 AS DOUBLE))"),
+    # the same numbers; DuckDB's own fail for a NaN or an infinity, of which Postgres makes NaN
+    "agg:stddev_samp": cast_to_type("SQRT(COVAR_SAMP(CAST($1 AS DOUBLE), CAST($1 AS DOUBLE)))"),
+    "agg:stddev_pop": cast_to_type("SQRT(COVAR_POP(CAST($1 AS DOUBLE), CAST($1 AS DOUBLE)))"),
+    "agg:var_samp": cast_to_type("COVAR_SAMP(CAST($1 AS DOUBLE), CAST($1 AS DOUBLE))"),
+    "agg:var_pop": cast_to_type("COVAR_POP(CAST($1 AS DOUBLE), CAST($1 AS DOUBLE))"),
     "agg:percentile_cont": _percentile_cont,
     "agg:percentile_disc": _percentile_disc,
     "agg:mode": _mode,

@@ -84,6 +84,7 @@ SHOWN = {
     "float8": "pg.float_text($1)",
     "timestamptz": "pg.timestamptz_text($1 AT TIME ZONE 'UTC')",
     "timestamp": "pg.timestamp_text($1)",
+    "date": "pg.era(CAST($1 AS VARCHAR))",
     "interval": "pg.interval_text($1)",
     "bytea": "'\\x' || LOWER(HEX($1))",
     "bpchar trimmed": "RTRIM($1, ' ')",

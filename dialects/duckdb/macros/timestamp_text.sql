@@ -1,2 +1,2 @@
 CREATE MACRO pg.timestamp_text(x) AS
-CAST(x AS VARCHAR)
+pg.era(CAST(x AS VARCHAR))

@@ -1,2 +1,2 @@
 CREATE MACRO pg.timestamptz_text(x) AS
-CAST(x AS VARCHAR) || CASE WHEN isinf(x) THEN '' ELSE '+00' END
+pg.era(CAST(x AS VARCHAR) || CASE WHEN isinf(x) THEN '' ELSE '+00' END)
