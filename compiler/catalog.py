@@ -105,8 +105,7 @@ def mirror_name(table: str) -> str:
 class Column:
     """`place`, `oid` and `modifier` are attnum, atttypid and atttypmod of the server's, if known; `altered` is the
     transaction that altered it last, when the table was copied. `called`: its name in the source by now, where it was
-    renamed after it was deployed; `former`: the names that it is known to have had since. `least`: how
-    many columns are before it in the stream, at any time since then; below `place` there are no more."""
+    renamed after it was deployed; `former`: the names that it is known to have had since."""
 
     name: str
     type: Type
@@ -118,17 +117,11 @@ class Column:
     altered: int = field(default=0, compare=False)
     called: str = ""
     former: tuple[str, ...] = ()
-    least: int = 0
 
     @property
     def now(self) -> str:
         """Its name in the source."""
         return self.called or self.name
-
-    @property
-    def was_renamed(self) -> bool:
-        """Whether it has, or had, another name than it was deployed with."""
-        return bool(self.called or self.former)
 
     @property
     def names(self) -> set[str]:
@@ -143,7 +136,8 @@ class Table:
     form; `oid` is the server's, if known. `deferrable`: two rows may have one key within a transaction.
     `files`: by oid, the files of the table and its partitions when it was copied; `links`: the transactions that made
     these its partitions. `called`: its schema and name in the source by now, where it was renamed after it was
-    deployed; `former`: those that it is known to have had since."""
+    deployed; `former`: those that it is known to have had since. `gone`: the places of columns that were dropped
+    since, and an LSN from which the stream has them no more."""
 
     schema: str
     name: str
@@ -159,6 +153,7 @@ class Table:
     links: tuple[tuple[int, int], ...] = field(default=(), compare=False)
     called: tuple[str, ...] = ()
     former: tuple[tuple[str, ...], ...] = ()
+    gone: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
     @property
     def mirror(self) -> str:

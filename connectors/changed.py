@@ -18,10 +18,9 @@ class TableChanged(TidemarkError):
     `table` is the one that is concerned, and `columns` those of its columns that are: none where all of it is.
     Without a table nothing can go on. `received` are the table's columns as the stream had them, where it was the
     stream that showed the change. `labels` are all of the columns' enum, where it was given more and has those that it
-    had: the columns are what they were. `called` is the column's name by now, where it was renamed and nothing else,
-    and `least` how many others are before it at any time; `table_called` is the table's schema and name.
-    `told_by_name`: the stream has the table under a name that is not known to be one of its. `between`: a name of the
-    column, or schema and name of the table, that it had for a while, as the stream showed.
+    had: the columns are what they were. `called` is the column's name by now, where it was renamed and nothing else;
+    `table_called` is the table's schema and name. `told_by_name`: the stream has the table under a name that is not
+    known to be one of its. `between`: schema and name that it had for a while, as the stream showed.
     """
 
     table: Table | None = None
@@ -29,7 +28,6 @@ class TableChanged(TidemarkError):
     received: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     called: str = ""
-    least: int = 0
     table_called: tuple[str, str] | None = None
     told_by_name: bool = False
     between: tuple[str, ...] = ()
@@ -92,24 +90,29 @@ def _with_received(e: TableChanged, r: RelationMessage) -> TableChanged:
     return e
 
 
-def as_deployed(table: Table, r: RelationMessage, but: frozenset[str] = frozenset()) -> RelationMessage:
-    """The table's form as the stream has it, with the names that columns had when they were deployed; `but` are not
-    looked at. Raises TableChanged where there are two columns of one's names, or one at a place where it cannot be."""
-    renamed: dict[str, str] = {}
-    for c in table.columns:
-        if not c.was_renamed or c.name in but:
-            continue
-        there = c.names & {*r.columns}
-        if len(there) > 1 or any(not c.least <= r.columns.index(n) < c.place for n in there):
-            error = changed(
-                table,
-                f'table "{table.schema}.{table.name}" has, or had, another column "{min(there)}"',
-                f'The one that was deployed as "{c.name}" is called "{c.now}" now.',
-                columns=(c.name,),
-            )
-            raise _with_received(error, r)
-        renamed.update(dict.fromkeys(there, c.name))
-    return replace(r, columns=tuple(renamed.get(n, n) for n in r.columns)) if renamed else r
+def as_deployed(
+    table: Table, r: RelationMessage, places: tuple[int, ...], but: frozenset[str] = frozenset()
+) -> RelationMessage:
+    """The table's form as the stream has it, with the names that columns had when they were deployed. `places` are
+    their numbers, 0 where that is not certain; with none they are called what they were. `but` are not looked at.
+    Raises TableChanged where one is not there, or may not be."""
+    if not places or not all(c.place for c in table.columns):
+        return r
+    index = {p: i for i, p in enumerate(places) if p > 0}
+    wanted = [c for c in table.columns if c.name not in but]
+    lacking = tuple(c.name for c in wanted if c.place not in index)
+    if lacking and 0 in places:
+        raise changed(
+            table,
+            f'which column of "{table.schema}.{table.name}" is "{lacking[0]}" is not certain',
+            f"The stream has {', '.join(r.columns)}: columns were dropped, and others renamed meanwhile.",
+            columns=lacking,
+        )
+    if lacking:
+        raise gone(table, lacking)
+    names = {index[c.place]: c.name for c in wanted}
+    others = (f"\0{i}" for i in range(len(r.columns)))  # which no column is called
+    return replace(r, columns=tuple(names.get(i, other) for i, other in enumerate(others)))
 
 
 def same_type(c: Column, oid: int, modifier: int) -> bool:

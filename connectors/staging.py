@@ -6,7 +6,7 @@ becomes events on keys: key K now has this row, or none; old images are looked u
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,11 +45,13 @@ def stage(
     relations: dict[int, RelationMessage],
     after: int,
     refused: Mapping[str, Collection[str]] | None = None,
+    places: Callable[[RelationMessage], tuple[int, ...]] = lambda r: (),
 ) -> list[Staged]:
     """Staged rows per table, for transactions that commit at or after LSN `after`.
 
-    `refused` names columns that are not kept, by schema-qualified table: they are NULL, whatever the stream has there.
-    Raises TableChanged where it does not have the others as they were deployed.
+    `places` gives the numbers of a form's columns. `refused` names columns that are not kept, by schema-qualified
+    table: they are NULL, whatever the stream has there. Raises TableChanged where it does not have the others as they
+    were deployed.
     """
     out = []
     oids = set(decoded.changes) | set(decoded.truncated)
@@ -74,7 +76,7 @@ def stage(
         if not changes and cut is None:
             continue
         without = frozenset((refused or {}).get(f"{table.schema}.{table.name}", ()))
-        forms = [as_deployed(table, c.relation or r, without) for c in changes]
+        forms = [as_deployed(table, f, places(f), without) for f in (c.relation or r for c in changes)]
         arranged = [_arranged(c, _order(table, form, without)) for c, form in zip(changes, forms, strict=True)]
         whole = _has_old_images(table, changes)
         if not whole:

@@ -23,22 +23,12 @@ from pipelines.refused import columns_read, qualified
 
 
 @dataclass(frozen=True)
-class Now:
-    """What a column is called in the source by now, how many others are before it in the stream at least, and what it
-    was called in between."""
-
-    name: str
-    least: int
-    between: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
 class Carried:
     """`labels`: of an enum, by the oid of a column's type; `columns`: of each table, as the source has them by now, and
     `tables` what it calls them, and `between` what it called them for a while. `left`: what is not carried on."""
 
     labels: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    columns: dict[str, dict[str, Now]] = field(default_factory=dict)
+    columns: dict[str, dict[str, str]] = field(default_factory=dict)
     tables: dict[str, tuple[str, str]] = field(default_factory=dict)
     between: dict[str, set[tuple[str, ...]]] = field(default_factory=dict)
     left: list[Exception] = field(default_factory=list)
@@ -51,9 +41,7 @@ class Carried:
             self.tables[name] = e.table_called
             self.between.setdefault(name, set()).update([e.between] if e.between else [])
             return
-        columns = self.columns.setdefault(name, {})
-        before = columns[e.columns[0]].between if e.columns[0] in columns else frozenset()
-        columns[e.columns[0]] = Now(e.called, e.least, before.union(e.between))
+        self.columns.setdefault(name, {})[e.columns[0]] = e.called
 
     def over(self, catalog: Iterable[Table]) -> list[Table]:
         """The tables as they are with it."""
@@ -66,8 +54,8 @@ class Carried:
         for t, columns in self.columns.items():
             for name, now in columns.items():
                 c = tables[t].column(name)
-                if c is None or c.now != now.name:
-                    out.append((f"{t}.{name}", now.name))
+                if c is None or c.now != now:
+                    out.append((f"{t}.{name}", now))
         return out
 
     def _table(self, t: Table) -> Table:
@@ -80,12 +68,8 @@ class Carried:
 
     def _column(self, table: str, c: Column) -> Column:
         if (now := self.columns.get(table, {}).get(c.name)) is not None:
-            known = {c.called, *c.former, *now.between} - {"", now.name}
-            called, least = (
-                now.name if now.name != c.name else "",
-                min(now.least, c.least) if c.was_renamed else now.least,
-            )
-            c = replace(c, called=called, former=tuple(sorted(known)), least=least)
+            known = {c.called, *c.former} - {"", now}
+            c = replace(c, called=now if now != c.name else "", former=tuple(sorted(known)))
         return replace(c, type=_type(c.type, self.labels[c.oid])) if c.oid in self.labels else c
 
 
@@ -126,7 +110,7 @@ def _clear(tables: Mapping[str, Table], e: TableChanged) -> bool:
         return not any(asked & t.names for other, t in tables.items() if other != name)
     if name not in tables:
         return False
-    return not any({e.called, *e.between} & c.names for c in tables[name].columns if c.name not in e.columns)
+    return not any(e.called in c.names for c in tables[name].columns if c.name not in e.columns)
 
 
 def _explained(e: Exception, new: Carried) -> bool:
@@ -192,9 +176,7 @@ def under_deployed_names(catalog: Catalog, deployed: Iterable[Table]) -> Catalog
         }
         names = {called: c.name for called, c in same.items()}
         columns = tuple(
-            replace(c, name=was.name, called=c.name, former=was.former, least=was.least)
-            if (was := same.get(c.name)) is not None
-            else c
+            replace(c, name=was.name, called=c.name, former=was.former) if (was := same.get(c.name)) is not None else c
             for c in now.columns
         )
         key, identity = (tuple(names.get(k, k) for k in ks) for ks in (now.key, now.identity_key))

@@ -207,7 +207,6 @@ def _table(t: dict[str, Any]) -> Table:
             c.get("altered", 0),
             c.get("called", ""),
             tuple(c.get("former", ())),
-            c.get("least", 0),
         )
         for c in t["columns"]
     )
@@ -226,6 +225,7 @@ def _table(t: dict[str, Any]) -> Table:
         tuple(map(tuple, t.get("links", ()))),
         tuple(t.get("called", ())),
         tuple(map(tuple, t.get("former", ()))),
+        tuple(map(tuple, t.get("gone", ()))),
     )
 
 

@@ -58,7 +58,7 @@ class EventSpool:
         self.size = self.written = self.last = 0  # bytes of those in the file, how many, and the last one's place
         self.there = bytearray()  # by place, whether the file has it
         self.in_order = True
-        self.announced: list[int] = []  # events do not tell what tables are
+        self.forms: list[bytes] = []  # events do not tell what tables are
         self.named: set[tuple[bytes, bytes]] = set()  # tables of the events in the file, as these have them
         self.tables: set[tuple[str, str]] = set()
 

@@ -165,7 +165,7 @@ def _other_column(was: Table, c: Column, found: Found, enums: dict[int, Labels])
             error.detail = f'It is called "{named[c.place]}" now.'
             _, oid, modifier = found.columns[named[c.place]]
             same = same_type(c, oid, modifier) and _relabelled(was, c, enums) is None
-            error.called, error.least = named[c.place] if same else "", _before(was, c, found)
+            error.called = named[c.place] if same else ""
         return error
     place, oid, modifier = found.columns[c.now]
     if c.place not in (0, place):
@@ -177,17 +177,7 @@ def _other_column(was: Table, c: Column, found: Found, enums: dict[int, Labels])
         )
     if not same_type(c, oid, modifier):
         return retyped(was, c)
-    if c.was_renamed and _before(was, c, found) < c.least:  # one before it is gone
-        error = gone(was, (c.name,))
-        error.detail = f'It is called "{c.now}" now.'
-        error.called, error.least = c.now, _before(was, c, found)
-        return error
     return _relabelled(was, c, enums)
-
-
-def _before(was: Table, c: Column, found: Found) -> int:
-    """How many columns are before it that the stream has."""
-    return sum(place < c.place for n, (place, _, _) in found.columns.items() if n not in was.generated)
 
 
 def _relabelled(was: Table, c: Column, enums: dict[int, Labels]) -> TableChanged | None:

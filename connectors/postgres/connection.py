@@ -125,6 +125,10 @@ def format_lsn(lsn: int) -> str:
 def current_lsn(dsn: str) -> int:
     """Where the source's WAL is now: every commit made before this call lies below."""
     with connect(dsn) as c:
-        row = c.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
-        assert row is not None
-        return parse_lsn(row[0])
+        return current_wal(c)
+
+
+def current_wal(conn: psycopg.Connection[Any]) -> int:
+    row = conn.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
+    assert row is not None
+    return parse_lsn(row[0])

@@ -89,8 +89,9 @@ class Decoded:
     truncated: dict[int, tuple[int, int]] = field(default_factory=dict)  # oid → last (seq, commit LSN)
     transactions: int = 0
     rows: int = 0
-    announced: list[int] = field(default_factory=list)  # oids of the tables whose form was told, in order: it may be
-    # another one
+    forms: list[RelationMessage] = field(
+        default_factory=list
+    )  # of tables, as they were told in order: they may be others
     xids: dict[int, int] = field(default_factory=dict)  # commit LSN of each transaction → its id, of 32 bits
 
 
@@ -160,7 +161,7 @@ class Decoder:
             if seen.get(r.oid, r) != r:
                 cuts.append(int(i))
             seen[r.oid] = r
-            out.announced.append(r.oid)
+            out.forms.append(r)
             relations.append((int(i), r))
         for i in np.flatnonzero(tags == ord("T")):
             s = int(starts[i])

@@ -30,7 +30,7 @@ class Spool:
         self.frames: list[bytes] = []  # those in memory
         self.xids: list[int] = []  # the subtransaction of each of them, where any is known
         self.size = self.written = 0  # of those in the file
-        self.announced: list[int] = []  # oids of the tables whose columns these tell, in order
+        self.forms: list[bytes] = []  # the frames that tell of tables' columns, in order
         self.changing: set[bytes] = set()  # oids of the tables of which these change rows, as they are sent
         self.truncated: set[bytes] = set()  # those that these truncate
         self.dropped: set[int] = set()
@@ -93,7 +93,7 @@ class Spool:
         self.size += len(frame)
         kind, oid = frame[KIND], frame[KIND + 1 : KIND + 5]
         if kind == FORM:
-            self.announced.append(int.from_bytes(oid, "big"))
+            self.forms.append(frame)
         elif kind == TRUNCATE:  # of so many tables, with options of a byte
             n = int.from_bytes(oid, "big")
             self.truncated |= {frame[KIND + 6 + 4 * i : KIND + 10 + 4 * i] for i in range(n)}

@@ -43,7 +43,7 @@ class Limits:
 class Frames(Protocol):
     """What is too large for memory."""
 
-    announced: list[int]  # oids of the tables whose form is told in it, in order
+    forms: list[bytes]  # the frames that tell the form of a table, in order
     size: int
 
     @property

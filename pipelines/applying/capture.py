@@ -20,6 +20,7 @@ from connectors.literal_rows import ValueOutOfRange
 from connectors.postgres.connection import connect, current_lsn
 from connectors.postgres.origin import LastCommit
 from connectors.postgres.pgoutput import RelationMessage
+from connectors.postgres.placing import Placing
 from connectors.postgres.snapshot import SharedSnapshot
 from connectors.postgres.stream import HEALS
 from connectors.postgres.transactions import Admit, Limits, Received
@@ -31,7 +32,7 @@ from pipelines.applying.doubts import Doubts
 from pipelines.applying.freshness import Freshness
 from pipelines.applying.key_rows import begin, followed
 from pipelines.applying.ledger import Ledger
-from pipelines.applying.unaltered import check_deployed, check_parts, explained
+from pipelines.applying.unaltered import check_deployed, check_parts, explained, note_gone
 from pipelines.applying.worker import Work, Worker
 from pipelines.refused import watched
 from pipelines.warehouse import Warehouse
@@ -81,6 +82,7 @@ class Capture:
         self.took = min((warehouse.engine(e).first_batch for e in self.engines), default=0.0)
         self.acknowledged = 0
         self.abandoned = False
+        self.placing = Placing()
         self.unfolded, self.applied_at = True, time.monotonic()  # whether tails may have grown since they were folded
         self.landed: Callable[[BatchDone], None] = lambda b: None
         self.workers: dict[str, Worker] = {}
@@ -223,7 +225,7 @@ class Capture:
         self.decoder.relations = dict(self.forms)  # where it failed before, they are those after it
         changes = Small(self.decoder, got.frames) if got.large is None else Large(self.decoder, got.large, self.limits)
         reach("capture.decoded")
-        self._look_at(changes.announced)
+        self._look_at(changes.forms)
         self.doubts.told(changes)
         rows, durable = 0, dict(self.ledger.durable)
         for e in self.engines:
@@ -244,15 +246,24 @@ class Capture:
         self.unfolded, self.applied_at = True, time.monotonic()
         return BatchDone(got.changes, rows, self.took, got.end, len(got.xids), got.size)
 
-    def _look_at(self, announced: list[int]) -> None:
+    def _look_at(self, told: list[RelationMessage]) -> None:
         """The stream tells a table's form before its first row, and after whatever may have altered it: whether its
-        rows were computed anew is for the catalog to say."""
+        rows were computed anew, and which columns these are, is for the catalog to say."""
         d = self.warehouse.deployment
-        if not {t.oid for t in d.catalog}.isdisjoint(announced):
+        oids = {t.oid for t in d.catalog}
+        forms = [r for r in told if r.oid in oids]
+        forms += [r for r in self.decoder.relations.values() if r.oid in oids and r.types and not self.placing.knows(r)]
+        if forms:
             with connect(self.warehouse.config.source.dsn) as conn:
+                if gone := self.placing.look(conn, forms, d.catalog, self.frontier):
+                    note_gone(d, gone)
                 self.follow(check_deployed(conn, d))
-                self.follow(check_parts(conn, d, announced))
+                self.follow(check_parts(conn, d, [r.oid for r in told]))
             self.warehouse.keep_notes()  # of a part that is dropped later the stream says nothing again
+
+    def _places(self, r: RelationMessage) -> tuple[int, ...]:
+        whole = next((t for t in self.warehouse.deployment.catalog if t.oid == r.oid), None)
+        return self.placing.of(r, whole)
 
     def _apply(self, engine: str, changes: Batch, end: int, last: LastCommit | None) -> int:
         """Rows landed. Views that fail on this batch, or read what is refused or was altered, are set aside, and it
@@ -271,7 +282,8 @@ class Capture:
                     named = {k: replace(t, identity="default") for k, t in named.items()}
                 named |= {(h.table.schema, h.table.name): h.table for h in holds.values()}
                 parts = target.parts and not any(changes.has(h.table) for h in holds.values())
-                staged, more = changes.staged(named, frontier, self.warehouse.refused(engine), parts)
+                refused = self.warehouse.refused(engine)
+                staged, more = changes.staged(named, frontier, refused, parts, self._places)
                 if self.warehouse.settling:
                     staged, more = _replacing(staged), map(_replacing, more)
                 follow = functools.partial(followed, self.warehouse, engine, holds=holds, xids=changes.xids)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import psycopg
 
 from compiler.catalog import Table
-from connectors.changed import TableChanged, gone, replaced
+from connectors.changed import TableChanged, replaced
 from connectors.postgres.altered import alterations, check_marks, check_publication, more_labels
 from connectors.postgres.catalog import sent_columns
 from connectors.postgres.connection import connect
@@ -86,6 +86,13 @@ def note(d: Deployment, noted: list[Table]) -> None:
         d.catalog = [_noted(t, anew[qualified(t)]) if qualified(t) in anew else t for t in d.catalog]
 
 
+def note_gone(d: Deployment, noted: list[Table]) -> None:
+    """The same of the columns that these lack by now."""
+    anew = {t.oid: t.gone for t in noted}
+    with CATALOG:
+        d.catalog = [replace(t, gone=anew[t.oid]) if t.oid in anew else t for t in d.catalog]
+
+
 def _noted(t: Table, again: Table) -> Table:
     altered = {c.name: c.altered for c in again.columns}
     columns = tuple(replace(c, altered=altered.get(c.name, c.altered)) for c in t.columns)
@@ -111,31 +118,8 @@ def explained(dsn: str, change: TableChanged) -> list[TableChanged]:
         again.table_called, again.between = called_now, change.between
         found.append(again)
     if change.received:
-        found += _between(table, change.columns, change.received, now, found)
         change.columns = (*change.columns, *_uncertain(table, change.received, now))
     return [*found, change]
-
-
-def _between(
-    table: Table, missing: tuple[str, ...], received: tuple[str, ...], now: dict[int, str], found: list[TableChanged]
-) -> list[TableChanged]:
-    """Of the columns whose names the stream had not: those that had another for a while, and which.
-
-    A column before which none was ever dropped, or is not sent, is at the same place in whatever the stream sends.
-    """
-    told = {c for e in found if not e.renamed for c in e.columns}
-    if table.generated:  # one may be sent by now
-        return []
-    out = []
-    for c in table.columns:
-        certain = c.place and sum(p < c.place for p in now) == c.place - 1 and c.place <= len(received)
-        if c.name not in missing or c.name in told or c.names & {*received} or c.place not in now or not certain:
-            continue
-        e = gone(table, (c.name,))
-        e.detail = f'It was called "{received[c.place - 1]}" for a while.'
-        e.called, e.least, e.between = now[c.place], c.place - 1, (received[c.place - 1],)
-        out.append(e)
-    return out
 
 
 def _uncertain(table: Table, received: tuple[str, ...], now: dict[int, str]) -> list[str]:

@@ -96,7 +96,7 @@ def test_a_repair_reads_the_new_name(database: str, tmp_path: Path) -> None:
         (("ALTER TABLE t RENAME v TO w", "ALTER TABLE t ALTER w TYPE int USING w * 2"), 1),
         (("ALTER TABLE t RENAME v TO w", "ALTER TABLE t ALTER w TYPE bigint"), 1),
         # the stream has a name in between
-        (("ALTER TABLE t RENAME v TO w", OFTEN.format(904), "ALTER TABLE t RENAME w TO x", OFTEN.format(905)), 1),
+        (("ALTER TABLE t RENAME v TO w", OFTEN.format(904), "ALTER TABLE t RENAME w TO x", OFTEN.format(905)), 0),
         (("ALTER TABLE t RENAME v TO w", "ALTER TABLE t RENAME w TO x", OFTEN.format(906)), 0),
         (("ALTER TABLE t RENAME v TO w", "ALTER TABLE t DROP w"), 1),
         (("ALTER TABLE t RENAME spare TO w", "ALTER TABLE t RENAME v TO spare", "UPDATE t SET spare = 1"), 1),
@@ -106,7 +106,7 @@ def test_a_repair_reads_the_new_name(database: str, tmp_path: Path) -> None:
                 "BEGIN; ALTER TABLE t RENAME v TO x; ALTER TABLE t ADD w int; INSERT INTO t VALUES (907, 1, 1, 'y', "
                 "777); ALTER TABLE t DROP w; ALTER TABLE t RENAME x TO w; COMMIT",
             ),
-            1,
+            0,
         ),
         (
             (
@@ -114,7 +114,7 @@ def test_a_repair_reads_the_new_name(database: str, tmp_path: Path) -> None:
                 "ALTER TABLE t RENAME spare TO w; INSERT INTO t VALUES (907, 1, 1, 777); "
                 "ALTER TABLE t RENAME w TO spare; ALTER TABLE t RENAME x TO w; COMMIT",
             ),
-            1,
+            0,
         ),
     ],
 )
@@ -224,7 +224,7 @@ def test_one_column_does_not_keep_other_tables_from_healing(database: str, tmp_p
     p.catch_up()
     p.source("ALTER TABLE t ADD v int", "ALTER TABLE u ALTER id TYPE bigint", OFTEN.format(950))
     p.catch_up()
-    assert stopped(p) == {"v", "u"}
+    assert "u" in stopped(p)
     heal(p.config, lambda *_: None, lambda *_: None)
     assert "u" not in stopped(p)
     p.source("UPDATE t SET h = 3 WHERE id = 4", "INSERT INTO u VALUES (77)")
@@ -291,4 +291,5 @@ def test_what_healed_is_read_by_its_place(database: str, tmp_path: Path) -> None
         "ALTER TABLE t RENAME w TO spare; ALTER TABLE t RENAME x TO w; COMMIT"
     )
     p.catch_up()
-    assert stopped(p) == {"v"}
+    assert stopped(p) == set()
+    p.assert_equal()
