@@ -99,3 +99,8 @@ class PostgresSource(Postgres):
                 whole.meta["start"] = text.start
                 return exp.Interval(this=whole)
             return got
+
+
+# What Postgres takes after INTERVAL; another word is an alias: sqlglot reads `x::interval m` as one of minutes. It adds
+# what is short for a unit when it makes a dialect.
+PostgresSource.VALID_INTERVAL_UNITS = {"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"}

@@ -8,8 +8,10 @@ import psycopg
 import pytest
 
 from compiler import syntax
+from compiler.catalog import read_schema
 from compiler.errors import InvalidSql, Place, UnsupportedSql
 from compiler.parse import locate, parse_query, parse_view
+from compiler.view import compile_view
 from tests.connectors.fresh import fresh_database
 
 HEAD = "CREATE MATERIALIZED VIEW v WITH (fillfactor = 50) AS\n"
@@ -77,6 +79,12 @@ def test_options_of_a_view_are_syntax_of_postgres() -> None:
 def test_what_postgres_takes_and_the_tree_has_not_is_not_supported() -> None:
     with pytest.raises(UnsupportedSql, match="uses syntax that is not supported"):
         parse_query("SELECT order_status 'new' AS x")
+
+
+@pytest.mark.parametrize("alias", ["m", "d", "h", "s", "y", "w", "q", "months", "week"])
+def test_a_word_after_interval_is_an_alias(alias: str) -> None:
+    plan = compile_view("v", parse_query(f"SELECT x::interval {alias} FROM t"), read_schema("CREATE TABLE t (x text)"))
+    assert [name for name, _ in plan.outputs] == [alias]
 
 
 def test_without_the_parser_the_text_is_refused_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
