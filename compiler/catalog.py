@@ -130,10 +130,23 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Generated:
+    """A generated column: its expression over the others, as Postgres prints it, and its type, so many of which are
+    before it. `definition` is the server's number of that expression, if known."""
+
+    name: str
+    expression: str
+    source_type: str
+    after: int
+    definition: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A source table. `identity` is Postgres' replica identity: default, full, index or nothing. `generated` columns
-    are not sent, and so not in `columns`; `form` is inheritance, partitions or unlogged where the table is of that
-    form; `oid` is the server's, if known. `deferrable`: two rows may have one key within a transaction.
+    are not sent, and so not in `columns`: `expressions` says what they are. `form` is inheritance, partitions or
+    unlogged where the table is of that form; `oid` is the server's, if known. `deferrable`: two rows may have one key
+    within a transaction.
     `files`: by oid, the files of the table and its partitions when it was copied; `links`: the transactions that made
     these its partitions. `called`: its schema and name in the source by now, where it was renamed after it was
     deployed; `former`: those that it is known to have had since. `gone`: the places of columns that were dropped
@@ -154,6 +167,7 @@ class Table:
     called: tuple[str, ...] = ()
     former: tuple[tuple[str, ...], ...] = ()
     gone: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+    expressions: tuple[Generated, ...] = field(default=(), compare=False)
 
     @property
     def mirror(self) -> str:
@@ -253,12 +267,14 @@ def _alter(statement: str, tables: dict[tuple[str, str], Table]) -> None:
 def _table(schema: exp.Schema, enums: dict[str, tuple[str, ...]]) -> Table:
     columns: list[Column] = []
     key: tuple[str, ...] = ()
-    generated: list[str] = []
+    generated: list[Generated] = []
     for d in schema.expressions:
         if isinstance(d, exp.ColumnDef):
             kinds = [c.args["kind"] for c in d.constraints]
-            if any(isinstance(k, exp.ComputedColumnConstraint) for k in kinds):
-                generated.append(identifier(d.this))
+            computed = next((k for k in kinds if isinstance(k, exp.ComputedColumnConstraint)), None)
+            if computed is not None:
+                of, kind = computed.this.sql("postgres"), d.args["kind"].sql("postgres")
+                generated.append(Generated(identifier(d.this), of, kind, len(columns)))
                 continue
             primary = any(isinstance(k, exp.PrimaryKeyColumnConstraint) for k in kinds)
             strict = any(isinstance(k, exp.NotNullColumnConstraint) and not k.args.get("allow_null") for k in kinds)
@@ -277,5 +293,6 @@ def _table(schema: exp.Schema, enums: dict[str, tuple[str, ...]]) -> Table:
         key,
         identity,
         key,
-        tuple(generated),
+        tuple(g.name for g in generated),
+        expressions=tuple(generated),
     )

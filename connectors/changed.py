@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.catalog import Column, Table
+from compiler.catalog import Column, Generated, Table
 from compiler.errors import TidemarkError
 from connectors.postgres.pgoutput import RelationMessage
 
@@ -21,6 +21,7 @@ class TableChanged(TidemarkError):
     had: the columns are what they were. `called` is the column's name by now, where it was renamed and nothing else;
     `table_called` is the table's schema and name. `told_by_name`: the stream has the table under a name that is not
     known to be one of its. `between`: schema and name that it had for a while, as the stream showed.
+    `expressions`: what is left of its generated columns, where that is all that was altered.
     """
 
     table: Table | None = None
@@ -31,6 +32,7 @@ class TableChanged(TidemarkError):
     table_called: tuple[str, str] | None = None
     told_by_name: bool = False
     between: tuple[str, ...] = ()
+    expressions: tuple[Generated, ...] | None = None
 
     @property
     def renamed(self) -> bool:

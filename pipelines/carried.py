@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from compiler.catalog import Catalog, Column, Table
+from compiler.catalog import Catalog, Column, Generated, Table
 from compiler.ir.types import Type
 from compiler.maintain.plan import ViewPlan
 from connectors.changed import TableChanged, changed, replaced
@@ -25,12 +25,14 @@ from pipelines.refused import columns_read, qualified
 @dataclass(frozen=True)
 class Carried:
     """`labels`: of an enum, by the oid of a column's type; `columns`: of each table, as the source has them by now, and
-    `tables` what it calls them, and `between` what it called them for a while. `left`: what is not carried on."""
+    `tables` what it calls them, and `between` what it called them for a while; `expressions`:
+    of the generated columns that are as they were. `left`: what is not carried on."""
 
     labels: dict[int, tuple[str, ...]] = field(default_factory=dict)
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
     tables: dict[str, tuple[str, str]] = field(default_factory=dict)
     between: dict[str, set[tuple[str, ...]]] = field(default_factory=dict)
+    expressions: dict[str, tuple[Generated, ...]] = field(default_factory=dict)
     left: list[Exception] = field(default_factory=list)
 
     def rename(self, e: TableChanged) -> None:
@@ -64,6 +66,8 @@ class Carried:
             known = {*t.former, t.called, *self.between.get(name, set())} - {()}
             former = t.former if known <= {*t.former} else tuple(sorted(known))
             t = replace(t, called=now if now != (t.schema, t.name) else (), former=former)
+        if name in self.expressions:
+            t = replace(t, expressions=self.expressions[name])
         return replace(t, columns=tuple(self._column(name, c) for c in t.columns))
 
     def _column(self, table: str, c: Column) -> Column:
@@ -90,7 +94,10 @@ def carried(
             out.left.append(e)
             continue
         name = qualified(e.table)
-        if e.labels:
+        if e.expressions is not None:
+            if labels:
+                out.expressions[name] = e.expressions
+        elif e.labels:
             if labels:
                 out.labels.update({c.oid: e.labels for c in e.table.columns if c.name in e.columns})
         elif e.renamed and name not in names and _clear(tables, e):
@@ -182,9 +189,22 @@ def under_deployed_names(catalog: Catalog, deployed: Iterable[Table]) -> Catalog
         key, identity = (tuple(names.get(k, k) for k in ks) for ks in (now.key, now.identity_key))
         del tables[t.now]
         tables[(t.schema, t.name)] = replace(
-            now, schema=t.schema, name=t.name, called=t.called, columns=columns, key=key, identity_key=identity
+            now,
+            schema=t.schema,
+            name=t.name,
+            called=t.called,
+            columns=columns,
+            key=key,
+            identity_key=identity,
+            expressions=_as_deployed(t, now),
         )
     return replace(catalog, tables=tables)
+
+
+def _as_deployed(t: Table, now: Table) -> tuple[Generated, ...]:
+    """The expressions of generated columns: those that are as they were name columns as these were called."""
+    same = {g.definition: g.expression for g in t.expressions if g.definition}
+    return tuple(replace(g, expression=same.get(g.definition, g.expression)) for g in now.expressions)
 
 
 def _type(t: Type, labels: tuple[str, ...]) -> Type:

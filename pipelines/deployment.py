@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from compiler.catalog import Catalog, Column, Table
+from compiler.catalog import Catalog, Column, Generated, Table
 from compiler.errors import TidemarkError
 from compiler.ir.types import Type
 from connectors.postgres.origin import Origin
@@ -226,6 +226,7 @@ def _table(t: dict[str, Any]) -> Table:
         tuple(t.get("called", ())),
         tuple(map(tuple, t.get("former", ()))),
         tuple(map(tuple, t.get("gone", ()))),
+        tuple(Generated(**g) for g in t.get("expressions", ())),
     )
 
 

@@ -42,7 +42,7 @@ def parts(e: ValueOutOfRange | TableChanged) -> list[str]:
     if isinstance(e, ValueOutOfRange):
         return [part(e)]
     t = e.table
-    if t is None or e.labels:
+    if t is None or e.labels or e.expressions is not None:
         return []
     return [ALL] if not e.columns or not t.key or {*t.key, *t.identity_key} & {*e.columns} else list(e.columns)
 

@@ -33,6 +33,8 @@ from pipelines.refused import ALL, Refused, kept, lacking, parts, qualified, rea
 
 log = logging.getLogger("tidemark")
 FRESH_FILE = "fresh.json"  # engine → its frontier, and when it was last known to hold all that the source had
+MORE_LABELS = "an enum has more labels, and it hangs on their order"
+OTHER_EXPRESSION = "a generated column that it reads has another expression, or none"
 UNFINISHED = "unfinished"  # a file that is there while a deploy changes what views read
 
 
@@ -197,26 +199,27 @@ class Warehouse:
         d = self.deployment
         with CATALOG, self.lock:
             new = carried(found, d.catalog, fixed(d, self.config.source.capture), labels)
-            if (catalog := new.over(d.catalog)) == d.catalog:
+            catalog = new.over(d.catalog)
+            if catalog == d.catalog and not new.expressions:
                 return new.left
             for what, now in new.told(d.catalog):
                 self.renamed(what, now)
             d.catalog = catalog
-            if new.labels:
-                self._relabel()
+            if new.labels or new.expressions:
+                self._relabel(OTHER_EXPRESSION if new.expressions else MORE_LABELS)
             else:
                 deployments.save(self.path, d)
         return new.left
 
-    def _relabel(self) -> None:
-        """Views over the catalog as it is by now."""
+    def _relabel(self, why: str) -> None:
+        """Views over the catalog as it is by now; those are set aside that are others with it."""
         was = {p.view: p for e in self.used_engines() for p in self.plans(e)}
         compiled = self._compiled()
         kept, read = others(was, {v.name: v.plan for v in compiled})
         at = max((self.engine(e).frontier() for e in self.used_engines()), default=0)
         if read:
             (self.path / UNFINISHED).touch()  # should this be killed before they read their states otherwise
-        self._set_aside(kept, f"an enum has more labels, and it hangs on their order, noticed at {format_lsn(at)}.")
+        self._set_aside(kept, f"{why}, noticed at {format_lsn(at)}.")
         self._take(compiled)
         self.finish_deploy()
 

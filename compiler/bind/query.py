@@ -10,6 +10,7 @@ from sqlglot import exp
 from compiler.bind.clause import Clause, begins
 from compiler.bind.coerce import unify, without_blanks
 from compiler.bind.expressions import Expressions
+from compiler.bind.generated import with_generated
 from compiler.bind.join_tree import ident, no_unknown
 from compiler.bind.names import Names
 from compiler.bind.operators import innermost
@@ -238,8 +239,11 @@ class Binder(Names):
             raise error
         self.tables.add(f"{table.schema}.{table.name}")
         cols = tuple(Col(c.name, c.type) for c in table.columns)
-        rel = Scan(f"{table.schema}.{table.name}", cols, table.key)
-        return Bound(rel, [(c.name, c) for c in cols])
+        full = f"{table.schema}.{table.name}"
+        computed = with_generated(table, lambda e, c: Binder(c).query(e, Env(c), None)) if table.expressions else None
+        if computed is not None:
+            return replace(computed, table=full)
+        return Bound(Scan(full, cols, table.key), [(c.name, c) for c in cols], table=full)
 
     def other_view(self, name: str) -> Bound:
         inner = Binder(self.catalog, self.views, (*self.path, name))

@@ -28,6 +28,12 @@ class Source:
     row: tuple[str, ...] = ()  # the table's own names of columns that the alias renames: its row as a value keeps them
     scalar: bool = False  # a function of one value: its alias names that value
 
+    @property
+    def unsaid(self) -> str | None:
+        """A generated column of the table that cannot be computed here."""
+        there = {*(n for n, _ in self.columns), *self.row}
+        return next((g for g in self.table.generated if g not in there), None) if self.table is not None else None
+
 
 @dataclass
 class Scope:
@@ -108,9 +114,9 @@ class Scope:
             return InvalidSql(f'missing FROM-clause entry for table "{table}"', code="undefined_table")
         if any(s.table is not None and name in s.table.generated for s in self.sources if table in (None, s.alias)):
             return InvalidSql(
-                f'column "{name}" is generated, and Postgres does not replicate it',
+                f'column "{name}" is generated, and its expression is not supported',
                 code="generated_column",
-                hint="Write the column's expression in the view.",
+                hint="Postgres does not replicate it, and what it computes from is not enough to say it here.",
             )
         if table is None and self.has_source(name):
             return UnsupportedSql(
@@ -137,6 +143,7 @@ class Bound:
     rel: Relation
     outputs: list[tuple[str, Col]]
     ordered: tuple[Relation, tuple[Order, ...]] | None = None
+    table: str = ""  # of a table, its name
 
 
 @dataclass(frozen=True)

@@ -150,12 +150,12 @@ class _Select(Grouping):
         alias = None if table is None else (table.this if table.args.get("quoted") else table.this.lower())
         found = self.scope.find(alias) if alias is not None else None
         for s in self.scope.sources if alias is None else [found[0]] if found is not None else []:
-            if s.table is not None and s.table.generated:
+            if (unsaid := s.unsaid) is not None:
                 raise UnsupportedSql(
-                    f'* of "{s.alias}" holds the generated column "{s.table.generated[0]}", which Postgres does not '
-                    f"replicate",
+                    f'* of "{s.alias}" holds the generated column "{unsaid}", whose expression is not supported',
                     code="generated_column",
-                    hint="Name the columns, and write that column's expression in the view.",
+                    detail="Postgres does not replicate it.",
+                    hint="Name the columns.",
                 )
         if alias is None and not self.scope.sources:
             raise InvalidSql("SELECT * with no tables specified is not valid", code="undefined_table")

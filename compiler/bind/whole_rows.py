@@ -36,12 +36,11 @@ def columns(e: Any, c: Clause) -> list[tuple[str, Scalar]]:
     if (named := source_named(e, c)) is None:
         return []
     found, own = named
-    if found.table is not None and found.table.generated:
+    if (unsaid := found.unsaid) is not None:
         raise UnsupportedSql(
-            f'the row of "{found.alias}" holds the generated column "{found.table.generated[0]}", which Postgres does '
-            f"not "
-            "replicate",
+            f'the row of "{found.alias}" holds the generated column "{unsaid}", whose expression is not supported',
             code="generated_column",
+            detail="Postgres does not replicate it.",
             hint="Name the columns.",
         )
     return [(n, col) for n, (_, col) in zip(found.row, own, strict=True)] if found.row else own

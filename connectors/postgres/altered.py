@@ -6,7 +6,7 @@ import psycopg
 
 from compiler.catalog import Column, Table
 from connectors.changed import TableChanged, changed, gone, replaced, retyped, same_type
-from connectors.postgres.catalog import Found, Labels, find_tables, labels_now, labels_of
+from connectors.postgres.catalog import Found, Labels, definitions, find_tables, labels_now, labels_of
 from connectors.postgres.origin import RESYNC, Origin
 
 
@@ -21,7 +21,7 @@ def check_tables(conn: psycopg.Connection, deployed: list[Table]) -> dict[tuple[
     columns that went away: events tell of these."""
     now = find_tables(conn, deployed)
     for e in _alterations(conn, deployed, now):
-        if e.labels:
+        if e.labels or e.expressions is not None:
             continue
         there = now[e.table.now].columns if e.table is not None and e.columns else {}
         if not e.columns or any(c in there for c in e.columns):
@@ -104,10 +104,28 @@ def _alterations(
 ) -> list[TableChanged]:
     enums = labels_now(conn, deployed)
     names = {found.oid: name for name, found in now.items()}
-    out = []
+    out = _recomputed(conn, deployed)
     for t in deployed:
         to = names.get(t.oid) if t.now not in now else None
         out += _altered(t, now.get(to or t.now), enums, to)
+    return out
+
+
+def _recomputed(conn: psycopg.Connection, deployed: list[Table]) -> list[TableChanged]:
+    """The tables of which a generated column has another expression than it had, or is none any more."""
+    some = [t for t in deployed if t.oid and t.expressions]
+    now = definitions(conn, [t.oid for t in some]) if some else {}
+    out = []
+    for t in some:
+        there = {*now.get(t.oid, {}).values()}
+        if gone := [g for g in t.expressions if g.definition and g.definition not in there]:
+            error = changed(
+                t,
+                f'the generated column "{gone[0].name}" of "{t.schema}.{t.name}" has another expression, or none',
+                "What views make of it was computed by the one that it had.",
+            )
+            error.expressions = tuple(g for g in t.expressions if g not in gone)
+            out.append(error)
     return out
 
 

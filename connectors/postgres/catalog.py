@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import psycopg
 
-from compiler.catalog import Catalog, Column, Table, parse_type
+from compiler.catalog import Catalog, Column, Generated, Table, parse_type
 from compiler.ir.types import COMPOSITE, Type
 from connectors.postgres.files import noted, stored
 
@@ -42,8 +43,9 @@ WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_s
 COLUMNS = """
 SELECT a.attrelid::bigint, a.attnum, a.atttypid::bigint, a.atttypmod, a.attname, format_type(a.atttypid, a.atttypmod),
   a.attnotnull, t.typtype = 'e',
-  base.name, base.composite
-FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+  base.name, base.composite, CASE WHEN a.attgenerated <> '' THEN pg_get_expr(x.adbin, x.adrelid) END, x.oid::bigint
+FROM pg_attribute a LEFT JOIN pg_attrdef x ON x.adrelid = a.attrelid AND x.adnum = a.attnum AND a.attgenerated <> ''
+JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_type t ON t.oid = a.atttypid
 CROSS JOIN LATERAL (
   WITH RECURSIVE over (oid, modifier) AS (
@@ -51,7 +53,7 @@ CROSS JOIN LATERAL (
     UNION ALL SELECT d.typbasetype, d.typtypmod FROM over JOIN pg_type d ON d.oid = over.oid AND d.typtype = 'd')
   SELECT format_type(over.oid, over.modifier) AS name, b.typtype = 'c' AS composite
   FROM over JOIN pg_type b ON b.oid = over.oid AND b.typtype <> 'd') base
-WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND c.relkind IN ('r', 'p')
+WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 ORDER BY a.attrelid, a.attnum
 """
@@ -151,6 +153,19 @@ def find_tables(conn: psycopg.Connection, tables: list[Table]) -> dict[tuple[str
     return out
 
 
+def definitions(conn: psycopg.Connection, tables: Iterable[int]) -> dict[int, dict[str, int]]:
+    """By oid of the table and name, the server's numbers of the expressions of generated columns."""
+    out: dict[int, dict[str, int]] = {}
+    for oid, name, number in conn.execute(
+        "SELECT a.attrelid::bigint, a.attname::text, x.oid::bigint FROM pg_attribute a JOIN pg_attrdef x ON "
+        "x.adrelid = a.attrelid AND x.adnum = a.attnum WHERE a.attgenerated <> '' AND NOT a.attisdropped AND "
+        "a.attrelid = ANY (%s::oid[])",
+        (list(tables),),
+    ).fetchall():
+        out.setdefault(oid, {})[name] = number
+    return out
+
+
 def every_column(conn: psycopg.Connection, table: int) -> dict[int, str]:
     """The columns of the table with an oid: attnum → name, in their order."""
     rows = conn.execute(
@@ -175,7 +190,13 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
     """Everything views may read, from the server."""
     enums = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
     columns: dict[int, list[Column]] = {}
-    for oid, place, of, modifier, name, source, not_null, is_enum, base, composite in conn.execute(COLUMNS).fetchall():
+    expressions: dict[int, list[Generated]] = {}
+    for row in conn.execute(COLUMNS).fetchall():
+        oid, place, of, modifier, name, source, not_null, is_enum, base, composite, expression, definition = row
+        if expression is not None:
+            after = len(columns.get(oid, ()))
+            expressions.setdefault(oid, []).append(Generated(name, expression, source, after, definition))
+            continue
         t = parse_type(f'"{source.strip(chr(34))}"' if is_enum else base, enums)
         if composite and t.name == "opaque":
             t = replace(t, labels=(*t.labels, COMPOSITE))
@@ -202,6 +223,7 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
             form,
             oid,
             deferrable,
+            expressions=tuple(expressions.get(oid, ())),
         )
     where = stored(conn, [t.oid for t in tables.values()])
     return Catalog({k: noted(t, where[t.oid]) if t.oid in where else t for k, t in tables.items()}, tuple(path))

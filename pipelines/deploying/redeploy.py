@@ -98,6 +98,8 @@ def redeploy(
     if n.made:
         add_tables(config, d, n, catalog, progress, Lost(old, again, views, not keep_going))
         _refused_meanwhile(d, old, views, not keep_going)
+    computed = {t.oid: t.expressions for t in catalog.tables.values()}
+    d.catalog = [replace(t, expressions=computed.get(t.oid, t.expressions)) for t in d.catalog]
     lost = [(e, p) for e, ps in maintained.items() for p in ps if p.tables & {*n.empty.get(e, [])}]
     maintained = {e: [p for p in ps if (e, p) not in lost] for e, ps in maintained.items()}
     gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}
