@@ -7,9 +7,7 @@ from pathlib import Path
 from tests.project import Project
 
 
-def test_generated_columns_that_cannot_be_computed_are_refused_by_name_and_by_star(
-    database: str, tmp_path: Path
-) -> None:
+def test_what_cannot_be_computed_is_refused_by_name_and_by_star(database: str, tmp_path: Path) -> None:
     p = Project.create(
         tmp_path,
         database,
