@@ -10,7 +10,7 @@ from sqlglot import exp
 from compiler.bind.clause import Clause, begins
 from compiler.bind.coerce import unify, without_blanks
 from compiler.bind.expressions import Expressions
-from compiler.bind.generated import with_generated
+from compiler.bind.generated import mentioned, with_generated
 from compiler.bind.join_tree import ident, no_unknown
 from compiler.bind.names import Names
 from compiler.bind.operators import innermost
@@ -45,6 +45,7 @@ class Binder(Names):
     path: tuple[str, ...] = ()  # views being bound, outermost first
     tables: set[str] = field(default_factory=set)
     reads_views: set[str] = field(default_factory=set)
+    mentioned: set[str] | None = None  # names in the text of the view; None: any may be asked for
 
     def __post_init__(self) -> None:
         self.enums = {
@@ -57,6 +58,7 @@ class Binder(Names):
 
     def view(self, query: exp.Expr) -> Bound:
         """The whole view, its output columns renamed to what the user called them."""
+        self.mentioned = mentioned(query)
         bound = self.query(query, Env(self.catalog), None)
         if not bound.outputs:
             raise UnsupportedSql(
@@ -240,9 +242,10 @@ class Binder(Names):
         self.tables.add(f"{table.schema}.{table.name}")
         cols = tuple(Col(c.name, c.type) for c in table.columns)
         full = f"{table.schema}.{table.name}"
-        computed = with_generated(table, lambda e, c: Binder(c).query(e, Env(c), None)) if table.expressions else None
-        if computed is not None:
-            return replace(computed, table=full)
+        if table.expressions:
+            computed = with_generated(table, lambda e, c: Binder(c).query(e, Env(c), None), self.mentioned)
+            if computed is not None:
+                return replace(computed, table=full)
         return Bound(Scan(full, cols, table.key), [(c.name, c) for c in cols], table=full)
 
     def other_view(self, name: str) -> Bound:

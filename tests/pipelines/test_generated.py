@@ -82,9 +82,12 @@ def test_an_expression_that_is_another_one(database: str, tmp_path: Path) -> Non
 
 
 def test_what_nobody_reads_stops_nothing(database: str, tmp_path: Path) -> None:
-    p = Project.create(
-        tmp_path, database, {"others": "SELECT id, price FROM item", "times": "SELECT id, at FROM plain"}
-    )
+    views = {
+        "others": "SELECT id, price FROM item",
+        "prices": "SELECT qty, sum(price) AS s, count(*) AS n FROM item GROUP BY qty",
+        "times": "SELECT max(at) AS m, count(*) AS n FROM plain",
+    }
+    p = Project.create(tmp_path, database, views)
     p.source(*SCHEMA)
     p.deploy()
     p.source("ALTER TABLE item ALTER total DROP EXPRESSION", "ALTER TABLE plain DROP day", *CHANGES[:4])
