@@ -14,9 +14,11 @@ from typing import Any, Literal, TextIO
 import structlog
 
 from connectors.postgres.connection import format_lsn
+from pipelines.observe.reason import stored
 from pipelines.observe.state import ViewInfo
 
 Format = Literal["text", "json"]
+OWN = "tidemark"  # the name of our own logger
 _libraries: logging.Handler | None = None
 
 
@@ -87,6 +89,10 @@ class Log:
         """What a library said: its message before its arguments are put in, which may be values."""
         self._say(level, "library", logger=logger, **({"message": template} if template else {}))
 
+    def said(self, level: str, message: str) -> None:
+        """What a part of Tidemark said that knows of no log: names, and no detail."""
+        self._say(level, "said", message=stored(message))
+
     def _say(self, level: str, event: str, **fields: Any) -> None:
         with suppress(OSError, ValueError):
             getattr(self._logger, level)(event, **fields)
@@ -120,6 +126,9 @@ class _Libraries(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         level = "error" if record.levelno >= logging.ERROR else "warning"
+        if record.name == OWN:
+            self._log.said(level, record.getMessage())
+            return
         template = record.msg if record.args and isinstance(record.msg, str) else ""
         self._log.library(record.name, level, template)
 

@@ -125,6 +125,14 @@ def test_libraries_are_shown_without_their_arguments(format: Format) -> None:
     assert said.count("some.library") == 2 and said.count("\n") == 2
 
 
+def test_what_other_parts_say_has_names_and_no_detail() -> None:
+    stream = io.StringIO()
+    configure("text", stream)
+    logging.getLogger("tidemark").warning('view "%s" is set aside: %s', "orders", "its row (7) has hunter2")
+    said = stream.getvalue()
+    assert 'view "orders" is set aside' in said and "hunter2" not in said and "%s" not in said, said
+
+
 def test_the_last_log_is_the_one_that_libraries_reach() -> None:
     first, second = io.StringIO(), io.StringIO()
     configure("json", first)
