@@ -97,7 +97,7 @@ def as_deployed(
 ) -> RelationMessage:
     """The table's form as the stream has it, with the names that columns had when they were deployed. `places` are
     their numbers, 0 where that is not certain; with none they are called what they were. `but` are not looked at.
-    Raises TableChanged where one is not there, or may not be."""
+    Raises TableChanged where one is not there, may not be, or has another type."""
     if not places or not all(c.place for c in table.columns):
         return r
     index = {p: i for i, p in enumerate(places) if p > 0}
@@ -112,6 +112,9 @@ def as_deployed(
         )
     if lacking:
         raise gone(table, lacking)
+    for c in wanted:
+        if r.types and not same_type(c, *r.types[index[c.place]]):
+            raise retyped(table, c)
     names = {index[c.place]: c.name for c in wanted}
     others = (f"\0{i}" for i in range(len(r.columns)))  # which no column is called
     return replace(r, columns=tuple(names.get(i, other) for i, other in enumerate(others)))

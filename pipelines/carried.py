@@ -196,13 +196,14 @@ def under_deployed_names(catalog: Catalog, deployed: Iterable[Table]) -> Catalog
             columns=columns,
             key=key,
             identity_key=identity,
-            expressions=_as_deployed(t, now),
+            expressions=expressions(t, now),
         )
     return replace(catalog, tables=tables)
 
 
-def _as_deployed(t: Table, now: Table) -> tuple[Generated, ...]:
-    """The expressions of generated columns: those that are as they were name columns as these were called."""
+def expressions(t: Table, now: Table) -> tuple[Generated, ...]:
+    """Those of the generated columns that a deployed table has now: as they were, they name columns as these were
+    called."""
     same = {g.definition: g.expression for g in t.expressions if g.definition}
     return tuple(replace(g, expression=same.get(g.definition, g.expression)) for g in now.expressions)
 

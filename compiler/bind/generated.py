@@ -25,6 +25,8 @@ def mentioned(query: exp.Expr) -> set[str] | None:
             return None
         if isinstance(n, exp.TableAlias) and n.args.get("columns"):
             return None
+        if isinstance(n, exp.Table) and not isinstance(n.parent, exp.From | exp.Join):  # TABLE t
+            return None
     names = {str(i.this) if i.args.get("quoted") else str(i.this).lower() for i in query.find_all(exp.Identifier)}
     tables = {ident(t.args["alias"].this if t.args.get("alias") else t.this) for t in query.find_all(exp.Table)}
     bare = {ident(c.this) for c in query.find_all(exp.Column) if isinstance(c.this, exp.Identifier)}

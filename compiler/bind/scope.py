@@ -116,7 +116,8 @@ class Scope:
             return InvalidSql(
                 f'column "{name}" is generated, and its expression is not supported',
                 code="generated_column",
-                hint="Postgres does not replicate it, and what it computes from is not enough to say it here.",
+                detail="Postgres does not replicate it.",
+                hint="Compute it in the view, from the columns that it is made of.",
             )
         if table is None and self.has_source(name):
             return UnsupportedSql(

@@ -233,9 +233,10 @@ class Batches:
 
     def finish(self) -> None:
         """Phase two of whatever phase one has completed, then the frontier; harmless to repeat."""
-        at = (
-            self.store.published.pin() if self.settled else self.store.published.check(self.store.published.pin())
-        ).lsn
+        pin = self.store.published.pin()
+        if not self.settled:
+            self.store.published.check(pin)
+        at = pin.lsn
         for folder, manifest in self.store.pending.decided(at):
             if manifest.start is not None and manifest.start != at:
                 raise FrontierMoved("spark", manifest.start, at)

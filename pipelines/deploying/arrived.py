@@ -19,6 +19,7 @@ from pipelines.config import Config
 from pipelines.deploying.beside import PUBLISHED, READY, beside, open_beside, published
 from pipelines.deploying.building import catalog_tables
 from pipelines.deploying.initial_copy import Refusals
+from pipelines.deploying.moving import adopt
 from pipelines.deploying.needs import Needs
 from pipelines.deployment import Deployment
 from pipelines.kinds import ONE_MACHINE
@@ -95,11 +96,8 @@ class Arrived:
     def fill(self, warehouse: Warehouse, engine: str, tables: list[Table]) -> Refusals:
         self.warehouse.close()  # a file is one connection's
         file = self.side.warehouse_path / ONE_MACHINE.data
-        target = warehouse.engine(engine)
         for t in tables:
-            target.create_mirror(t)
-            target.adopt(t, file)
-            reach("redeploy.adopted")
+            adopt(warehouse.engine(engine), t, file)
         return {}
 
     def check(self) -> None:

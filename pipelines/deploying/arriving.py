@@ -185,6 +185,8 @@ def _tables(n: Needs) -> dict[str, set[str]]:
 
 def large(config: Config, catalog: Catalog, tables: Collection[str]) -> bool:
     """Whether one of them is read in many ranges, so that much may be there when a copy is killed."""
+    if not tables:
+        return False
     with connect(config.source.dsn) as conn:
         return any(counted(conn, t) >= LARGE for t in catalog.tables.values() if qualified(t) in tables)
 

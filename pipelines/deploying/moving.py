@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from compiler.catalog import Table
+from connectors.engine import Engine
 from connectors.failpoints import reach
 from pipelines.applying.capture import Capture, current_lsn
 from pipelines.config import Config
@@ -42,6 +43,13 @@ def _has(old: Deployment, n: Needs, engine: str, table: str, names: list[str]) -
     return KINDS[engine].in_process(old.location) and {*names} <= there and ALL not in refused
 
 
+def adopt(target: Engine, t: Table, file: Path) -> None:
+    """A mirror made of the one in a file of DuckDB."""
+    target.create_mirror(t)
+    target.adopt(t, file)
+    reach("redeploy.adopted")
+
+
 class Moved:
     """The rows that other engines have, once all are where the source is now."""
 
@@ -61,10 +69,7 @@ class Moved:
                 give = warehouse.engine(self.of[engine][qualified(t)]).give
                 assert give is not None, "executors were asked for rows"
                 give(t, file)
-                target = warehouse.engine(engine)
-                target.create_mirror(t)
-                target.adopt(t, file)
-            reach("redeploy.adopted")
+                adopt(warehouse.engine(engine), t, file)
         return {}
 
     def check(self) -> None:

@@ -17,7 +17,7 @@ from connectors.postgres.origin import RESYNC
 from pipelines import deployment as deployments
 from pipelines.applying.catching_up import catch_up
 from pipelines.applying.unaltered import check_source
-from pipelines.carried import taken
+from pipelines.carried import expressions, taken
 from pipelines.config import Config
 from pipelines.deploying.adding import Lost, add_tables
 from pipelines.deploying.building import (
@@ -98,8 +98,8 @@ def redeploy(
     if n.made:
         add_tables(config, d, n, catalog, progress, Lost(old, again, views, not keep_going))
         _refused_meanwhile(d, old, views, not keep_going)
-    computed = {t.oid: t.expressions for t in catalog.tables.values()}
-    d.catalog = [replace(t, expressions=computed.get(t.oid, t.expressions)) for t in d.catalog]
+    by_oid = {t.oid: t for t in catalog.tables.values()}
+    d.catalog = [replace(t, expressions=expressions(t, by_oid.get(t.oid, t))) for t in d.catalog]
     lost = [(e, p) for e, ps in maintained.items() for p in ps if p.tables & {*n.empty.get(e, [])}]
     maintained = {e: [p for p in ps if (e, p) not in lost] for e, ps in maintained.items()}
     gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}

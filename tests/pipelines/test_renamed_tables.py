@@ -137,6 +137,18 @@ def test_columns_that_go_before_one_that_is_renamed(database: str, tmp_path: Pat
     assert stopped(p) == set()
 
 
+def test_a_column_of_another_type_beside_one_that_was_renamed(database: str, tmp_path: Path) -> None:
+    p = small(tmp_path, database, {"m": "SELECT v, count(*) AS n FROM t GROUP BY v", "g": "SELECT g FROM t"})
+    p.source("ALTER TABLE t RENAME v TO w", "INSERT INTO t VALUES (910, 1, 5)")
+    p.catch_up()
+    p.source("ALTER TABLE t ALTER g TYPE bigint", "INSERT INTO t VALUES (911, 1, 5)")
+    p.catch_up()
+    assert stopped(p) == {"g"}
+    heal(p.config, lambda *_: None, lambda *_: None)
+    assert stopped(p) == set()
+    p.assert_equal()
+
+
 def test_an_expression_that_is_dropped(database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {"m": "SELECT v, count(*) AS n FROM o GROUP BY v"})
     p.source(
