@@ -11,12 +11,12 @@ import duckdb
 
 from compiler.catalog import Table, mirror_name
 from compiler.maintain.program import STEPS, Prepared, Program, Statement
-from connectors.duckdb import frontier, mirror
+from connectors.duckdb import checkpoints, frontier, mirror
 from connectors.duckdb.elsewhere import rounds
 from connectors.duckdb.indexes import Astray
 from connectors.duckdb.mirrors import Mirrors
 from connectors.duckdb.needed import Needed
-from connectors.duckdb.session import LARGE, bounded, pace_checkpoints
+from connectors.duckdb.session import LARGE, bounded
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.unchanged import Unchanged
 from connectors.duckdb.ways import Kind, Way, Ways, open_ways
@@ -189,7 +189,7 @@ class Batches:
     def _look(self) -> None:
         """Before a batch: how large mirrors are, now and then."""
         if self.batches % LOOK_AGAIN == 0:
-            pace_checkpoints(self.con, self.statements.path)
+            checkpoints.pace(self.con, self.statements.path)
             self.mirrors.estimate()
             away = self.elsewhere.mirrors
             sizes = {name: rows for name, rows in self.mirrors.estimates.items() if name not in away}

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table
-from connectors.duckdb import landing, mirror
+from connectors.duckdb import checkpoints, landing, mirror
 from connectors.duckdb.copied import forget
 from connectors.duckdb.indexes import Astray
 from connectors.duckdb.session import attached
@@ -161,8 +161,8 @@ class Mirrors:
                 w()
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]:
-        """Fold tails that have become long, and rewrite mirrors in which deleted rows have become many; gives the
-        tables that were."""
+        """Fold tails that have become long, rewrite mirrors in which deleted rows have become many, and make a
+        checkpoint where one is due; gives the tables that were rewritten."""
         done = []
         for t in (t for t in tables if t.mirror not in self.elsewhere.mirrors):
             rows = self.tailed.table(t.mirror)
@@ -178,6 +178,7 @@ class Mirrors:
             if force or dead > REWRITE_SHARE * self._count(f"SELECT count(*) FROM {rows}"):
                 self._rewrite(t)
                 done.append(t.mirror)
+        checkpoints.make(self.con, self.statements.path)
         return done
 
     def bytes(self, name: str) -> int | None:

@@ -11,9 +11,8 @@ import duckdb
 import tenacity
 
 from compiler.errors import TidemarkError
+from connectors.duckdb import checkpoints
 
-LEAST_WAL, MOST_WAL = 16 << 20, 256 << 20  # bytes of WAL at which DuckDB makes a checkpoint
-WAL_SHARE = 0.25  # of the file: with too little, batches of 1,000 rows over six views pay 90 ms for one now and then
 # DuckDB 1.5.5: the first counts deleted rows when it picks row groups for ORDER BY … LIMIT, the second loses columns of
 # anti joins
 UNSAFE_OPTIMIZERS = "row_group_pruner,compressed_materialization"
@@ -29,12 +28,6 @@ SETTINGS = {
     "disabled_optimizers": UNSAFE_OPTIMIZERS,
     "order_by_non_integer_literal": "true",  # a column that is a constant may be ordered by
 }
-
-
-def pace_checkpoints(con: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Have DuckDB make a checkpoint when its WAL has a share of the file: what is small is kept small."""
-    size = path.stat().st_size if path.exists() else 0
-    con.execute(f"SET checkpoint_threshold = '{min(max(int(size * WAL_SHARE), LEAST_WAL), MOST_WAL) >> 20}MB'")
 
 
 class WarehouseInUse(TidemarkError):
@@ -135,7 +128,7 @@ def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
         ) from e
     for name, value in SETTINGS.items():
         con.execute(f"SET {name} = '{value}'")
-    pace_checkpoints(con, path)
+    checkpoints.pace(con, path)
     share(con)
     return con
 

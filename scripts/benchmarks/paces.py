@@ -163,6 +163,7 @@ class Playing(InFile):
     def _apply(self, staged: list[Staged]) -> None:
         self.lsn += 1
         self.engine.apply(staged, self.lsn, self.programs)
+        self.engine.compact([self.stream.tables[n] for n in self.names])
 
     def play(self, pace: Pace) -> Ran:
         """A period: what arrives is landed at each moment at which something is taken."""
