@@ -113,7 +113,10 @@ def _sign_of_zero(e: Call) -> bool:
 
 def _read(e: Call) -> bool:
     apart = e.type.name in ("time", "timestamp", "timestamptz", "bytea", "array")
-    return e.fn == "cast" and apart and types.is_string(e.args[0].type) and not isinstance(e.args[0], Lit)
+    source = e.args[0] if e.fn == "cast" else None
+    if source is None or isinstance(source, Lit) or isinstance(source, Call) and source.fn == "range_bound":
+        return False
+    return apart and types.is_string(source.type)
 
 
 def _made(e: Call) -> bool:

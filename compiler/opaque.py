@@ -12,7 +12,7 @@ from compiler.errors import UnsupportedSql
 from compiler.ir.parts import scalars
 from compiler.ir.relation import Agg, Aggregate, Order, Relation, TopK, Unnest, Window
 from compiler.ir.relation import walk as relations
-from compiler.ir.scalar import Call, walk
+from compiler.ir.scalar import Call, Scalar, walk
 from compiler.ir.subquery import Sub
 from compiler.ir.types import Type
 
@@ -20,7 +20,7 @@ CALLS = {"coalesce", "case", "is_null", "num_nulls", "num_nonnulls", "array"}
 AGGREGATES = {"count", "array_agg", "any_value"}
 WINDOWS = {*AGGREGATES, "lag", "lead", "first_value", "last_value", "nth_value"}
 UNORDERED = {"opaque", "json", "jsonb"}
-FOLDED = {"citext"}  # whose equal values are not equal as text
+FOLDED = {"citext", "numrange", "nummultirange"}  # whose equal values are not equal as text
 MASKED = {"inet", "cidr"}  # their text cast shows the mask that their output leaves out
 
 
@@ -36,9 +36,9 @@ def check(r: Relation) -> None:
         for o in _orders(n):
             if o.expr.type.name in UNORDERED:
                 refuse(o.expr.type, "ORDER BY")
-        for k in (e for _, e in n.keys) if isinstance(n, Aggregate) else ():
+        for k in _grouped(n):
             if is_opaque(k.type) and k.type.labels[0] in FOLDED:
-                refuse(k.type, "GROUP BY or DISTINCT")
+                refuse(k.type, "GROUP BY, PARTITION BY or DISTINCT")
         if isinstance(n, Aggregate | Window):
             for _, a in n.aggs if isinstance(n, Aggregate) else n.calls:
                 for x in a.args:
@@ -46,6 +46,14 @@ def check(r: Relation) -> None:
                         refuse(x.type, f"{a.fn}(DISTINCT …)")
                     if is_opaque(x.type) and a.fn not in (AGGREGATES if isinstance(n, Aggregate) else WINDOWS):
                         refuse(x.type, a.fn)
+
+
+def _grouped(n: Relation) -> Iterator[Scalar]:
+    """What rows are brought together by."""
+    if isinstance(n, Aggregate):
+        yield from (e for _, e in n.keys)
+    if isinstance(n, Window):
+        yield from n.partition
 
 
 def every(r: Relation) -> Iterator[Relation]:

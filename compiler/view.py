@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from compiler import opaque
 from compiler.bind.query import Binder
+from compiler.bind.range_parts import shown
 from compiler.bind.scope import Bound
 from compiler.catalog import Catalog
 from compiler.differences import TIES, differences
@@ -37,8 +38,9 @@ def compile_view(
     read from `mirrors` or from the source, or paced, with its lag; raises InvalidSql or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = _bind(name, query, catalog, others)
-    opaque.check(bound.rel)
-    rel = normalize(bound.rel)
+    rel = shown(bound.rel)
+    opaque.check(rel)
+    rel = normalize(rel)
     tied = hanging(rel)
     plan = choose(Wanted(name, passed(rel, settle_ties), tuple(bound.outputs), key, lag, mirrors), strategy)
     plan.warnings = [*differences(bound.rel), *([TIES.format(", ".join(tied))] if tied else [])]

@@ -7,11 +7,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import json_access, json_edit
+from compiler.bind import json_access, json_edit, ranges
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import coerce, unify, without_blanks
 from compiler.bind.functions.arrays import slice_of
 from compiler.bind.operators import compare, in_values, meet
+from compiler.bind.range_parts import is_range
 from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, TopK
@@ -83,8 +84,10 @@ def bracket(x: Binding, e: Any, c: Clause) -> Scalar:
 
 
 def contains(x: Binding, e: Any, c: Clause) -> Scalar:
-    """@> and <@, of arrays and of jsonb."""
+    """@> and <@, of arrays, of jsonb and of ranges."""
     a, b = x.bind(e.this, c), x.bind(e.expression, c)
+    if is_range(a.type) or is_range(b.type):
+        return ranges.operator("<@" if isinstance(e, exp.ArrayContainedBy) else "@>", a, b)
     if isinstance(e, exp.ArrayContainedBy):
         a, b = b, a
     a, b = meet(a, b)
@@ -94,7 +97,10 @@ def contains(x: Binding, e: Any, c: Clause) -> Scalar:
 
 
 def overlaps(x: Binding, e: Any, c: Clause) -> Scalar:
-    a, b = meet(x.bind(e.this, c), x.bind(e.expression, c))
+    a, b = x.bind(e.this, c), x.bind(e.expression, c)
+    if is_range(a.type) or is_range(b.type):
+        return ranges.operator("&&", a, b)
+    a, b = meet(a, b)
     return Call("array_overlap", (without_blanks(a), without_blanks(b)), BOOL)
 
 

@@ -8,7 +8,18 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import aggregates, array_access, hypothetical, json_values, rows, sets, whole_rows, windows
+from compiler.bind import (
+    aggregates,
+    array_access,
+    hypothetical,
+    json_values,
+    range_parts,
+    ranges,
+    rows,
+    sets,
+    whole_rows,
+    windows,
+)
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import no_function, padded, unsupported
 from compiler.bind.functions import bind_function, check_call
@@ -142,7 +153,10 @@ class Calls(Binding):
             )
         if name in TYPES and len(e.expressions) == 1:
             return self.bind(exp.Cast(this=e.expressions[0].copy(), to=exp.DataType.build(name, dialect="postgres")), c)
-        return bind_function(name, [self.bind(x, c) for x in e.expressions])
+        args = [self.bind(x, c) for x in e.expressions]
+        if name in range_parts.ELEMENTS:
+            return range_parts.make(name, args)
+        return ranges.function(name, args) or bind_function(name, args)
 
     def set_returning(self, name: str, e: exp.Expr, c: Clause) -> Scalar:
         """A set-returning function in SELECT: a column that the clause notes, made into rows after GROUP BY. Raises

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import array_access, json_access, patterns, rows, whole_rows
+from compiler.bind import array_access, json_access, patterns, ranges, rows, whole_rows
 from compiler.bind.calls import NOW, Calls, now
 from compiler.bind.clause import Clause, begins
 from compiler.bind.coerce import coerce, number, number_of_field, unify, untyped_number
@@ -18,6 +18,7 @@ from compiler.bind.functions.times import extract
 from compiler.bind.json_casts import as_jsonb
 from compiler.bind.operators import binary, compare, concat
 from compiler.bind.predicates import Predicates
+from compiler.bind.range_parts import is_range
 from compiler.catalog import parse_type
 from compiler.errors import InvalidSql, TidemarkError, UnsupportedSql
 from compiler.ir import types
@@ -26,6 +27,7 @@ from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, Type
 
 COMPARISONS: dict[type, str] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 ARITHMETIC: dict[type, str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "/"}
+RANGES: dict[type, str] = {exp.ExtendsLeft: "&<", exp.ExtendsRight: "&>", exp.Adjacent: "-|-"}
 
 
 class Expressions(Predicates, Calls):
@@ -139,11 +141,19 @@ class Expressions(Predicates, Calls):
             exp.BitwiseRightShift: "shift_right",
         }[type(e)]
         a, b = self.bind(e.this, c), self.bind(e.expression, c)
+        if fn.startswith("shift") and (is_range(a.type) or is_range(b.type)):
+            return ranges.operator("<<" if fn == "shift_left" else ">>", a, b)
         a, b = coerce(a, b.type), coerce(b, INT4 if fn.startswith("shift") else a.type)
         if not types.is_integer(a.type) or not types.is_integer(b.type):
             raise UnsupportedSql(f"{e.key} of {a.type} and {b.type} is not supported", code="unsupported_function")
         t = a.type if fn.startswith("shift") or types.INTEGERS[a.type.name] >= types.INTEGERS[b.type.name] else b.type
         return Call(fn, (a, b) if fn.startswith("shift") else (cast(a, t), cast(b, t)), t)
+
+    def of_ranges(self, e: Any, c: Clause) -> Scalar:
+        op, a, b = RANGES[type(e)], self.bind(e.this, c), self.bind(e.expression, c)
+        if not (is_range(a.type) or is_range(b.type)):
+            raise UnsupportedSql(f"{op} of {a.type} and {b.type} is not supported", code="unsupported_function")
+        return ranges.operator(op, a, b)
 
     def case_(self, e: Any, c: Clause) -> Scalar:
         operand = self.bind(e.this, c) if e.this is not None else None
@@ -167,6 +177,8 @@ class Expressions(Predicates, Calls):
         digits = re.fullmatch(r"(?i)(?:timestamp|timestamptz|time)\((\d)\)(?: with(?:out)? time zone)?", text)
         if digits and int(digits[1]) < 6 and t.name in ("timestamp", "timestamptz", "time"):
             return Call("round_time", (explicit_cast(self.bind(e.this, c), t), Lit(int(digits[1]), INT4)), t)
+        if is_range(t) and ((x := self.bind(e.this, c)).type in (types.UNKNOWN, t)):
+            return cast(x, t)
         if t.name == "opaque" or t.name == "interval" and text.lower() != "interval":
             raise UnsupportedSql(f"cast to {text.lower()} is not supported", code="unsupported_type")
         if (
@@ -346,4 +358,5 @@ METHODS: dict[type, Callable[[Expressions, Any, Clause], Scalar]] = {
     exp.BitwiseXor: Expressions.bit,
     exp.BitwiseLeftShift: Expressions.bit,
     exp.BitwiseRightShift: Expressions.bit,
+    **dict.fromkeys(RANGES, Expressions.of_ranges),
 }

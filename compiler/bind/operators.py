@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from compiler.bind import ranges
 from compiler.bind.coerce import coerce, untyped_number, without_blanks
+from compiler.bind.range_parts import is_range
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
@@ -31,6 +33,8 @@ def _literal(e: Scalar, t: Type) -> Scalar:
 def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
     """A comparison of two operands at the type in which Postgres compares them. Raises InvalidSql where it has no such
     operator, UnsupportedSql for orders that engines do not share."""
+    if is_range(a.type) or is_range(b.type):
+        return ranges.operator(op, a, b)
     a, b = map(without_blanks, meet(a, b))
     x, y = a.type, b.type
     ok = (types.is_number(x) and types.is_number(y)) or (types.is_string(x) and types.is_string(y)) or x.name == y.name
@@ -170,6 +174,8 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
     """a op b for +, −, *, /, %; raises InvalidSql where Postgres has no such operator."""
     if a.type.name == "unknown" and b.type.name == "unknown":
         a, b = cast(a, INT4), cast(b, INT4)
+    if op == "*" and (is_range(a.type) or is_range(b.type)):
+        return ranges.common(a, b)
     for x, y, flip in ((a, b, True), (b, a, False)):
         if x.type.name == "unknown":
             t = y.type

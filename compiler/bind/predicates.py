@@ -6,10 +6,11 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import array_access, rows, whole_rows
+from compiler.bind import array_access, ranges, rows, whole_rows
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import in_order, normal
 from compiler.bind.operators import compare, in_values, meet
+from compiler.bind.range_parts import is_range
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Project, Relation
@@ -148,7 +149,10 @@ class Predicates(Binding):
     def not_distinct(self, e: Any, c: Clause) -> Scalar:
         if rows.items(e.this) is not None:
             return rows.same_rows(rows.values(self, e.this, c) or [], rows.values(self, e.expression, c) or [])
-        got = compare("=", self.bind(e.this, c), self.bind(e.expression, c))
+        a, b = self.bind(e.this, c), self.bind(e.expression, c)
+        if is_range(a.type) or is_range(b.type):
+            return ranges.same(a, b)
+        got = compare("=", a, b)
         assert isinstance(got, Call)
         if got.fn == "json_equal":
             nulls = [is_null(a) for a in got.args]

@@ -129,6 +129,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "rpad": "pg.pad_right($1, $2, $3)",
     "strpos": cast_to_type("INSTR($1, $2)"),
     "split_part": "SPLIT_PART($1, $2, $3)",
+    "range_bound": "pg.range_bound($1, $2)",
     "starts_with": "STARTS_WITH($1, $2)",
     "ascii": "CASE WHEN $1 = '' THEN 0 ELSE ORD($1) END",
     "chr": "CHR($1)",

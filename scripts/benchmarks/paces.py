@@ -136,7 +136,7 @@ class Playing(InFile):
         self.engine = DuckDBEngine(folder / "paces.duckdb", self.printer)
         self.stream, self.plan, self.lsn = stream, plan, 1
         self.names = [n for n in EVERY if f"public.{n}" in plan.tables]
-        self.takings: dict[tuple[str, frozenset[str]], Taking] = {}
+        self.takings: dict[tuple[str, frozenset[str], frozenset[str]], Taking] = {}
         for n in self.names:
             self.engine.create_mirror(stream.tables[n])
         self.deploy([plan])
@@ -152,13 +152,13 @@ class Playing(InFile):
         return [self.taking(state, sources) for state, sources in whole(self.plan.states)]
 
     def taking(self, state: str, sources: frozenset[str]) -> Taking:
-        if (state, sources) not in self.takings:
-            large = self.engine.large()
+        large = self.engine.large()  # mirrors grow: what is large changes
+        if (state, sources, large) not in self.takings:
             p = fetched(flush(self.plan.states, state, sources), lambda t: t.split(".")[-1] in large)
-            self.takings[state, sources] = Taking(
+            self.takings[state, sources, large] = Taking(
                 tuple(Way(x, state) for x in sorted(sources)), self.printer.prepare(p)
             )
-        return self.takings[state, sources]
+        return self.takings[state, sources, large]
 
     def _apply(self, staged: list[Staged]) -> None:
         self.lsn += 1
@@ -176,7 +176,6 @@ class Playing(InFile):
             self._apply([s for s in some if s is not None])
             begun = time.perf_counter()
             if _due(now, before, pace.refresh):
-                self.takings.clear() if i == 0 else None  # mirrors have grown: what is large may have changed
                 self.engine.paced.finish(self.plan.view, self.all(), self.kept(), "pace", 0.0)
             elif due := [w for w in inner if _due(now, before, pace.inner[w])]:
                 self.engine.paced.take([self.taking(w.state, frozenset([w.source])) for w in due])
