@@ -8,6 +8,14 @@ from compiler.ir import types
 from compiler.ir.scalar import Call, Lit
 from dialects.dialect import Dialect, Emit, tree
 
+ERAS = {  # DuckDB counts years on through 1 BC, which is its year 0
+    "year": "pg.year_of(DATE_PART('year', $1))",
+    "isoyear": "pg.year_of(DATE_PART('isoyear', $1))",
+    "decade": "pg.floor_div(DATE_PART('year', $1), 10)",
+    "counted_year": "DATE_PART('year', $1)",
+    "counted_isoyear": "DATE_PART('isoyear', $1)",
+}
+
 
 def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     field, source = str(e.args[0].value), e.args[1].type  # type: ignore[attr-defined]
@@ -26,6 +34,8 @@ def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
             return d.cast(tree(d, "pg.epoch_of($1)", x), e.type)
         x = d.cast(x, types.TIMESTAMP) if source.name == "date" else x
         return d.cast(tree(d, "EPOCH_US($1) * 0.000001", x), e.type)
+    if source.name != "interval" and field in ERAS:
+        return d.cast(tree(d, ERAS[field], x), e.type)
     return d.cast(tree(d, f"DATE_PART('{field}', $1)", x), e.type)
 
 

@@ -62,15 +62,17 @@ def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     special = {
         "dow": "DAYOFWEEK($1) - 1",
         "isodow": "WEEKDAY($1) + 1",
-        "isoyear": "YEAROFWEEK($1)",
+        "isoyear": "pg_year_of(DATE_PART('YEAROFWEEK', $1))",
+        "counted_isoyear": "DATE_PART('YEAROFWEEK', $1)",
+        "counted_year": "YEAR($1)",
         "epoch": "UNIX_MICROS(CAST($1 AS TIMESTAMP_LTZ)) / CAST(1000000 AS DECIMAL(7,0))",
         "decade": "FLOOR(YEAR($1) / 10)",
-        "century": "CEIL(YEAR($1) / 100)",
-        "millennium": "CEIL(YEAR($1) / 1000)",
+        "century": "pg_years_of(YEAR($1), 100)",
+        "millennium": "pg_years_of(YEAR($1), 1000)",
         "milliseconds": "DATE_PART('SECOND', $1) * 1000",
         "microseconds": "DATE_PART('SECOND', $1) * 1000000",
         "isoweek": "WEEKOFYEAR($1)",
-        "year": "YEAR($1)",
+        "year": "pg_year_of(YEAR($1))",
         "month": "MONTH($1)",
         "day": "DAY($1)",
         "hour": "HOUR($1)",
@@ -80,8 +82,6 @@ def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         "doy": "DAYOFYEAR($1)",
         "second": "DATE_PART('SECOND', $1)",
     }
-    if field == "isoyear":
-        return d.cast(exp.Anonymous(this="date_part", expressions=[exp.Literal.string("YEAROFWEEK"), x]), e.type)
     if field in ("second", "milliseconds", "microseconds"):
         s = exp.Anonymous(this="date_part", expressions=[exp.Literal.string("SECOND"), x])
         scale = {"second": 1, "milliseconds": 1000, "microseconds": 1000000}[field]

@@ -6,7 +6,7 @@ import re
 
 from compiler.bind.coerce import coerce, constant_text, unify, unsupported
 from compiler.bind.functions.rules import Rule, fixed
-from compiler.bind.functions.to_char import to_char
+from compiler.bind.functions.to_char import COUNTED, to_char
 from compiler.bind.functions.zones import at_zone
 from compiler.bind.operators import binary, compare
 from compiler.errors import InvalidSql, UnsupportedSql
@@ -81,8 +81,9 @@ def _truncated(unit: str, a: Scalar) -> Scalar:
         raise UnsupportedSql(f"date_trunc('{unit}') of an interval is not supported", code="unsupported_function")
     if years is None or a.type.name == "interval":
         return Call("date_trunc", (Lit(unit, TEXT), a), a.type)
-    year = cast(extract("year", a), INT4)
-    passed = binary("%", year if unit == "decade" else binary("-", year, Lit(1, INT4)), Lit(years, INT4))
+    year = cast(Call("extract", (Lit(COUNTED, TEXT), a), types.numeric(20, 0)), INT4)
+    n, since = Lit(years, INT4), year if unit == "decade" else binary("-", year, Lit(1, INT4))
+    passed = binary("%", binary("+", binary("%", since, n), n), n)  # before Christ, too
     return binary("-", Call("date_trunc", (Lit("year", TEXT), a), a.type), make_interval({"years": passed}))
 
 
@@ -135,7 +136,19 @@ def interval_named(args: list[Scalar], named: dict[str, Scalar]) -> Scalar:
     return make_interval(parts)
 
 
-_make_timestamp = fixed("make_timestamp", TIMESTAMP, *[INT4] * 5, FLOAT8)
+def _made(fn: str, result: types.Type, *others: types.Type) -> Rule:
+    """Of parts, of which the first is the year: -1 is 1 BC, which engines count as 0."""
+
+    def rule(args: list[Scalar]) -> Scalar:
+        year, *rest = fixed(fn, result, INT4, *others)(args).children
+        if not (isinstance(year, Lit) and isinstance(year.value, int) and year.value > 0):
+            year = case([(Call("<", (year, Lit(0, INT4)), BOOL), binary("+", year, Lit(1, INT4)))], year, INT4)
+        return Call(fn, (year, *rest), result)
+
+    return rule
+
+
+_make_timestamp = _made("make_timestamp", TIMESTAMP, *[INT4] * 4, FLOAT8)
 
 
 def _make_timestamptz(args: list[Scalar]) -> Scalar:
@@ -247,6 +260,7 @@ RULES: dict[str, Rule] = {
     "date_part": _date_part,
     "age": _age,
     "date_bin": _date_bin,
+    "make_date": _made("make_date", types.DATE, INT4),
     "make_timestamp": _make_timestamp,
     "make_timestamptz": _make_timestamptz,
     "make_interval": _make_interval,

@@ -35,12 +35,13 @@ NUMBERS = {  # pattern -> (field of extract, width)
     "DD": ("day", 2),
     "HH24": ("hour", 2),
     "MI": ("minute", 2),
-    "IYYY": ("isoyear", 4),
     "IW": ("week", 2),
     "ID": ("isodow", 1),
     "Q": ("quarter", 1),
     "CC": ("century", 2),
 }
+COUNTED, COUNTED_ISO = "counted_year", "counted_isoyear"  # fields of extract of our own: 1 BC is 0, 2 BC is -1
+YEARS = dict.fromkeys(("YYYY", "YYY", "YY", "Y"), COUNTED) | {"IYYY": COUNTED_ISO}
 PATTERNS = (
     "SSSSS",
     "MONTH",
@@ -149,8 +150,18 @@ def _piece(value: Scalar, piece: tuple[str, bool, str]) -> Scalar:
     if named is not None:
         return named
     n, width = _field(value, key)
+    if key == "CC":
+        return _century(n, bare, suffix)
     out: Scalar = cast(n, TEXT) if bare or width == 1 else at_least(cast(n, TEXT), width, "lpad")
     return Call("||", (out, _ordinal(n, suffix.islower())), TEXT) if suffix else out
+
+
+def _century(n: Scalar, bare: bool, suffix: str) -> Scalar:
+    """With a minus before Christ, beside its digits."""
+    size = cast(Call("abs", (n,), INT4), TEXT)
+    minus = case([(Call("<", (n, Lit(0, INT4)), BOOL), Lit("-", TEXT))], Lit("", TEXT), TEXT)
+    parts = [minus, size if bare else at_least(size, 2, "lpad")]
+    return joined(parts + ([_ordinal(n, suffix.islower())] if suffix else []))
 
 
 def _span(value: Scalar, piece: tuple[str, bool, str], pattern: str) -> Scalar:
@@ -169,14 +180,15 @@ def _span(value: Scalar, piece: tuple[str, bool, str], pattern: str) -> Scalar:
 
 def _field(value: Scalar, key: str) -> tuple[Scalar, int]:
     """A number of a date, and how many digits it is written with."""
+    if key in YEARS and value.type.name != "interval":
+        year = _year(value, YEARS[key])
+        return (year if len(key) > 3 else binary_int("%", year, Lit(10 ** len(key), INT4))), len(key)
     if key in NUMBERS:
         field, width = NUMBERS[key]
         return _int(value, field), width
     hour, micros = _int(value, "hour"), _int(value, "microseconds")
     within = binary_int("%", micros, Lit(1000000, INT4))
     match key:
-        case "YYY" | "YY" | "Y":
-            return binary_int("%", _int(value, "year"), Lit(10 ** len(key), INT4)), len(key)
         case "HH" | "HH12":
             return binary_int(
                 "+", binary_int("%", binary_int("+", hour, Lit(11, INT4)), Lit(12, INT4)), Lit(1, INT4)
@@ -246,6 +258,12 @@ def _ordinal(n: Scalar, lower: bool) -> Scalar:
     words = [(teen, "th"), *((Call("=", (last, Lit(i, INT4)), BOOL), w) for i, w in ((1, "st"), (2, "nd"), (3, "rd")))]
     styled = [(c, Lit(w if lower else w.upper(), TEXT)) for c, w in words]
     return case(styled, Lit("th" if lower else "TH", TEXT), TEXT)
+
+
+def _year(value: Scalar, field: str) -> Scalar:
+    """Without its era: 1 BC is 1."""
+    counted = _int(value, field)
+    return Call("greatest", (counted, binary_int("-", Lit(1, INT4), counted)), INT4)
 
 
 def _int(value: Scalar, field: str) -> Scalar:

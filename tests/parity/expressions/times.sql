@@ -76,6 +76,9 @@ to_json(a)
 to_jsonb(a)
 concat(a)
 make_date(extract(year FROM a)::int, 1, 1)
+make_date(-extract(year FROM a)::int, 2, 3)
+date_trunc('millennium', a)
+make_timestamp(extract(year FROM a)::int, 2, 3, 4, 5, 6.5)
 a AT TIME ZONE 'America/New_York'
 (a, a + 5) OVERLAPS (date '2020-01-01', date '2020-03-01')
 a - '2020-01-01'
