@@ -18,7 +18,7 @@ from connectors.duckdb.mirrors import Mirrors
 from connectors.duckdb.paced import Paced
 from connectors.duckdb.ranges import Ranges
 from connectors.duckdb.reading import Reading
-from connectors.duckdb.session import connect, memory
+from connectors.duckdb.session import beside, connect, memory
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.states import States
 from connectors.engine import Printer
@@ -51,7 +51,7 @@ class DuckDBEngine:
         self.name, self.path, self.printer = name, path, printer
         new = not path.exists()
         self.con = connect(path, read_only)
-        self.standing, self.lock = self.con.cursor(), Lock()  # to tell the frontier on any thread
+        self.standing, self.lock = beside(self.con), Lock()  # to tell the frontier on any thread
         self._open(new, read_only)
         self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory())
         self.statements = Statements(self.con, path, self.indexes, elsewhere(self.con))

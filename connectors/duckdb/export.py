@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,18 +42,28 @@ def _with_json(con: duckdb.DuckDBPyConnection, plan: ViewPlan, query: str, path:
     except (duckdb.Error, pa.ArrowException, ValueError) as e:
         path.unlink(missing_ok=True)
         raise EngineFailure(f'export of view "{plan.view}" failed', detail=str(e).split("\n")[0]) from e
+    con.execute("DROP TABLE exported")
     con.execute("COMMIT")
+
+
+def _parts(con: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
+    """Of what is exported, each part by a query of its own."""
+    (last,) = con.execute("SELECT coalesce(max(rowid), -1) FROM exported").fetchall()[0]
+    for first in range(0, last + 1, EXPORT_ROWS):
+        part = f"SELECT * FROM exported WHERE rowid BETWEEN {first} AND {first + EXPORT_ROWS - 1}"
+        yield from con.execute(part).to_arrow_table().to_batches()
 
 
 def _write_json(con: duckdb.DuckDBPyConnection, plan: ViewPlan, query: str, target: str) -> None:
     names = {n: declared(c.type) for n, c in plan.outputs if is_json(c.type)}
     kinds: dict[str, Any] = {}
-    for b in con.execute(query).to_arrow_reader(EXPORT_ROWS):
+    con.execute(f"CREATE TEMP TABLE exported AS {query}")
+    for b in _parts(con):
         kinds = shapes(b, names, kinds)
     kinds = {n: k if fits(k, kinds.get(n, NOTHING)) else kinds.get(n, NOTHING) for n, k in names.items()}
-    read = con.execute(query).to_arrow_reader(EXPORT_ROWS)
-    empty = export_batch(pa.RecordBatch.from_pylist([], schema=read.schema), kinds)
-    rows = pa.RecordBatchReader.from_batches(empty.schema, (export_batch(b, kinds) for b in read))
+    schema = con.execute("FROM exported LIMIT 0").to_arrow_table().schema
+    empty = export_batch(pa.RecordBatch.from_pylist([], schema=schema), kinds)
+    rows = pa.RecordBatchReader.from_batches(empty.schema, (export_batch(b, kinds) for b in _parts(con)))
     items = ", ".join(
         f"CAST(CAST({c} AS JSON) AS VARIANT) AS {c}" if kinds.get(n, NOTHING) is None else c
         for n in empty.schema.names

@@ -12,7 +12,7 @@ from compiler.catalog import Table
 from connectors.duckdb import checkpoints, landing, mirror
 from connectors.duckdb.copied import forget
 from connectors.duckdb.indexes import Astray
-from connectors.duckdb.session import attached
+from connectors.duckdb.session import attached, beside
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.tailed import FOLD_ROWS, FOLD_SHARE, Tailed
 from connectors.duckdb.values import cast_errors
@@ -68,7 +68,7 @@ class Mirrors:
     def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
         """Fill an empty mirror from text columns c0…; gives the number of rows."""
         self.indexes.drop(t.mirror)
-        con = self.con.cursor()
+        con = beside(self.con)
         n = self.insert(con, t, batches)
         if not t.key and n:
             name, cols = mirror.q(t.mirror), mirror.columns(t)
@@ -103,7 +103,7 @@ class Mirrors:
         """Fill an empty mirror from that of another file, which is closed and may have more columns."""
         self.indexes.drop(t.mirror)
         cols = mirror.columns(t) + ("" if t.key else ", _weight")
-        con, name = self.con.cursor(), mirror.q(t.mirror)
+        con, name = beside(self.con), mirror.q(t.mirror)
         try:
             with attached(con, file) as other:
                 con.execute(f"INSERT INTO base.{name} ({cols}) SELECT {cols} FROM {other}.base.{name}")
@@ -112,7 +112,7 @@ class Mirrors:
 
     def give(self, t: Table, file: Path) -> None:
         """Write a mirror's rows into a file of DuckDB, as `adopt` reads them."""
-        path, name, con = str(file).replace("'", "''"), mirror.q(t.mirror), self.con.cursor()
+        path, name, con = str(file).replace("'", "''"), mirror.q(t.mirror), beside(self.con)
         cols = mirror.columns(t) + ("" if t.key else ", _weight")
         try:
             con.execute(f"ATTACH '{path}' AS leaving")
@@ -185,7 +185,7 @@ class Mirrors:
         """Of its blocks in the file, and of its tail's; None of one that is elsewhere."""
         if name in self.elsewhere.mirrors:
             return None
-        con = self.con.cursor()
+        con = beside(self.con)
         total = 0
         for table in self.tailed.tables(name):
             row = con.execute(

@@ -15,6 +15,7 @@ from compiler.maintain.plan import ViewPlan
 from connectors.duckdb import frontier, reached
 from connectors.duckdb.batches import Batches
 from connectors.duckdb.mirrors import Mirrors
+from connectors.duckdb.session import beside
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.states import stored
 from connectors.engine import Printer
@@ -30,7 +31,7 @@ class Paced:
     def __init__(self, statements: Statements, mirrors: Mirrors, printer: Printer, batches: Batches) -> None:
         self.statements, self.con, self.mirrors, self.printer = statements, statements.con, mirrors, printer
         self.maintain, self.ready, self.large = batches.maintain, batches.ready, batches.read_by_keys
-        self.standing, self.lock = self.con.cursor(), Lock()  # to be asked on any thread
+        self.standing, self.lock = beside(self.con), Lock()  # to be asked on any thread
 
     def take(self, takings: Sequence[Taking]) -> list[Taken]:
         self.ready([t.prepared for t in takings])

@@ -11,6 +11,7 @@ import pyarrow as pa
 from compiler.catalog import Table
 from connectors.duckdb.copied import TABLE, there
 from connectors.duckdb.mirrors import Mirrors
+from connectors.duckdb.session import beside
 
 
 class Ranges:
@@ -20,7 +21,7 @@ class Ranges:
         self.con, self.mirrors, self.lock = con, mirrors, Lock()
 
     def done(self, t: Table) -> set[int]:
-        con = self.con.cursor()
+        con = beside(self.con)
         try:
             if not there(con):
                 return set()
@@ -30,7 +31,7 @@ class Ranges:
             con.close()
 
     def load(self, t: Table, number: int, batches: Iterable[pa.Table]) -> int:
-        con = self.con.cursor()
+        con = beside(self.con)
         try:
             with self.lock:
                 con.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} (mirror VARCHAR, number INTEGER)")

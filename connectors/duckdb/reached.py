@@ -1,7 +1,7 @@
 """What a file knows of states that take what waits at paces of their own, in tables of the schema `meta`.
 
 - `reached`: the LSN at which a state was finished last: it is what its definition gives there.
-- `taken`: what taking paths took lately; what was longer ago counts less.
+- `took`: what taking paths took lately; what was longer ago counts less.
 - `refreshes`: when views were finished, and what that took.
 - `paces`: what was planned for a view.
 """
@@ -19,7 +19,8 @@ KEPT = 1_000  # refreshes of a view that are remembered
 FADES = 0.8  # of what was measured, with each new time
 TABLES = {
     "reached": "state VARCHAR, lsn BIGINT, finished TIMESTAMPTZ, filled DOUBLE",
-    "taken": "state VARCHAR, sources VARCHAR[], times DOUBLE, took_rows DOUBLE[], seconds DOUBLE",
+    "took": "state VARCHAR, sources VARCHAR[], times DOUBLE, took_rows DOUBLE[], seconds DOUBLE, squares DOUBLE, "
+    "products DOUBLE",
     "refreshes": "view VARCHAR, lsn BIGINT, finished TIMESTAMPTZ, why VARCHAR, waited BIGINT, seconds DOUBLE, "
     "promised DOUBLE",
     "paces": "view VARCHAR, plan VARCHAR",
@@ -36,6 +37,7 @@ def create(con: duckdb.DuckDBPyConnection) -> None:
     """What is there already where the file was made by this version."""
     for name, columns in TABLES.items():
         con.execute(f"CREATE TABLE IF NOT EXISTS meta.{name} ({columns})")
+    con.execute("DROP TABLE IF EXISTS meta.taken")  # of an older version
     con.execute(f"CREATE VIEW IF NOT EXISTS main.refreshes AS {REFRESHES}")
 
 
@@ -63,7 +65,7 @@ def complete(con: duckdb.DuckDBPyConnection, states: Iterable[str], lsn: int, at
 
 
 def gone(con: duckdb.DuckDBPyConnection, state: str) -> None:
-    for name in ("reached", "taken"):
+    for name in ("reached", "took"):
         con.execute(f"DELETE FROM meta.{name} WHERE state = ?", [state])
 
 
@@ -71,14 +73,17 @@ def measure(con: duckdb.DuckDBPyConnection, paths: tuple[Path, ...], t: Taken) -
     """In the transaction that took them."""
     state, sources = paths[0].state, [p.source for p in paths]
     found = con.execute(
-        "SELECT times, took_rows, seconds FROM meta.taken WHERE state = ? AND sources = ?", [state, sources]
+        "SELECT took_rows, times, seconds, squares, products FROM meta.took WHERE state = ? AND sources = ?",
+        [state, sources],
     ).fetchone()
-    times, rows, seconds = found or (0.0, [0.0] * len(paths), 0.0)
-    con.execute("DELETE FROM meta.taken WHERE state = ? AND sources = ?", [state, sources])
+    rows, *before = found or ([0.0] * len(paths), 0.0, 0.0, 0.0, 0.0)
+    con.execute("DELETE FROM meta.took WHERE state = ? AND sources = ?", [state, sources])
     rows = [FADES * a + b for a, b in zip(rows, t.each, strict=True)]
+    now = (1.0, t.seconds, float(t.rows) ** 2, t.rows * t.seconds)
+    times, seconds, squares, products = (FADES * a + b for a, b in zip(before, now, strict=True))
     con.execute(
-        "INSERT INTO meta.taken VALUES (?, ?, ?, ?, ?)",
-        [state, sources, FADES * times + 1, rows, FADES * seconds + t.seconds],
+        "INSERT INTO meta.took VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [state, sources, times, rows, seconds, squares, products],
     )
 
 
@@ -106,10 +111,10 @@ def reached(con: duckdb.DuckDBPyConnection) -> dict[str, Reached]:
 
 
 def measured(con: duckdb.DuckDBPyConnection) -> list[Measured]:
-    rows = con.execute("SELECT state, sources, times, took_rows, seconds FROM meta.taken").fetchall()
+    rows = con.execute("SELECT state, sources, times, took_rows, seconds, squares, products FROM meta.took").fetchall()
     return [
-        Measured(tuple(Path(x, state) for x in sources), times, tuple(each), seconds)
-        for state, sources, times, each, seconds in rows
+        Measured(tuple(Path(x, state) for x in sources), times, tuple(each), *sums)
+        for state, sources, times, each, *sums in rows
     ]
 
 

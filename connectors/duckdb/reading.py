@@ -15,6 +15,7 @@ from compiler.catalog import Table
 from compiler.maintain.asked import Asked
 from compiler.maintain.plan import ViewPlan
 from connectors.duckdb import definition, export, frontier, keys, mirror
+from connectors.duckdb.session import beside
 from connectors.duckdb.states import viewed
 from connectors.engine import EngineFailure, Pin, Printer
 
@@ -50,7 +51,7 @@ class Reading:
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         """A cursor does not inherit the time zone, in which keys are written."""
-        con = self.con.cursor()
+        con = beside(self.con)
         con.execute("SET TimeZone = 'UTC'")
         return con
 

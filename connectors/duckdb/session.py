@@ -18,6 +18,8 @@ from connectors.duckdb import checkpoints
 UNSAFE_OPTIMIZERS = "row_group_pruner,compressed_materialization"
 MEMORY_SHARE = 0.75  # of DuckDB's own limit, four fifths of the machine: Spark, and the source itself, may be there too
 DUCKDB_SHARE = 0.8
+# DuckDB 1.5.5 waits forever, now and then, where a result of windows or unions is read while it is being made
+READY = "1TB"  # of a result that is made before it is read: all of it
 LARGE = 512 << 20  # bytes that DuckDB may take while it lands a large transaction: what more it has goes to its files
 PATIENCE = 5.0  # seconds that another process may have the file
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
@@ -38,7 +40,18 @@ def scratch() -> duckdb.DuckDBPyConnection:
     """A DuckDB in memory, for one piece of work."""
     con = duckdb.connect()
     con.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+    return whole(con)
+
+
+def whole(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """The connection, which makes a result before it gives any of it. No other has this by itself."""
+    con.execute(f"SET streaming_buffer_size = '{READY}'")
     return con
+
+
+def beside(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Another connection to the same file."""
+    return whole(con.cursor())
 
 
 @contextmanager
@@ -130,7 +143,7 @@ def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
         con.execute(f"SET {name} = '{value}'")
     checkpoints.pace(con, path)
     share(con)
-    return con
+    return whole(con)
 
 
 def _is_locked(e: BaseException) -> bool:

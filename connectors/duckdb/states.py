@@ -10,6 +10,7 @@ from compiler.maintain.kept import Kept, Log
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
 from connectors.duckdb import keys, reached
+from connectors.duckdb.session import beside
 from connectors.duckdb.statements import Statements
 from connectors.engine import Printer
 
@@ -73,7 +74,7 @@ class States:
     def size(self, state: str) -> tuple[int, int]:
         """Its rows, and the bytes of its blocks."""
         blocks = (
-            self.con.cursor()
+            beside(self.con)
             .execute(
                 "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info(?) WHERE persistent", [stored(state)]
             )
@@ -82,7 +83,7 @@ class States:
         return self.rows(state), (int(blocks[0]) if blocks else 0)
 
     def rows(self, state: str) -> int:
-        row = self.con.cursor().execute(f"SELECT count(*) FROM {stored(state)}").fetchone()
+        row = beside(self.con).execute(f"SELECT count(*) FROM {stored(state)}").fetchone()
         return int(row[0]) if row else 0
 
     def create_view(self, plan: ViewPlan) -> None:

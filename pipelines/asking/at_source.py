@@ -20,7 +20,7 @@ from compiler.ir.types import Type
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
 from connectors.duckdb.export import write
-from connectors.duckdb.session import scratch
+from connectors.duckdb.session import scratch, whole
 from connectors.duckdb.text import from_text
 from connectors.duckdb.values import cast_errors
 from connectors.engine import EngineFailure
@@ -62,7 +62,7 @@ def export(warehouse: Warehouse, plan: ViewPlan, path: Path, fmt: str) -> None:
         duckdb.connect(str(Path(folder) / "rows.duckdb")) as con,
         _snapshot(warehouse) as (conn, _),
     ):
-        con.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+        whole(con).execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
         try:
             for i, rows in enumerate(_typed(conn, warehouse, plan)):
                 con.register("arrived", rows)

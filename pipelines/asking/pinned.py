@@ -14,7 +14,7 @@ import duckdb
 
 from compiler.maintain.plan import ViewPlan
 from compiler.spelling import ident
-from connectors.duckdb.session import scratch
+from connectors.duckdb.session import beside, scratch
 from connectors.engine import Pin
 from pipelines.asking import refreshes
 from pipelines.deployment import DeployedView
@@ -81,7 +81,7 @@ def _connection(warehouse: Warehouse, home: str) -> duckdb.DuckDBPyConnection:
     if home:
         engine = warehouse.engine(home)
         assert isinstance(engine, HasConnection)
-        con = engine.con.cursor()
+        con = beside(engine.con)
     else:
         con = scratch()
     con.execute("SET TimeZone = 'UTC'")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from compiler.catalog import mirror_name
 from compiler.maintain.kept import own
 from compiler.maintain.pace.cardinality import Amounts, Sizes
-from compiler.maintain.pace.cost import PathCost, costs
+from compiler.maintain.pace.cost import PathCost, costs, starting
 from compiler.maintain.pace.paces import Paces, View, choose, finishing
 from compiler.maintain.paced import Path, logs, paths
 from compiler.maintain.plan import ViewPlan
@@ -20,6 +20,7 @@ Found = Mapping[str, tuple[int, int]]  # what waits: of each log the rows that c
 ANEW = 1.2  # times what filling states anew takes, from which on that is done
 FEW = 1_000  # rows, of which it is not
 MOST, LEAST = 1_000.0, 0.001  # times that something may take what was estimated
+LEAST_START = 0.1  # of what a path takes
 
 
 @dataclass(frozen=True)
@@ -81,15 +82,24 @@ def sizes(on: Engine, plan: ViewPlan) -> Sizes:
 
 
 def corrected(estimated: list[PathCost], measured: list[Measured]) -> list[PathCost]:
-    """The costs, with what was measured: paths that were taken together share what they took beyond the estimate."""
-    ratio: dict[Path, float] = {}
+    """The costs, with what was measured: paths that were taken together share what they took beyond the estimate.
+
+    What it takes to start and what rows take are told apart where times had more rows and fewer; where not, a path that
+    was taken alone has its rows' share from when it was taken with others, or else both are off by the same."""
     by_path = {c.path: c for c in estimated}
+    known: set[Path] = set()  # those whose rows' share was measured
     for m in sorted(measured, key=lambda m: -len(m.paths)):  # what was taken alone tells more
         if not m.rows or not by_path.keys() >= set(m.paths):
             continue
-        predicted = sum(by_path[p].seconds(n / m.times) for p, n in zip(m.paths, m.each, strict=True)) * m.times
-        if not predicted:
-            continue
-        for p in m.paths:
-            ratio[p] = min(max(m.seconds / predicted, LEAST), MOST)
-    return [c.scaled(ratio.get(c.path, 1.0)) for c in estimated]
+        some = [by_path[p] for p in m.paths]
+        seconds = m.seconds / m.times
+        starts, rows = starting(some), sum(c.varying(n / m.times) for c, n in zip(some, m.each, strict=True))
+        if (start := m.start()) is None and known >= set(m.paths):
+            start = min(max(seconds - rows, LEAST_START * seconds), seconds)
+        elif start is None:
+            start = seconds * starts / (starts + rows)
+        else:
+            known |= set(m.paths)
+        by_row = min(max((seconds - start) / rows, LEAST), MOST) if rows else 1.0
+        by_path |= {c.path: c.measured(c.start * start / starts, by_row) for c in some}
+    return [by_path[c.path] for c in estimated]

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from compiler.catalog import Column, Table
 from compiler.ir.types import Type
-from connectors.duckdb.session import scratch
+from connectors.duckdb.session import beside, scratch
 from connectors.duckdb.text import from_text
 from connectors.literal_rows import ValueOutOfRange, parsed
 
@@ -103,7 +103,7 @@ def difference(
 ) -> None:
     """Both ways by EXCEPT ALL; numbers that are not exact on both sides are compared to 9 significant digits."""
     with _lock:
-        con = _scratch().cursor()
+        con = beside(_scratch())
     try:
         _difference(con, out, types, chunks, ours, only)
     finally:

@@ -11,6 +11,7 @@ from benchmarks.driven import InFile, compare
 from benchmarks.views import VIEWS
 from compiler.catalog import Table
 from compiler.maintain.plan import ViewPlan
+from connectors.duckdb.session import beside
 from connectors.spark.driver import Driver
 from connectors.spark.local.engine import LocalEngine
 from connectors.spark.local.fetching import SparkReader
@@ -48,7 +49,7 @@ class OnLocal(InFile):
             reader=self.reader if part.endswith("fetched") else NearReader(),
             state_memory=0 if every else None,
         )
-        self.side = self.engine.con.cursor()
+        self.side = beside(self.engine.con)
         self.written = -1  # the frontier at which the mirrors were written for recomputation
         self.jobs: list[int] = []  # of each batch
 

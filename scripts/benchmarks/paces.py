@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from benchmarks.compiling import views
@@ -36,6 +35,7 @@ from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_query
 from compiler.view import compile_view
 from connectors.duckdb.engine import DuckDBEngine
+from connectors.duckdb.session import scratch
 from connectors.paced_states import Measured, Taking
 from connectors.staging import LSN, MET, PRESENT, SEQ, Staged
 from dialects.duckdb import DUCKDB
@@ -79,7 +79,7 @@ class Stream:
     """The events of a period: rows arrive at a random moment of it, and some change or leave at a later one."""
 
     def __init__(self, folder: Path, tables: Mapping[str, Table]) -> None:
-        self.con, self.tables = duckdb.connect(), tables
+        self.con, self.tables = scratch(), tables
         for name, t in tables.items():
             key = ", ".join(t.key)
             numbers = {c.name for c in t.columns if c.type.name == "numeric"} - set(t.key)
@@ -215,6 +215,18 @@ def run(scale: float, some: list[str], shares: list[float], work: Path, say: Cal
     return {"scale": scale, "cells": cells}
 
 
+def together(measured: list[Measured]) -> list[Measured]:
+    """Of each set of paths all times."""
+    out: dict[tuple[Way, ...], Measured] = {}
+    for m in measured:
+        if (b := out.get(m.paths)) is not None:
+            each = tuple(x + y for x, y in zip(b.each, m.each, strict=True))
+            sums = (b.seconds + m.seconds, b.squares + m.squares, b.products + m.products)
+            m = Measured(m.paths, b.times + m.times, each, *sums)
+        out[m.paths] = m
+    return list(out.values())
+
+
 def _query(
     plan: ViewPlan,
     sql: str,
@@ -240,7 +252,7 @@ def _query(
 
     _, measured, size = played(Pace(WARM.refresh, dict.fromkeys(inner, 2 * WARM.refresh)))
     batch, alone, _ = played(Pace(1, dict.fromkeys(inner, 1)))
-    view = View(corrected(costs(plan.states, size, arriving), [*alone, *measured]), inner, rows)
+    view = View(corrected(costs(plan.states, size, arriving), together([*alone, *measured])), inner, rows)
     out = []
     for share in shares:
         bound = share * batch.final
@@ -261,6 +273,7 @@ def _query(
             "final": ours.final,
             "estimated": [chosen.work.total, chosen.work.final],
             "one": one,
+            "one_estimated": [alike[one].total, alike[one].final],
             "one_total": theirs.total,
             "one_final": theirs.final,
             "planning": planning,

@@ -21,6 +21,7 @@ from compiler.maintain.choose import maintenance_of
 from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import STEPS, Does, Statement
 from connectors.duckdb.engine import DuckDBEngine
+from connectors.duckdb.session import beside
 from connectors.staging import Staged
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
@@ -83,7 +84,7 @@ class OnDuckDB(InFile):
         self.engine = DuckDBEngine(folder / "bench.duckdb", self.printer)
         self.spent: dict[str, float] = {}
         self.run, self.engine.statements.run = self.engine.statements.run, self._timed  # type: ignore[method-assign]
-        self.side = self.engine.con.cursor()
+        self.side = beside(self.engine.con)
         self.keys, self.read_at = 1, -1
 
     def load(self, folder: Path) -> None:

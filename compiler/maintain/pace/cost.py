@@ -11,31 +11,33 @@ from compiler.maintain.paced import Path
 
 OVERHEAD = 0.006  # seconds of a program that has anything to do
 ROW = 1e-6  # seconds for a row that is handled
+SHARED = 0.5  # of what it takes to begin: where a program takes several paths, each but one adds this share of its own
 
 
 @dataclass(frozen=True)
 class PathCost:
-    """Of one path, by `n` rows that wait: `fixed` + `per_row` n rows are handled, and `fan` n reach the state. Of
-    its `groups` (0: it has none) each one that these meet takes `per_group` more. `scale`: seconds that were measured
-    for a second that was estimated."""
+    """Of one path, by `n` rows that wait: it takes `start` seconds whatever they are, `per_row` n rows are handled, and
+    `fan` n reach the state. Of its `groups` (0: it has none) each one that these meet takes `per_group` more. `scale`:
+    seconds that were measured for a second that was estimated of these rows."""
 
     path: Path
-    fixed: float
+    start: float
     per_row: float
     fan: float
     groups: float
     per_group: float
     scale: float = 1.0
 
-    def scaled(self, by: float) -> PathCost:
-        """Where it takes other times than estimated."""
-        return replace(self, scale=self.scale * by)
+    def measured(self, start: float, by: float) -> PathCost:
+        """Where it takes other times than estimated: to start, and for its rows so many times as much."""
+        return replace(self, start=start, scale=self.scale * by)
 
     def seconds(self, n: float) -> float:
-        if n <= 0:
-            return 0.0
-        handled = self.fixed + self.per_row * n + self.per_group * self.hit(n)
-        return self.scale * (OVERHEAD + ROW * handled)
+        return self.start + self.varying(n) if n > 0 else 0.0
+
+    def varying(self, n: float) -> float:
+        """The seconds that hang on how many rows there are."""
+        return self.scale * ROW * (self.per_row * n + self.per_group * self.hit(n))
 
     def hit(self, n: float) -> float:
         """Rows of the state that change."""
@@ -51,6 +53,12 @@ class PathCost:
             return before + more
         left = (1 - min(before / 2 / self.groups, 1.0)) * (1 - min(more / 2 / self.groups, 1.0))
         return 2 * self.groups * (1 - left)
+
+
+def starting(paths: Iterable[PathCost]) -> float:
+    """The seconds that a program takes to start that takes several paths of one state."""
+    each = [c.start for c in paths]
+    return max(each, default=0.0) * (1 - SHARED) + SHARED * sum(each)
 
 
 def costs(states: Iterable[Kept], sizes: Sizes, arriving: Mapping[str, Amounts]) -> list[PathCost]:
@@ -73,11 +81,11 @@ def _cost(s: Accumulated | Recomputed | Bag, path: Path, sizes: Sizes, change: A
     estimate = Estimator(sizes, path.source)
     at_large, at_small = estimate.flow(below, large), estimate.flow(below, small)
     per_row = max((at_large.work - at_small.work) / (large.rows - small.rows), 0.0)
-    fixed = max(at_small.work - per_row * small.rows, 0.0)
+    start = OVERHEAD + ROW * max(at_small.work - per_row * small.rows, 0.0)
     fan = at_large.out.rows / large.rows
     if isinstance(s, Bag):
-        return PathCost(path, fixed, per_row + 2 * fan, fan, 0.0, 0.0)
+        return PathCost(path, start, per_row + 2 * fan, fan, 0.0, 0.0)
     groups = sizes.rows.get(s.name, 0.0) or sizes.groups(below, [e for _, e in s.definition.keys])
     size = sizes.estimate(below) / max(groups, 1.0)
     again = 2 * size if isinstance(s, Recomputed) else 0.1 * size if s.has_extrema else 0.0
-    return PathCost(path, fixed, per_row + fan, fan / 2, max(groups, 1.0), 4.0 + again)
+    return PathCost(path, start, per_row + fan, fan / 2, max(groups, 1.0), 4.0 + again)

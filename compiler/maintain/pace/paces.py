@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compiler.maintain.pace.cost import PathCost
+from compiler.maintain.pace.cost import PathCost, starting
 from compiler.maintain.paced import Path
 
 NEAR = 1.25  # times what the fastest paces leave: less is not asked for
@@ -76,13 +76,16 @@ def simulate(view: View, refresh: int, inner: Mapping[Path, int]) -> Work:
             waiting[p] += view.arriving.get(p.source, 0.0) * (now - before)
         whole = _due(now, before, refresh)
         cost = 0.0
+        programs: dict[object, list[PathCost]] = {}  # paths of one state are taken together when the view is finished
         for c in view.paths:
             n = waiting[c.path]
             if n and (whole or (c.path in view.inner and _due(now, before, k[c.path]))):
-                cost += c.seconds(n)
+                programs.setdefault(c.path.state if whole else c.path, []).append(c)
+                cost += c.varying(n)
                 for r in readers.get(c.path.state, ()):
                     waiting[r] = c.waits(waiting[r], c.out(n))
                 waiting[c.path] = 0.0
+        cost += sum(map(starting, programs.values()))
         cost = min(cost, view.anew) if whole else cost
         total, before = total + cost, now
     return Work(total, cost)
@@ -92,13 +95,15 @@ def finishing(paths: Sequence[PathCost], rows: Mapping[Path, float]) -> float:
     """The seconds that finishing a view takes, of whose paths so many rows wait."""
     waiting = dict(rows)
     out = 0.0
+    programs: dict[str, list[PathCost]] = {}
     for c in paths:
-        n = waiting.get(c.path, 0.0)
-        out += c.seconds(n)
-        for r in paths:
-            if n and r.path.source == c.path.state:
-                waiting[r.path] = c.waits(waiting.get(r.path, 0.0), c.out(n))
-    return out
+        if n := waiting.get(c.path, 0.0):
+            programs.setdefault(c.path.state, []).append(c)
+            out += c.varying(n)
+            for r in paths:
+                if r.path.source == c.path.state:
+                    waiting[r.path] = c.waits(waiting.get(r.path, 0.0), c.out(n))
+    return out + sum(map(starting, programs.values()))
 
 
 def _due(now: float, before: float, pace: int) -> bool:

@@ -20,7 +20,7 @@ from compiler.spelling.duckdb import storage, type_name
 from connectors.duckdb import landing
 from connectors.duckdb.landing import AT, Work
 from connectors.duckdb.mirror import batch, before, columns, on_key, q
-from connectors.duckdb.session import attached, in_transaction
+from connectors.duckdb.session import attached, beside, in_transaction
 from connectors.duckdb.text import from_text
 from connectors.duckdb.values import cast_errors
 from connectors.engine import EngineFailure
@@ -98,7 +98,7 @@ class Dist:
 
     def write(self, t: Table, batches: Iterable[pa.Table], file: Callable[[], Path]) -> tuple[int, list[Path]]:
         """Rows of text columns c0… as files of a base; their number, and the files. Raises ValueOutOfRange."""
-        rows, files, con = 0, list[Path](), self.con.cursor()
+        rows, files, con = 0, list[Path](), beside(self.con)
         con.execute("SET TimeZone = 'UTC'")
         for staged in batches:
             con.register("staged", parsed(staged, t))
@@ -113,7 +113,7 @@ class Dist:
 
     def written(self, t: Table, other: Path, file: Callable[[], Path]) -> list[Path]:
         """The rows of the mirror in a file of DuckDB, which is closed, as files of a base."""
-        files, con, name = list[Path](), self.con.cursor(), q(t.mirror)
+        files, con, name = list[Path](), beside(self.con), q(t.mirror)
         con.execute("SET TimeZone = 'UTC'")
         try:
             with attached(con, other) as there:

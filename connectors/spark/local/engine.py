@@ -22,6 +22,7 @@ from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Prepared
 from connectors.duckdb.elsewhere import Nowhere
 from connectors.duckdb.engine import DuckDBEngine
+from connectors.duckdb.session import beside
 from connectors.engine import Printer, Programs
 from connectors.postgres.origin import LastCommit
 from connectors.spark import durable
@@ -137,7 +138,7 @@ class LocalEngine:
 
     def size(self, state: str) -> tuple[int, int]:
         """Its rows, and the bytes of its blocks, or of its files where it is Dist."""
-        cursor = self.con.cursor()
+        cursor = beside(self.con)
         files = base_files(cursor, self.root, state)
         return (self.rows(state), sum(map(file_size, files))) if files else self.inner.size(state)
 
@@ -145,7 +146,7 @@ class LocalEngine:
         return None if name in self.away else self.inner.mirror_bytes(name)
 
     def place(self, state: str) -> str:
-        return "Dist" if base_files(self.con.cursor(), self.root, state) else "Local"
+        return "Dist" if base_files(beside(self.con), self.root, state) else "Local"
 
     @property
     def _writing(self) -> Rounds:

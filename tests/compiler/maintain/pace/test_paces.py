@@ -3,6 +3,7 @@ that of playing the period."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler.maintain.pace import paces
-from compiler.maintain.pace.cost import PathCost
+from compiler.maintain.pace.cost import OVERHEAD, PathCost, starting
 from compiler.maintain.pace.paces import View, Work, choose, finishing, simulate
 from compiler.maintain.paced import Path
 
@@ -19,7 +20,7 @@ A, B, C = Path("public.t", "inner"), Path("inner", "top"), Path("public.u", "top
 
 
 def cost(path: Path, per_row: float = 1.0, fan: float = 1.0, groups: float = 0.0, per_group: float = 0.0) -> PathCost:
-    return PathCost(path, 0.0, per_row, fan, groups, per_group)
+    return PathCost(path, OVERHEAD, per_row, fan, groups, per_group)
 
 
 def moving(groups: float = 100.0, below: float = 5_000.0) -> View:
@@ -28,10 +29,14 @@ def moving(groups: float = 100.0, below: float = 5_000.0) -> View:
     return View(of, frozenset([A]), {"public.t": 50_000.0, "public.u": 50_000.0})
 
 
+def of_one_program(some: Sequence[PathCost], rows: Sequence[float]) -> float:
+    return starting(some) + sum(c.varying(n) for c, n in zip(some, rows, strict=True))
+
+
 def test_one_batch_does_every_row_once() -> None:
     v = moving()
     w = simulate(v, 1, {A: 1})
-    expected = v.paths[0].seconds(50_000) + v.paths[1].seconds(2) + v.paths[2].seconds(50_000)
+    expected = v.paths[0].seconds(50_000) + of_one_program(v.paths[1:], [2, 50_000])
     assert w.total == w.final == pytest.approx(expected)
 
 
@@ -94,8 +99,15 @@ def test_what_computing_anew_takes_bounds_the_work_at_the_end() -> None:
 
 def test_finishing_takes_what_each_path_makes_wait() -> None:
     v = moving()
-    expected = v.paths[0].seconds(1_000) + v.paths[1].seconds(2) + v.paths[2].seconds(10)
+    expected = v.paths[0].seconds(1_000) + of_one_program(v.paths[1:], [2, 10])
     assert finishing(v.paths, {A: 1_000.0, C: 10.0}) == pytest.approx(expected)
+
+
+def test_paths_of_a_state_start_together_when_the_view_is_finished() -> None:
+    slow = [cost(A), replace(cost(B), start=0.4), replace(cost(C), start=1.0)]
+    assert starting(slow[1:]) == pytest.approx(1.2) and starting(slow[:1]) == slow[0].start
+    v = View(slow, frozenset(), {"public.t": 1.0, "public.u": 1.0})
+    assert simulate(v, 1, {}).total == pytest.approx(1.2 + OVERHEAD, rel=1e-3)
 
 
 def test_an_inner_path_is_never_slower_than_what_readers_see() -> None:
