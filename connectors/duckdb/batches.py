@@ -174,9 +174,10 @@ class Batches:
         self.maintain(statements, {f"delta.{t.mirror}" for t, n, _ in counted if not n})
 
     def ready(self, programs: Sequence[Prepared]) -> None:
-        """Before a transaction in which programs run that have no batch."""
+        """Before a transaction in which programs run that have no batch. Somebody may wait for it: the indexes that it
+        lacks are made before the next batch."""
         self._look()
-        self._prepare_indexes([s for p in programs for s in p.statements], NOTHING, [])
+        self._want([s for p in programs for s in p.statements])
 
     def fold(self, prepared: Prepared) -> None:
         """Let states take what waits in their tails, in a transaction of its own."""
@@ -218,13 +219,16 @@ class Batches:
     def _prepare_indexes(self, statements: Iterable[Statement], prepared: Prepared, staged: list[Staged]) -> None:
         """What the batch looks up is known to the indexes, and those that were missed long enough are made."""
         self.indexes.awaited = False
+        self._want(statements)
+        for s in staged:
+            if s.table.key and s.table.mirror in self.larger - self.elsewhere.mirrors and not s.truncated:
+                self.indexes.landing(s.table, prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset()))
+        self.indexes.make(self.mirrors.estimates)
+
+    def _want(self, statements: Iterable[Statement]) -> None:
         away = self.elsewhere.mirrors
         for f in (s.fetch for s in statements if s.fetch is not None and s.fetch.mirror not in away):
             self.indexes.want(f.mirror, f.columns, f.by)
-        for s in staged:
-            if s.table.key and s.table.mirror in self.larger - away and not s.truncated:
-                self.indexes.landing(s.table, prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset()))
-        self.indexes.make(self.mirrors.estimates)
 
     def _land(self, staged: list[Staged], prepared: Prepared) -> list[tuple[Table, int, int]]:
         """Of each table how many rows landed, and how many of them are old ones."""

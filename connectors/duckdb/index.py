@@ -10,6 +10,7 @@ have become many, or half empty, are made one.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -26,29 +27,93 @@ GROWTH = 4  # a part that is not this much larger than the one after it takes it
 PART_SMALL = 100_000  # rows: a part of fewer stays, also when it is half empty
 
 
+@dataclass(frozen=True)
+class Sorted:
+    """Rows by their hashes: each hash once, in order; the rows' positions by their hashes; and where in these those of
+    a hash begin, with the end, None where no two rows have one."""
+
+    hashes: np.ndarray
+    order: np.ndarray
+    starts: np.ndarray | None
+
+    @classmethod
+    def of(cls, known: np.ndarray, order: np.ndarray) -> Sorted:
+        """`known`: the hash of each row, in order."""
+        first = np.ones(len(known), dtype=bool)
+        np.not_equal(known[1:], known[:-1], out=first[1:])
+        at = np.flatnonzero(first)
+        order = order.astype(np.uint32, copy=False)
+        if len(at) == len(known):
+            return cls(known, order, None)
+        return cls(known[at], order, np.append(at, len(known)).astype(np.uint32))
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.hashes.nbytes + self.order.nbytes + (self.starts.nbytes if self.starts is not None else 0))
+
+    def of_each(self) -> np.ndarray:
+        """The hash of each row, in order."""
+        return self.hashes if self.starts is None else np.repeat(self.hashes, np.diff(self.starts))
+
+    def find(self, hashes: np.ndarray) -> np.ndarray:
+        """Positions of rows that have one of these hashes (sorted, each once)."""
+        if not len(self.hashes):
+            return self.order
+        at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+        at = at[self.hashes[at] == hashes]
+        if self.starts is not None:
+            low = self.starts[at].astype(np.int64)
+            counts = self.starts[at + 1] - low
+            ends = np.cumsum(counts)
+            at = np.arange(ends[-1] if len(ends) else 0) + np.repeat(low - (ends - counts), counts)
+        positions: np.ndarray = self.order[at]
+        return positions
+
+    def alive(self, there: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
+        """Of the rows that are there the hashes, in order, and the positions that they have as the only ones, from
+        `first` on."""
+        some = there[self.order]
+        return self.of_each()[some], (np.cumsum(there) + (first - 1))[self.order[some]]
+
+
+def merged(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Hashes in order, each with a position: those of both."""
+    places = np.searchsorted(a[0], b[0], "right") + np.arange(len(b[0]))
+    of_a = np.ones(len(a[0]) + len(b[0]), dtype=bool)
+    of_a[places] = False
+    out = []
+    for x, y in zip(a, b, strict=True):
+        both = np.empty(len(of_a), dtype=x.dtype)
+        both[places], both[of_a] = y, x
+        out.append(both)
+    return out[0], out[1]
+
+
+def distinct(hashes: np.ndarray) -> np.ndarray:
+    """Each once, in order."""
+    hashes = np.sort(hashes)
+    first = np.ones(len(hashes), dtype=bool)
+    np.not_equal(hashes[1:], hashes[:-1], out=first[1:])
+    return hashes[first]
+
+
 @dataclass
 class Part:
-    """Rows, which of them are there, and for each path their hashes, sorted, with the rows' positions."""
+    """Rows, which of them are there, and for each path the rows by their hashes."""
 
     number: int
     rows: pa.Table
     alive: np.ndarray
-    paths: dict[Path, tuple[np.ndarray, np.ndarray]]
+    paths: dict[Path, Sorted]
     left: int  # of them that are there
 
     @property
     def nbytes(self) -> int:
-        return int(self.rows.nbytes) + len(self.alive) * (1 + 12 * len(self.paths))
+        return int(self.rows.nbytes) + len(self.alive) + sum(p.nbytes for p in self.paths.values())
 
     def find(self, path: Path, hashes: np.ndarray) -> np.ndarray:
         """Positions of rows that are there and have one of these hashes (sorted, each once)."""
-        known, order = self.paths[path]
-        low = np.searchsorted(known, hashes, "left")
-        counts = np.searchsorted(known, hashes, "right") - low
-        some = counts > 0
-        low, counts = low[some], counts[some]
-        at = np.arange(counts.sum()) + np.repeat(low - (np.cumsum(counts) - counts), counts)
-        positions: np.ndarray = order[at]
+        positions = self.paths[path].find(hashes)
         there: np.ndarray = positions[self.alive[positions]]
         return there
 
@@ -81,21 +146,21 @@ class Indexed:
         """Rows with the hashes of their paths, as a part; none, if they make one `always`."""
         if not rows.num_rows and not always:
             return
-        hashes = [rows.column(f"_h{i}").to_numpy() for i in range(len(self.paths))]
-        self.parts.append(self._part(rows.select(list(self.types)).combine_chunks(), hashes))
+        paths = {}
+        for i, path in enumerate(self.paths):
+            h = rows.column(f"_h{i}").to_numpy()
+            order = np.argsort(h)
+            paths[path] = Sorted.of(h[order], order)
+        self.parts.append(self._part(rows.select(list(self.types)).combine_chunks(), paths))
         self.added += 1
 
-    def _part(self, rows: pa.Table, hashes: list[np.ndarray]) -> Part:
-        paths = {}
-        for path, h in zip(self.paths, hashes, strict=True):
-            order = np.argsort(h)
-            paths[path] = h[order], order.astype(np.uint32)
+    def _part(self, rows: pa.Table, paths: dict[Path, Sorted]) -> Part:
         self.next += 1
         return Part(self.next, rows, np.ones(rows.num_rows, dtype=bool), paths, rows.num_rows)
 
     def find(self, path: Path, hashes: np.ndarray, columns: Iterable[str], with_place: bool = False) -> pa.Table:
         """The rows with these hashes, in these columns, and where they are."""
-        hashes = np.unique(hashes)
+        hashes = distinct(hashes)
         out: list[pa.Table] = []
         for p in self.parts:
             at = p.find(path, hashes)
@@ -134,16 +199,12 @@ class Indexed:
 
     def _merged(self, parts: list[Part]) -> Part:
         rows = pa.concat_tables([p.rows.filter(pa.array(p.alive)) for p in parts]).combine_chunks()
-        hashes = []
+        firsts = np.cumsum([0, *(p.left for p in parts)])
+        paths = {}
         for path in self.paths:
-            each = []
-            for p in parts:
-                known, order = p.paths[path]
-                unsorted = np.empty_like(known)
-                unsorted[order] = known
-                each.append(unsorted[p.alive])
-            hashes.append(np.concatenate(each))
-        return self._part(rows, hashes)
+            each = [p.paths[path].alive(p.alive, int(n)) for p, n in zip(parts, firsts, strict=False)]
+            paths[path] = Sorted.of(*functools.reduce(merged, each))
+        return self._part(rows, paths)
 
 
 def hashed(path: Path, types: dict[str, str], named: Iterable[str] | None = None) -> str:
