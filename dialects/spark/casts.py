@@ -66,7 +66,8 @@ def _elements(d: Dialect, x: exp.Expr, source: types.Type, t: types.Type) -> exp
 
 SHOWN = {
     **dict.fromkeys(("json", "jsonb", "uuid", "time"), "$1"),
-    "timestamptz": "CAST(CAST($1 AS TIMESTAMP_NTZ) AS STRING) || '+00'",
+    **dict.fromkeys(("date", "timestamp"), "pg_era(CAST($1 AS STRING))"),
+    "timestamptz": "pg_era(CAST(CAST($1 AS TIMESTAMP_NTZ) AS STRING) || '+00')",
     "bytea": "'\\\\x' || LOWER(HEX($1))",
     "float4": "pg_real_text($1)",
     "float8": "pg_float_text($1)",

@@ -29,6 +29,7 @@ FAMILIES = {
     "arrays": "Arrays",
     "json": "JSON",
     "numbers": "Numbers and booleans",
+    "ranges": "Ranges",
     "strings": "Text, UUIDs and bytes",
     "times": "Dates and times",
 }
