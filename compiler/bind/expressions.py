@@ -133,6 +133,7 @@ class Expressions(Predicates, Calls):
         return bind_function("power", [self.bind(e.this, c), self.bind(e.expression, c)])
 
     def bit(self, e: Any, c: Clause) -> Scalar:
+        """Operators on bits of integers, and where ranges are before one another. Raises UnsupportedSql for others."""
         fn = {
             exp.BitwiseAnd: "bit_and",
             exp.BitwiseOr: "bit_or",
