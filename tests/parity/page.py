@@ -72,19 +72,25 @@ def status(v: Verdict) -> str:
 
 
 def write(verdicts: dict[str, dict[Expression, Verdict]]) -> None:
-    lines = [HEAD]
+    """The page; where nothing was found out about a family, it keeps what it has of that."""
+    lines, kept = [HEAD], written()
     every = expressions()
+    told: dict[Expression, tuple[str, ...]] = {}
+    for e in every:
+        found = [verdicts[g][e] for g in ENGINES if e in verdicts[g]]
+        if found and all(v.status != NOTHING for v in found):
+            told[e] = tuple(map(status, found))
+        elif not found and (e.signature, e.sql) in kept:
+            told[e] = kept[e.signature, e.sql]
     for family, title in FAMILIES.items():
         lines += [f"\n## {title}\n", "| arguments | expression | DuckDB | Spark |", "|---|---|---|---|"]
-        for e in every:
-            told = [verdicts[g][e] for g in ENGINES]
-            if e.family != family or any(v.status == NOTHING for v in told):
-                continue
-            lines.append(f"| {cell(e.signature)} | `{cell(e.sql)}` | {' | '.join(map(status, told))} |")
+        for e, statuses in told.items():
+            if e.family == family:
+                lines.append(f"| {cell(e.signature)} | `{cell(e.sql)}` | {' | '.join(statuses)} |")
     lines += ["\n## Differences\n", *(f"- **{k}**: {text}" for k, (text, _) in KNOWN.items())]
     totals = [
-        ", ".join(f"{sum(v.status == s for v in verdicts[g].values())} {s}" for s in (EQUAL, REFUSED, ERROR, DIFFERS))
-        for g in ENGINES
+        ", ".join(f"{sum(t[i].startswith(s) for t in told.values())} {s}" for s in (EQUAL, REFUSED, ERROR, DIFFERS))
+        for i in range(len(ENGINES))
     ]
     lines += ["", *(f"{g}: {t}." for g, t in zip(("DuckDB", "Spark"), totals, strict=True))]
     PAGE.write_text("\n".join(lines) + "\n")
