@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from compiler.errors import InvalidSql
 from compiler.formats.input.refusal import BLANKS
 
-BOUND = r'((?:"(?:[^"\\]|""|\\.)*"|\\.|[^"\\,\[\]()])*)'
+BOUND = r'((?:"(?:[^"\\]|""|\\.)*"(?!")|\\.|[^"\\,\[\]()])*)'
 FORM = re.compile(rf"[{BLANKS}]*([\[(]){BOUND},{BOUND}([\])])[{BLANKS}]*", re.S)
 EMPTY = re.compile(rf"[{BLANKS}]*empty[{BLANKS}]*", re.I)
 
