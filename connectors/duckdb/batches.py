@@ -119,7 +119,7 @@ class Batches:
         self.mirrors.prepare(s.table for s in staged)
         if way is Way.ANEW:
             self.mirrors.fold()
-        landed, self.indexes.lending.large = Landed(), bool(rows)
+        landed = Landed()
         begun = time.perf_counter()
         try:
             with bounded(self.con, self.bound if rows else None) as lift, self.statements.transaction("a batch"):

@@ -216,7 +216,7 @@ def hashed(path: Path, types: dict[str, str], named: Iterable[str] | None = None
 def put(lending: Lending, table: str, types: dict[str, str], columns: Iterable[str], rows: pa.Table) -> None:
     """Rows that were found as a temp table, columns in the mirror's types; with the place of each, if they have it."""
     with lending.table("fetched", rows) as source:
-        lending.con.execute(
+        lending.execute(
             f"CREATE OR REPLACE TEMP TABLE {q(table)} AS SELECT {_typed(types, columns, rows)} FROM {source}"
         )
 
@@ -224,7 +224,7 @@ def put(lending: Lending, table: str, types: dict[str, str], columns: Iterable[s
 def lent(lending: Lending, types: dict[str, str], rows: pa.Table, make: Callable[[str], str]) -> None:
     """Run the statement that `make` gives for a query of rows that were found, as `put` has them."""
     with lending.table("fetched", rows) as source:
-        lending.con.execute(make(f"(SELECT {_typed(types, types, rows)} FROM {source})"))
+        lending.execute(make(f"(SELECT {_typed(types, types, rows)} FROM {source})"))
 
 
 def _typed(types: dict[str, str], columns: Iterable[str], rows: pa.Table) -> str:

@@ -33,8 +33,8 @@ SIGNED_ZERO = frozenset(("FLOAT", "DOUBLE"))  # 0 and -0 are equal and have two 
 class Following:
     """A mirror's index while its table lands: it looks up old images, and then goes with what the batch did."""
 
-    def __init__(self, lending: Lending, t: Table, index: Indexed) -> None:
-        self.lending, self.con, self.table, self.index = lending, lending.con, t, index
+    def __init__(self, con: duckdb.DuckDBPyConnection, lending: Lending, t: Table, index: Indexed) -> None:
+        self.con, self.lending, self.table, self.index = con, lending, t, index
         self.columns = frozenset(index.types)
         self.found: np.ndarray | None = None  # the places of old images, where these were looked up here
 
@@ -212,7 +212,7 @@ class Indexes:
         if {t.key, t.identity_key} - set(index.paths):
             self.drop(t.mirror)
             return None
-        return Following(self.lending, t, index)
+        return Following(self.con, self.lending, t, index)
 
     def landing(self, t: Table, columns: Iterable[str]) -> None:
         """A table is about to land: its old images are looked up by its key."""

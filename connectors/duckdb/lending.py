@@ -1,61 +1,51 @@
 """Arrow tables for DuckDB to read.
 
-To register one costs more than to read a small one, and a transaction keeps what was registered in it until it ends,
-also when its view is gone. So what is registered is an object that lends tables, one after the other.
+To register one makes a view, which costs more than to read a small table. A name that DuckDB does not know it looks for
+among the global names of the function that calls it (its replacement scans): there it finds what is lent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import builtins
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 FEW = 20_000  # rows: what one thread reads as fast as several
+PREFIX = "lent_"
 
 
-class Lent:
-    """Gives a table to who reads it, until it is taken back. One thread reads it at a time."""
-
-    rows: pa.Table | None = None
-
-    def __arrow_c_stream__(self, requested: Any = None) -> Any:
-        assert self.rows is not None, "it was taken back"
-        return self.rows.__arrow_c_stream__(requested)
+def _execute(sql: str) -> Any:
+    return con.execute(sql)  # type: ignore[name-defined]  # noqa: F821
 
 
 class Lending:
-    """For one connection; `large` says that the transaction at hand is."""
+    """For one connection."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
-        self.con, self.large, self.views_made = con, False, 0
-        self.views: dict[tuple[str, pa.Schema], tuple[str, Lent]] = {}  # a view has the columns that it was made with
+        self.rows: dict[str, pa.Table] = {}
+        self.names: dict[str, object] = {"con": con, "__builtins__": builtins}
+        self.run: Callable[[str], duckdb.DuckDBPyConnection] = FunctionType(_execute.__code__, self.names)
 
     @contextmanager
     def table(self, name: str, rows: pa.Table) -> Iterator[str]:
-        """Gives the name under which SQL reads the table meanwhile."""
-        if not self.large and rows.num_rows > FEW:
-            self.con.register(name, rows)
-            yield name
-            self.con.unregister(name)
-            return
-        source, lent = self.views.get((name, rows.schema)) or self._view(name, rows.schema)
-        lent.rows = rows
+        """Gives the name under which each statement of `execute` may read the table meanwhile, once."""
+        self.rows[PREFIX + name] = rows
         try:
-            yield source
+            yield PREFIX + name
         finally:
-            lent.rows = None
+            del self.rows[PREFIX + name]
 
-    def _view(self, name: str, schema: pa.Schema) -> tuple[str, Lent]:
-        self.views_made += 1
-        new = f"{name}_{self.views_made}", Lent()
-        self.views[name, schema] = new
-        new[1].rows = schema.empty_table()
-        self.con.register(*new)
-        return new
-
-    def forget(self) -> None:
-        """A transaction was undone, and what was registered in it."""
-        self.views.clear()
+    def execute(self, sql: str) -> duckdb.DuckDBPyConnection:
+        """Run a statement, which may read what is lent. A small table is handed over as the stream that it is: what
+        else stands between, to read less of it, takes longer than to read it."""
+        self.names |= {n: r.__arrow_c_stream__() if r.num_rows <= FEW else r for n, r in self.rows.items()}
+        try:
+            return self.run(sql)
+        finally:
+            for n in self.rows:
+                del self.names[n]

@@ -156,7 +156,7 @@ class Mirrors:
     def _each(self, work: list[landing.Work]) -> None:
         for w in work:
             if isinstance(w, str):
-                self.con.execute(w)
+                self.indexes.lending.execute(w)
             else:
                 w()
 

@@ -68,7 +68,6 @@ class Statements:
     def _undo(self) -> None:
         """Roll back, where there still is a transaction: a commit that failed has ended it."""
         self.indexes.undo()
-        self.indexes.lending.forget()
         with suppress(duckdb.Error):
             self.con.execute("ROLLBACK")
         with suppress(duckdb.Error):  # where the file can be used no more, it is opened again
