@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -112,6 +112,44 @@ class Ranges(Protocol):
         ...
 
 
+class Begun(Protocol):
+    """States that are about to be filled, by any thread."""
+
+    def run(self) -> None:
+        """All of them, or none, and an error."""
+        ...
+
+    def stop(self) -> None:
+        """What runs of it ends with an error."""
+        ...
+
+
+class Filling(Protocol):
+    """States that are filled from the mirrors as they were at one moment, while batches go on."""
+
+    @property
+    def since(self) -> Mapping[str, frozenset[str]]:
+        """The mirrors of which changes are kept for them, and the columns that are."""
+        ...
+
+    def begin(self, states: Sequence[Kept], read: Iterable[tuple[Table, frozenset[str]]]) -> Begun:
+        """Between batches: what they change of these tables, in these columns, is kept from then on."""
+        ...
+
+    def names(self) -> set[str]:
+        """Of the states that are filled, and not taken."""
+        ...
+
+    def take(self, states: Sequence[Kept], tables: Iterable[Table], programs: Programs) -> None:
+        """Between batches: bring states that are filled to the frontier; from then on they are like all others. The
+        programs are those of the views that have them."""
+        ...
+
+    def clear(self) -> None:
+        """Leave nothing of those that were not taken."""
+        ...
+
+
 class Pin(Protocol):
     """One frontier to read at."""
 
@@ -140,6 +178,11 @@ class Engine(Protocol):
     @property
     def ranges(self) -> Ranges | None:
         """None where a copy that is cut short begins anew."""
+        ...
+
+    @property
+    def filling(self) -> Filling | None:
+        """None where batches wait while states are filled."""
         ...
 
     @property

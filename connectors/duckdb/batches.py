@@ -13,6 +13,7 @@ from compiler.catalog import Table, mirror_name
 from compiler.maintain.program import STEPS, Prepared, Program, Statement
 from connectors.duckdb import checkpoints, frontier, mirror
 from connectors.duckdb.elsewhere import rounds
+from connectors.duckdb.filling import Filling
 from connectors.duckdb.indexes import Astray
 from connectors.duckdb.mirrors import Mirrors
 from connectors.duckdb.needed import Needed
@@ -67,12 +68,13 @@ class Batches:
         engine: str,
         statements: Statements,
         mirrors: Mirrors,
+        filling: Filling,
         printer: Printer,
         index_rows: int,
         landed: Callable[[Staged], None],
     ) -> None:
         self.engine, self.statements, self.mirrors, self.printer = engine, statements, mirrors, printer
-        self.index_rows, self.landed = index_rows, landed
+        self.filling, self.index_rows, self.landed = filling, index_rows, landed
         self.con, self.indexes, self.elsewhere = statements.con, statements.indexes, mirrors.elsewhere
         self.batches, self.larger = 0, frozenset[str]()
         self.ways, self.fetching, self.unchanged = Ways(), True, Unchanged(self.con)
@@ -236,7 +238,8 @@ class Batches:
         self.elsewhere.look_up([s for s in staged if s.table.mirror in self.elsewhere.mirrors], prepared.columns)
         for s in staged:
             columns = prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset())
-            self.mirrors.land(s, columns)
+            self.mirrors.land(s, columns | self.filling.columns(s.table))
+            self.filling.note(s.table)
             self.landed(s)
             landed = self.con.execute(
                 f"SELECT count(*), count(*) FILTER (WHERE _weight < 0) FROM {mirror.batch(s.table)}"

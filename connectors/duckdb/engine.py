@@ -8,10 +8,12 @@ from threading import Lock
 
 import duckdb
 
+from compiler.catalog import Table
 from compiler.maintain.kept import Kept
 from connectors.duckdb import frontier, macros, mirror, reached, states
 from connectors.duckdb.batches import Batches
 from connectors.duckdb.elsewhere import Elsewhere, Nowhere
+from connectors.duckdb.filling import Filling
 from connectors.duckdb.indexes import Indexes
 from connectors.duckdb.key_rows import KeyRows
 from connectors.duckdb.mirrors import Mirrors
@@ -58,13 +60,14 @@ class DuckDBEngine:
         self.mirrors = Mirrors(self.statements)
         self.ranges = Ranges(self.con, self.mirrors)
         self.kept_states = States(self.statements, printer)
-        self.batches = Batches(name, self.statements, self.mirrors, printer, index_rows, landed)
+        self.filling = Filling(self.statements, self.mirrors, printer)
+        self.batches = Batches(name, self.statements, self.mirrors, self.filling, printer, index_rows, landed)
         self.paced = Paced(self.statements, self.mirrors, printer, self.batches)
         self.reading = Reading(self.con, printer)
         self.key_rows = KeyRows(self.con)
         self.timings = self.batches.timings
 
-        self.create_mirror, self.drop_mirror, self.load = self.mirrors.create, self.mirrors.drop, self.mirrors.load
+        self.load = self.mirrors.load
         self.compact, self.large = self.mirrors.compact, self.batches.large
         self.adopt, self.give = self.mirrors.adopt, self.mirrors.give
         self.mirror_bytes = self.mirrors.bytes
@@ -96,6 +99,14 @@ class DuckDBEngine:
 
     def close(self) -> None:
         self.con.close()
+
+    def create_mirror(self, t: Table, some_keys: bool = False) -> None:
+        self.filling.spoil(t.mirror)
+        self.mirrors.create(t, some_keys)
+
+    def drop_mirror(self, name: str) -> None:
+        self.filling.spoil(name)
+        self.mirrors.drop(name)
 
     def create_state(self, s: Kept) -> None:
         self.mirrors.fold()

@@ -58,7 +58,7 @@ class SparkEngine:
         self.pinned, self.read, self.count = self.reading.pinned, self.reading.read, self.reading.count
         self.read_mirror, self.export = self.reading.read_mirror, Exporting(self.reading).export
         keys, self.paced = NoKeys(), NoPaces()
-        self.key_rows = self.ranges = self.give = None
+        self.key_rows = self.ranges = self.give = self.filling = None
         self.keys, self.look_up, self.asked_for = keys.keys, keys.look_up, keys.asked_for
         self.weight, self.weights = keys.weight, keys.weights
         self.whole, self.read_whole = keys.whole, keys.read_whole

@@ -75,7 +75,7 @@ class RemoteReader:
         if "error" in head:
             e = head["error"]
             err = TidemarkError(e["message"], detail=e["detail"], hint=e["hint"], code=e["code"])
-            err.exit_code = e["exit_code"]
+            err.exit_code, err.view = e["exit_code"], e.get("view", "")
             raise err
         return head, body
 

@@ -9,6 +9,7 @@ from compiler.catalog import Catalog, Table, mirror_name
 from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan, states_of
 from connectors.postgres.snapshot import ExportedSnapshot
+from pipelines.deploying import ahead
 from pipelines.deploying.filling import fill
 from pipelines.deploying.initial_copy import Refusals
 from pipelines.deployment import DeployedView
@@ -76,6 +77,7 @@ def build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compi
     """
     for e in warehouse.used_engines():
         engine = warehouse.engine(e)
+        ahead.take(warehouse, e)
         failures = fill(engine, states_of(warehouse.plans(e)), say)
         for p in warehouse.plans(e):
             try:
@@ -93,6 +95,7 @@ def build(warehouse: Warehouse, say: Callable[[str], None], may_fail: list[Compi
                         hint="This is a bug of Tidemark; please report it.",
                     )
                 )
+                error.view = p.view
                 failed = next((v for v in may_fail if v.name == p.view), None)
                 if failed is None:
                     raise error from found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from compiler.ir.relation import State, walk
@@ -13,13 +13,9 @@ from connectors.engine import Engine
 def fill(engine: Engine, states: list[Kept], say: Callable[[str], None]) -> dict[str, Exception]:
     """Create the states that are not there yet; gives what failed by the state's name, with the states that read it."""
     have = engine.states()
-    left = [s for s in states if s.name not in have]
     failed: dict[str, Exception] = {}
     with ThreadPoolExecutor(engine.threads) as pool:
-        while left:
-            waiting = {s.name for s in left}
-            ready = [s for s in left if not _reads(s) & waiting]
-            left = [s for s in left if s not in ready]
+        for ready in in_order(s for s in states if s.name not in have):
             jobs = {}
             for s in ready:
                 if lost := _reads(s) & failed.keys():
@@ -33,6 +29,16 @@ def fill(engine: Engine, states: list[Kept], say: Callable[[str], None]) -> dict
                         raise error
                     failed[name] = error
     return failed
+
+
+def in_order(states: Iterable[Kept]) -> Iterator[list[Kept]]:
+    """Those that read none of the others, then those that read these alone, and so on."""
+    left = list(states)
+    while left:
+        waiting = {s.name for s in left}
+        ready = [s for s in left if not _reads(s) & waiting]
+        left = [s for s in left if s not in ready]
+        yield ready
 
 
 def _reads(s: Kept) -> set[str]:

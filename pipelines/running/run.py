@@ -21,6 +21,7 @@ from pipelines.applying.catching_up import catch_up, limits
 from pipelines.applying.source_watch import SourceWatch
 from pipelines.applying.unaltered import check_source
 from pipelines.config import Config, load_config
+from pipelines.deploying import ahead
 from pipelines.deploying.arriving import sweep
 from pipelines.deploying.deploy import deploy
 from pipelines.deploying.heal import heal, might_heal
@@ -75,6 +76,7 @@ def opened(config: Config, renamed: Callable[[str, str], None]) -> Warehouse:
             warehouse.follow_unfit()
             warehouse.check_states()
             warehouse.finish_deploy()
+            ahead.clear(warehouse)
             warehouse.follow(check_source(config.source.dsn, warehouse.deployment))
             warehouse.keep_notes()
     except BaseException:

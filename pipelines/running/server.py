@@ -35,6 +35,7 @@ from pipelines.config import Config
 from pipelines.observe.observer import Observer
 from pipelines.pacing.finishing import paced
 from pipelines.pacing.turns import Pacing
+from pipelines.running.ahead import Ahead
 from pipelines.running.current import Current
 from pipelines.running.jobs import Jobs
 from pipelines.warehouse import Warehouse
@@ -67,6 +68,7 @@ class Server:
         self.token = secrets.token_hex(16)
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.jobs = Jobs()
+        self.ahead = Ahead(config.home, self.jobs.ask)
         self.waiters: dict[int, int] = {}  # who waits → for which LSN
         self.places = threading.BoundedSemaphore(CONNECTIONS)
         self.guests: dict[threading.Thread, socket.socket] = {}
@@ -94,6 +96,7 @@ class Server:
         self.stopping = True
         self.path.unlink(missing_ok=True)
         self.sock.close()
+        self.ahead.stop()
         self.jobs.refuse(TidemarkError("the pipeline stopped", code="stopped", hint="Try again."), ever=True)
         self._see_off()
 
@@ -191,6 +194,7 @@ class Server:
                     "hint": e.hint,
                     "code": e.code,
                     "exit_code": e.exit_code,
+                    "view": e.view,
                 }
             }, b""
         except Exception as e:
@@ -249,6 +253,8 @@ class Server:
             return {"results": [r.to_json() for r in results]}, b""
         if op == "deploy":
             with self.alone:
+                self.capture.stream.wake()
+                self.ahead.fill(self.warehouse)
                 self.capture.stream.wake()
                 return {"deployed": self.jobs.ask(lambda: self.deploy(args["keep_going"]))}, b""
         raise TidemarkError(f"unknown request {op}", code="unknown_request")

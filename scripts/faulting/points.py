@@ -16,6 +16,9 @@ from faulting.schema import BULKS, FILL_BULK
 COMMANDS = {  # by the name, or its first part: what may pass it
     "capture": ("run", "once", "verify"),
     "duckdb": ("run", "once", "verify"),
+    "duckdb.filling": ("beside",),
+    "duckdb.filled": ("beside",),
+    "duckdb.catching_up": ("beside",),
     "duckdb.folding": ("rest",),
     "duckdb.folded": ("rest",),
     "duckdb.taking": ("run", "once", "verify"),
