@@ -28,9 +28,9 @@ from pipelines.project import Compiled, compile_project
 LARGEST = 1 << 30  # bytes of tables that are copied without being asked: batches wait meanwhile
 
 
-def might_heal(config: Config, d: Deployment) -> bool:
-    """Whether a view that is set aside could be by now, as far as the catalog tells."""
-    return bool(_able(config, d)[1])
+def able(config: Config, d: Deployment) -> list[Compiled]:
+    """All views, where one that is set aside could be by now, as far as the catalog tells; else none."""
+    return _able(config, d)[1]
 
 
 def heal(config: Config, progress: Progress, say: Callable[[str], None]) -> None:

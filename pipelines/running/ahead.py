@@ -1,16 +1,14 @@
-"""States of views that are about to be deployed, filled while batches go on."""
+"""States of views that are about to be deployed, or healed, filled while batches go on."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from pathlib import Path
 
 from compiler.errors import TidemarkError
 from connectors.engine import Begun
-from pipelines.config import load_config
 from pipelines.deploying import ahead
-from pipelines.deploying.deploy import compiled
+from pipelines.project import Compiled
 from pipelines.warehouse import Warehouse
 
 log = logging.getLogger("tidemark")
@@ -18,16 +16,16 @@ Ask = Callable[[Callable[[], list[Begun]]], list[Begun]]
 
 
 class Ahead:
-    """On the thread of whoever asks for a deploy; `ask` runs something on the loop's, between batches."""
+    """On the thread of whoever asks for it; `ask` runs something on the loop's, between batches."""
 
-    def __init__(self, home: Path, ask: Ask) -> None:
-        self.home, self.ask, self.begun = home, ask, list[Begun]()
+    def __init__(self, ask: Ask) -> None:
+        self.ask, self.begun = ask, list[Begun]()
 
-    def fill(self, warehouse: Warehouse) -> None:
-        """What can be filled of the project's views; where that fails, the deploy does it, or says why not."""
+    def fill(self, warehouse: Warehouse, views: Callable[[], list[Compiled]]) -> None:
+        """What can be filled of these views; where that fails, the deploy does it, or says why not."""
         try:
-            views = compiled(load_config(self.home))[1]
-            self.begun = self.ask(lambda: ahead.begin(warehouse, views))
+            compiled = views()
+            self.begun = self.ask(lambda: ahead.begin(warehouse, compiled))
         except TidemarkError as e:
             log.warning("batches wait while states are filled: %s", e.message)
             return

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import psycopg
 import tenacity
 
 from compiler.errors import TidemarkError
@@ -24,7 +25,7 @@ from pipelines.config import Config, load_config
 from pipelines.deploying import ahead
 from pipelines.deploying.arriving import sweep
 from pipelines.deploying.deploy import deploy
-from pipelines.deploying.heal import heal, might_heal
+from pipelines.deploying.heal import able, heal
 from pipelines.deploying.source_objects import drop_former
 from pipelines.observe.health import HealthLimits
 from pipelines.observe.http import start as listen
@@ -32,7 +33,7 @@ from pipelines.observe.observer import Observer, refresh_seconds, spent_seconds,
 from pipelines.observe.reason import reason, stored
 from pipelines.running.deploying import outcome_of
 from pipelines.running.healing import Healing
-from pipelines.running.server import Server
+from pipelines.running.server import LEAVING, Server
 from pipelines.warehouse import Warehouse
 
 log = logging.getLogger("tidemark")
@@ -98,6 +99,7 @@ class Run:
     swept: float = 0.0
     resting: bool = False  # no stream is open: a deploy is at work
     healing: Healing = field(default_factory=Healing)
+    healer: threading.Thread | None = None
     ended: TidemarkError | None = None  # why none could be opened after it
 
     def forever(self) -> None:
@@ -137,6 +139,8 @@ class Run:
         finally:
             self.server.stop()
             self.watch.stop()
+            if self.healer is not None:
+                self.healer.join(LEAVING)
             if web:
                 web.stop()
             if not self.resting:
@@ -169,25 +173,29 @@ class Run:
         return outcome_of(done)
 
     def _heal_alone(self) -> None:
-        """Unless a verify is at work, which compares what there is."""
+        """Beside the batches, unless a verify or a deploy is at work."""
         if self.server.alone.acquire(blocking=False):
-            try:
-                self._heal()
-            finally:
-                self.server.alone.release()
+            self.healer = threading.Thread(target=self._heal, daemon=True)
+            self.healer.start()
 
     def _heal(self) -> None:
         """Fill again what was set aside, where its cause is gone."""
         begun = time.monotonic()
         try:
-            if might_heal(self.config, self.warehouse.deployment):
-                with self._rest():
-                    heal(self.config, lambda *_: self._beat(), lambda _: self._beat())
-        except HEALS:
-            raise
+            if views := able(self.config, deployments.require(self.config.warehouse_path)):
+                self.server.ahead.fill(self.warehouse, lambda: views)
+                self.server.jobs.ask(self._healed)
         except TidemarkError as e:
             log.warning("what was set aside could not be filled again: %s: %s", e.message, e.detail)
-        self.healing.tried(time.monotonic() - begun)
+        except psycopg.Error as e:
+            log.warning("what was set aside could not be filled again: %s", str(e).split("\n")[0])
+        finally:
+            self.healing.tried(time.monotonic() - begun)
+            self.server.alone.release()
+
+    def _healed(self) -> None:
+        with self._rest():
+            heal(self.config, lambda *_: self._beat(), lambda _: self._beat())
 
     @contextmanager
     def _rest(self) -> Iterator[None]:

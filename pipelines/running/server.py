@@ -31,7 +31,8 @@ from pipelines.asking.read_only import checked
 from pipelines.asking.reading import LocalReader
 from pipelines.asking.reads import Reads
 from pipelines.asking.uses import Uses
-from pipelines.config import Config
+from pipelines.config import Config, load_config
+from pipelines.deploying.deploy import compiled
 from pipelines.observe.observer import Observer
 from pipelines.pacing.finishing import paced
 from pipelines.pacing.turns import Pacing
@@ -68,7 +69,7 @@ class Server:
         self.token = secrets.token_hex(16)
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.jobs = Jobs()
-        self.ahead = Ahead(config.home, self.jobs.ask)
+        self.ahead = Ahead(self.jobs.ask)
         self.waiters: dict[int, int] = {}  # who waits → for which LSN
         self.places = threading.BoundedSemaphore(CONNECTIONS)
         self.guests: dict[threading.Thread, socket.socket] = {}
@@ -254,7 +255,7 @@ class Server:
         if op == "deploy":
             with self.alone:
                 self.capture.stream.wake()
-                self.ahead.fill(self.warehouse)
+                self.ahead.fill(self.warehouse, lambda: compiled(load_config(self.config.home))[1])
                 self.capture.stream.wake()
                 return {"deployed": self.jobs.ask(lambda: self.deploy(args["keep_going"]))}, b""
         raise TidemarkError(f"unknown request {op}", code="unknown_request")
