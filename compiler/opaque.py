@@ -14,7 +14,7 @@ from compiler.ir.relation import Agg, Aggregate, Order, Relation, TopK, Unnest, 
 from compiler.ir.relation import walk as relations
 from compiler.ir.scalar import Call, Scalar, walk
 from compiler.ir.subquery import Sub
-from compiler.ir.types import Type
+from compiler.ir.types import VARYING_PARTS, Type
 
 CALLS = {"coalesce", "case", "is_null", "num_nulls", "num_nonnulls", "array"}
 AGGREGATES = {"count", "array_agg", "any_value"}
@@ -37,12 +37,12 @@ def check(r: Relation) -> None:
             if o.expr.type.name in UNORDERED:
                 refuse(o.expr.type, "ORDER BY")
         for k in _grouped(n):
-            if is_opaque(k.type) and k.type.labels[0] in FOLDED:
+            if varies(k.type):
                 refuse(k.type, "GROUP BY, PARTITION BY or DISTINCT")
         if isinstance(n, Aggregate | Window):
             for _, a in n.aggs if isinstance(n, Aggregate) else n.calls:
                 for x in a.args:
-                    if isinstance(a, Agg) and a.distinct and is_opaque(x.type) and x.type.labels[0] in FOLDED:
+                    if isinstance(a, Agg) and a.distinct and varies(x.type):
                         refuse(x.type, f"{a.fn}(DISTINCT …)")
                     if is_opaque(x.type) and a.fn not in (AGGREGATES if isinstance(n, Aggregate) else WINDOWS):
                         refuse(x.type, a.fn)
@@ -68,6 +68,12 @@ def every(r: Relation) -> Iterator[Relation]:
 
 def is_opaque(t: Type) -> bool:
     return t.name == "opaque"
+
+
+def varies(t: Type) -> bool:
+    """Whether equal values may not be equal as text."""
+    of = t.element or t
+    return is_opaque(of) and (of.labels[0] in FOLDED or VARYING_PARTS in of.labels)
 
 
 def is_nested(t: Type) -> bool:

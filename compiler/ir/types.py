@@ -57,6 +57,7 @@ class Type:
 
 
 COMPOSITE = "composite"  # a label of types that have fields
+VARYING_PARTS = "varying parts"  # of those of which equal values may be shown in two ways
 BOOL = Type("bool")
 INT2 = Type("int2")
 INT4 = Type("int4")
