@@ -85,10 +85,22 @@ class PostgresSource(Postgres):
             return [*names, exp.TableAlias(this=self._parse_id_var())] if self._match(TokenType.ALIAS) else names
 
         def _parse_interval(self, *args: Any, **kwargs: Any) -> Any:
-            """The text of an interval is left whole: sqlglot keeps one number and unit of it."""
+            """The text of an interval is left whole: sqlglot keeps one number and unit of it. Where another word than a
+            unit comes after it, that is an alias."""
             start = self._index
+            kind, text, unit = (self._tokens[start + i] if start + i < len(self._tokens) else None for i in range(3))
+            if (
+                kind is not None
+                and kind.token_type == TokenType.INTERVAL
+                and text is not None
+                and text.token_type == TokenType.STRING
+                and (unit is None or unit.text.upper() not in PostgresSource.VALID_INTERVAL_UNITS)
+            ):
+                self._advance(2)
+                whole = exp.Literal.string(text.text)
+                whole.meta["start"] = text.start
+                return exp.Interval(this=whole)
             got = super()._parse_interval(*args, **kwargs)
-            text = self._tokens[start + 1] if start + 1 < len(self._tokens) else None
             if (
                 isinstance(got, exp.Interval)
                 and text is not None

@@ -83,8 +83,11 @@ def parse_view(text: str, file: str = "") -> ViewText:
     if len(statements) != 1 or not isinstance(statements[0], exp.Create) or statements[0].kind != "VIEW":
         if len(statements) == 1 and _creates_view(text) and (query := _source_of(text)) != text:
             parse_query(query, what)  # what sqlglot cannot read it keeps as text; this tells where it stopped
+        several = len(statements) > 1 and all(isinstance(s, exp.Create) for s in statements)
         raise InvalidSql(
-            f"{what} holds no CREATE MATERIALIZED VIEW statement",
+            f"{what} holds {len(statements)} statements"
+            if several
+            else f"{what} holds no CREATE MATERIALIZED VIEW statement",
             hint="Write one CREATE MATERIALIZED VIEW name AS SELECT … a file.",
             code="syntax_error",
         )
@@ -163,5 +166,6 @@ def _options(create: exp.Create) -> dict[str, str]:
         if isinstance(value, exp.Boolean):
             out[str(key).lower()] = str(value.this).lower()
             continue
-        out[str(key).lower()] = value.name if isinstance(value, exp.Expr) else str(value)
+        sign = "-" if isinstance(value, exp.Neg) else ""
+        out[str(key).lower()] = sign + value.name if isinstance(value, exp.Expr) else str(value)
     return out

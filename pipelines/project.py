@@ -71,7 +71,13 @@ def read_views(path: Path) -> list[Compiled]:
     out: list[Compiled] = []
     seen: dict[str, tuple[str, Path]] = {}
     for file in sorted(path.glob("*.sql")):
-        shown, written = f"{path.name}/{file.name}", file.read_text(encoding="utf-8")
+        shown = f"{path.name}/{file.name}"
+        try:
+            written = file.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as e:
+            error = InvalidSql(f'view file "{shown}" is not text in UTF-8', detail=str(e), code="not_text")
+            out.append(Compiled(file.stem, None, error=error, file=shown))
+            continue
         try:
             text = parse_view(written, file.name)
         except TidemarkError as e:

@@ -8,11 +8,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import json_values
+from compiler.bind import json_values, range_order
 from compiler.bind.coerce import coerce, guarded, joined, no_function, normal, padded, without_blanks
 from compiler.bind.functions import check_call
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import innermost, label, ordinal
+from compiler.bind.range_parts import is_range
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.functions.aggregates import AGGREGATES, CORES, STATISTICS
 from compiler.functions.signatures import signatures
@@ -38,7 +39,8 @@ def orders(e: exp.Expr | None, bind: Bind) -> tuple[Order, ...]:
         x = ordinal(cast(x, TEXT) if x.type.name == "unknown" else x)
         desc = bool(isinstance(o, exp.Ordered) and o.args.get("desc"))
         nulls = o.args.get("nulls_first") if isinstance(o, exp.Ordered) else None
-        out.append(Order(x, desc, desc if nulls is None else bool(nulls)))
+        keys = range_order.keys(x) if is_range(x.type) else [x]
+        out += [Order(k, desc, desc if nulls is None else bool(nulls)) for k in keys]
     return tuple(out)
 
 

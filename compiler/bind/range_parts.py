@@ -221,6 +221,19 @@ def absent(e: Scalar) -> Scalar:
     return Lit(e.value is None, BOOL) if isinstance(e, Lit) else is_null(e)
 
 
+def compared(op: str, a: Scalar, b: Scalar) -> Scalar:
+    return FALSE if any(isinstance(x, Lit) and x.value is None for x in (a, b)) else Call(op, (a, b), BOOL)
+
+
+def alike(x: Scalar, y: Scalar) -> Scalar:
+    """Whether two bounds are the same, or both none."""
+    return either(both(absent(x), absent(y)), told(compared("=", x, y)))
+
+
+def as_much(x: Scalar, y: Scalar) -> Scalar:
+    return either(both(x, y), both(opposite(x), opposite(y)))
+
+
 def strict(body: Scalar, *missing: Scalar) -> Scalar:
     """NULL where something is missing."""
     some = either(*missing)

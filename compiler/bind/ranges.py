@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from compiler.bind.range_order import difference, less, union
 from compiler.bind.range_parts import (
     Range,
     absent,
+    alike,
+    as_much,
     both,
+    compared,
     either,
     is_made,
     is_range,
@@ -23,26 +27,22 @@ from compiler.ir.scalar import FALSE, Call, Lit, Scalar, case, cast, is_null, ne
 from compiler.ir.types import BOOL, TEXT, Type
 
 
-def _compared(op: str, a: Scalar, b: Scalar) -> Scalar:
-    return FALSE if any(isinstance(x, Lit) and x.value is None for x in (a, b)) else Call(op, (a, b), BOOL)
-
-
 def _before(a: Range, b: Range) -> Scalar:
     """Whether a ends before b begins."""
-    touching = both(_compared("=", a.upper, b.lower), opposite(both(a.upper_inc, b.lower_inc)))
-    return told(either(_compared("<", a.upper, b.lower), touching))
+    touching = both(compared("=", a.upper, b.lower), opposite(both(a.upper_inc, b.lower_inc)))
+    return told(either(compared("<", a.upper, b.lower), touching))
 
 
 def _begins_with(a: Range, b: Range) -> Scalar:
     """Whether a begins no later than b."""
-    touching = both(_compared("=", a.lower, b.lower), either(a.lower_inc, opposite(b.lower_inc)))
-    return either(absent(a.lower), told(either(_compared("<", a.lower, b.lower), touching)))
+    touching = both(compared("=", a.lower, b.lower), either(a.lower_inc, opposite(b.lower_inc)))
+    return either(absent(a.lower), told(either(compared("<", a.lower, b.lower), touching)))
 
 
 def _ends_with(a: Range, b: Range) -> Scalar:
     """Whether a ends no later than b."""
-    touching = both(_compared("=", a.upper, b.upper), either(b.upper_inc, opposite(a.upper_inc)))
-    return either(absent(b.upper), told(either(_compared("<", a.upper, b.upper), touching)))
+    touching = both(compared("=", a.upper, b.upper), either(b.upper_inc, opposite(a.upper_inc)))
+    return either(absent(b.upper), told(either(compared("<", a.upper, b.upper), touching)))
 
 
 def _contains(a: Range, b: Range) -> Scalar:
@@ -60,18 +60,12 @@ def _some(holds: Callable[[Range, Range], Scalar]) -> Callable[[Range, Range], S
 def _adjacent(a: Range, b: Range) -> Scalar:
     def meets(x: Range, y: Range) -> Scalar:
         one = either(both(x.upper_inc, opposite(y.lower_inc)), both(opposite(x.upper_inc), y.lower_inc))
-        return told(both(_compared("=", x.upper, y.lower), one))
+        return told(both(compared("=", x.upper, y.lower), one))
 
     return either(meets(a, b), meets(b, a))
 
 
 def _equal(a: Range, b: Range) -> Scalar:
-    def alike(x: Scalar, y: Scalar) -> Scalar:
-        return either(both(absent(x), absent(y)), told(_compared("=", x, y)))
-
-    def as_much(x: Scalar, y: Scalar) -> Scalar:
-        return either(both(x, y), both(opposite(x), opposite(y)))
-
     ends = both(alike(a.lower, b.lower), alike(a.upper, b.upper))
     same = both(ends, as_much(a.lower_inc, b.lower_inc), as_much(a.upper_inc, b.upper_inc))
     return either(both(a.empty, b.empty), both(opposite(a.empty), opposite(b.empty), same))
@@ -88,6 +82,10 @@ OPERATORS: dict[str, Callable[[Range, Range], Scalar]] = {
     "&<": _some(_ends_with),
     "&>": _some(lambda a, b: _begins_with(b, a)),
     "-|-": _some(_adjacent),
+    "<": less,
+    ">": lambda a, b: less(b, a),
+    "<=": lambda a, b: opposite(less(b, a)),
+    ">=": lambda a, b: opposite(less(a, b)),
 }
 
 
@@ -129,18 +127,33 @@ def _holds(r: Range, x: Scalar, op: str) -> Scalar:
     """Whether a value is in the range."""
     if x.type.name != r.element.name and not (types.is_numeric(r.element) and types.is_numeric(x.type)):
         _refuse(*((r.type, op, x.type) if op == "@>" else (x.type, op, r.type)))
-    low = either(absent(r.lower), _compared("<", r.lower, x), both(r.lower_inc, _compared("=", r.lower, x)))
-    high = either(absent(r.upper), _compared(">", r.upper, x), both(r.upper_inc, _compared("=", r.upper, x)))
+    low = either(absent(r.lower), compared("<", r.lower, x), both(r.lower_inc, compared("=", r.lower, x)))
+    high = either(absent(r.upper), compared(">", r.upper, x), both(r.upper_inc, compared("=", r.upper, x)))
     always = isinstance(x, Lit) and x.value is not None or isinstance(x, Call) and x.fn == "now"
     return strict(both(opposite(r.empty), low, high), r.missing, FALSE if always else absent(x))
 
 
-def common(a: Scalar, b: Scalar) -> Scalar:
-    """a * b: what both have in common."""
+def _two(op: str, a: Scalar, b: Scalar) -> tuple[Range, Range]:
     a, b = (cast(x, y.type) if x.type.name == "unknown" else x for x, y in ((a, b), (b, a)))
     if a.type != b.type:
-        _refuse(a.type, "*", b.type)
-    x, y = parts(a), parts(b)
+        _refuse(a.type, op, b.type)
+    return parts(a), parts(b)
+
+
+def joined(op: str, a: Scalar, b: Scalar) -> Scalar:
+    """a + b, a - b and a * b. Raises InvalidSql where there is no such operator."""
+    if op == "*":
+        return common(a, b)
+    x, y = _two(op, a, b)
+    apart = either(_before(x, y), _before(y, x))
+    if op == "-":
+        return difference(x, y, apart)
+    return union(x, y, both(apart, opposite(_adjacent(x, y))))
+
+
+def common(a: Scalar, b: Scalar) -> Scalar:
+    """a * b: what both have in common."""
+    x, y = _two("*", a, b)
     apart = opposite(_overlaps(x, y))
 
     def bound(fn: str, p: Scalar, q: Scalar) -> Scalar:
@@ -148,7 +161,7 @@ def common(a: Scalar, b: Scalar) -> Scalar:
         return case([(apart, null(t))], Call(fn, (cast(p, t), cast(q, t)), t), t)
 
     def held(end: Scalar, p: Scalar, p_inc: Scalar, q: Scalar, q_inc: Scalar) -> Scalar:
-        mine, other = (either(i, opposite(told(_compared("=", v, end)))) for v, i in ((p, p_inc), (q, q_inc)))
+        mine, other = (either(i, opposite(told(compared("=", v, end)))) for v, i in ((p, p_inc), (q, q_inc)))
         return both(negate(is_null(end)), mine, other)
 
     low, high = bound("greatest", x.lower, y.lower), bound("least", x.upper, y.upper)

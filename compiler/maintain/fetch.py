@@ -60,7 +60,9 @@ class _Fetching:
     large: Large
     waiting: Mapping[str, Project]  # what stands for a batch's rows, where that has not all columns of a table
     steps: list[Step] = field(default_factory=list)
-    lookups: dict[Relation, Temp] = field(default_factory=dict)  # (mirror ⋉ keys) → what holds it
+    lookups: dict[str, Temp] = field(
+        default_factory=dict
+    )  # what holds a mirror ⋉ keys, by its name: equal ones have one
     stored: dict[Relation, Temp] = field(default_factory=dict)  # what gives keys, and is stored for that
     depth: int = 0
     names: Iterator[int] = field(default_factory=count)
@@ -151,13 +153,12 @@ class _Fetching:
         ks = self.at_hand(Keys(keys.input, tuple((f"_k{i}", exprs[k.name]) for i, (_, k) in enumerate(pairs))))
         condition = conj([same(c, k) for (c, _), k in zip(pairs, ks.schema, strict=True)])
         read = Semi(now, ks, condition)
-        if read not in self.lookups:
-            table = scan.table.split(".")[-1]
-            name = f"fetched_{slug([table, 'by', *by])}_{digest(read)}"
-            self.lookups[read] = Temp(name, now.schema, not scan.key)
+        name = f"fetched_{slug([scan.table.split('.')[-1], 'by', *by])}_{digest(read)}"
+        if name not in self.lookups:
+            self.lookups[name] = Temp(name, now.schema, not scan.key)
             lookup = Lookup(scan.table, tuple(sorted(by)), ks)
             self.steps.append(Step(name, read, not scan.key, FETCH, self.state, lookup))
-        temp = self.lookups[read]
+        temp = self.lookups[name]
         if scan.at == "after":
             return temp
         of_both: tuple[Relation, ...] = (temp, negative(replace(scan, at="delta")))
@@ -189,7 +190,8 @@ class _Fetching:
     def store(self, r: Relation) -> Temp:
         if r not in self.stored:
             temp = Temp(f"meets_{digest(r)}", r.schema, False)
-            self.steps.append(Step(temp.name, _replaced(r, self.stored), False, MEETS, self.state))
+            if temp not in self.stored.values():  # of another that differs in what nobody reads
+                self.steps.append(Step(temp.name, _replaced(r, self.stored), False, MEETS, self.state))
             self.stored[r] = temp
         return self.stored[r]
 

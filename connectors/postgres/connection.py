@@ -16,6 +16,9 @@ SETTINGS = {
     "extra_float_digits": "3",
     "bytea_output": "hex",
     "client_encoding": "UTF8",
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+    "quote_all_identifiers": "off",
     "row_security": "off",  # a table whose rows a policy hides is an error, not fewer rows than the stream has
     "statement_timeout": "0",
     "lock_timeout": "0",

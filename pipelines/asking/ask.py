@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import itertools
 import json
 import math
+import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
@@ -27,6 +27,7 @@ from pipelines.asking.reading import LocalReader
 from pipelines.config import Config
 from pipelines.warehouse import Warehouse
 
+QUOTED = re.compile(r'[",\r\n]|^\s|\s$')  # what CSV has in quotes
 WAITS = 100  # for keys that were read from the source to agree: each answer may ask for others
 
 
@@ -95,23 +96,42 @@ def render(t: pa.Table, fmt: str) -> str:
     """Rows as a table, CSV or JSON lines."""
     t = _shown(t)
     names = t.column_names
-    rows = [[_text(v) for v in r.values()] for r in t.to_pylist()] if names else []
+    values = list(zip(*(c.to_pylist() for c in t.columns), strict=True))
     if fmt == "json":
+        keys = _once(names)
         return "\n".join(
-            json.dumps({k: _plain(v) for k, v in r.items()}, default=str, ensure_ascii=False) for r in t.to_pylist()
+            json.dumps(dict(zip(keys, map(_plain, r), strict=True)), default=str, ensure_ascii=False) for r in values
         )
     if fmt == "csv":
-        out = io.StringIO()
-        w = csv.writer(out, lineterminator="\n")
-        w.writerow(names)
-        w.writerows(rows)
-        return out.getvalue().rstrip("\n")
+        return "\n".join(",".join(map(_field, r)) for r in (names, *values))
     if fmt != "table":
         raise TidemarkError(f"unknown format {fmt}")
+    rows = [[_text(v) for v in r] for r in values]
     widths = [max([len(n), *(len(r[i]) for r in rows)]) for i, n in enumerate(names)]
     lines = [" | ".join(f"{n:{w}}" for n, w in zip(names, widths, strict=True)), "-+-".join("-" * w for w in widths)]
     lines += [" | ".join(f"{v:{w}}" for v, w in zip(r, widths, strict=True)) for r in rows]
     return "\n".join([*lines, f"({len(rows)} row{'s' if len(rows) != 1 else ''})"])
+
+
+def _once(names: list[str]) -> list[str]:
+    """Names for the keys of an object: of equal ones, the later have a number."""
+    out: list[str] = []
+    for n in names:
+        other = n
+        for i in itertools.count(1):
+            if other not in out and (other == n or other not in names):
+                break
+            other = f"{n}_{i}"
+        out.append(other)
+    return out
+
+
+def _field(v: object) -> str:
+    """A value as Postgres' COPY writes CSV: nothing for NULL, and quotes where there are none else."""
+    if v is None:
+        return ""
+    text = _text(v)
+    return f'"{text.replace(chr(34), chr(34) * 2)}"' if not text or QUOTED.search(text) else text
 
 
 def _shown(t: pa.Table) -> pa.Table:

@@ -194,8 +194,12 @@ def _mirror(config: Config, warehouse: Warehouse, engine: str, t: Table, snapsho
     out = Verified(name, tables={name}, mirror=engine)
     gone = warehouse.refused(engine).get(name, {})
     columns = [c for c in t.columns if c.name not in gone]
-    with in_snapshot(config.source.dsn, snapshot) as conn:
-        chunks = list(copy_query(conn, table_query(t, columns), len(columns)))
+    try:
+        with in_snapshot(config.source.dsn, snapshot) as conn:
+            chunks = list(copy_query(conn, table_query(t, columns), len(columns)))
+    except psycopg.Error as e:  # the others are compared
+        out.error = str(e).split("\n")[0]
+        return out
     try:
         ours = warehouse.engine(engine).read_mirror(t, at)
     except EngineFailure as e:

@@ -32,6 +32,16 @@ int4range '(1,2)'::text
 range_merge(a, '[1,2)')
 a + '[5,6)'
 -- a int4range, b int4range
+a < b
+a <= b
+a > b
+a >= b
+CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
@@ -79,6 +89,16 @@ a IS NULL
 a @> 4::int8
 a && '[4,4]'
 -- a int8range, b int8range
+a < b
+a <= b
+a > b
+a >= b
+CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
@@ -118,6 +138,16 @@ a && '(2,2.5)'
 upper(a) - lower(a)
 lower(a) = 1
 -- a numrange, b numrange
+a < b
+a <= b
+a > b
+a >= b
+CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
@@ -160,6 +190,16 @@ a && daterange('2020-02-29', '2020-03-05', '[]')
 a = '[2020-02-29,2020-03-01]'
 extract(year from lower(a))
 -- a daterange, b daterange
+a < b
+a <= b
+a > b
+a >= b
+CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
@@ -206,6 +246,16 @@ a << tsrange('2020-03-01', NULL)
 date_trunc('day', lower(a))
 a @> '[2020-03-01,2020-03-01]'
 -- a tsrange, b tsrange
+a < b
+a <= b
+a > b
+a >= b
+CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
@@ -246,6 +296,16 @@ a @> timestamptz '2020-02-29 12:34:56.789012+00'
 a && '[2020-02-29,2020-03-05 02:00+02]'
 a @> now()
 -- a tstzrange, b tstzrange
+a < b
+a <= b
+a > b
+a >= b
+CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
+CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
