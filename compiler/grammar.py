@@ -33,6 +33,13 @@ class PostgresSource(Postgres):
             if k in ("CAST", "EXTRACT", "SUBSTRING", "TRIM", "POSITION", "OVERLAY")
         }
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
+        # a prefix operator takes what binds tighter than it: ~ a + b is ~ (a + b)
+        UNARY_PARSERS = {
+            **Postgres.Parser.UNARY_PARSERS,
+            TokenType.RLIKE: lambda self: self.expression(exp.BitwiseNot(this=self._parse_term())),
+            TokenType.PIPE_SLASH: lambda self: self.expression(exp.Sqrt(this=self._parse_term())),
+            TokenType.DPIPE_SLASH: lambda self: self.expression(exp.Cbrt(this=self._parse_term())),
+        }
         TYPE_LITERAL_PARSERS = {t: _typed_literal for t in exp.DType}
 
         def _parse_cube_or_rollup(self, with_prefix: bool = False) -> Any:

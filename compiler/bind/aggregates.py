@@ -13,7 +13,6 @@ from compiler.bind.coerce import coerce, guarded, joined, no_function, normal, p
 from compiler.bind.functions import check_call
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import innermost, label, ordinal
-from compiler.bind.range_parts import is_range
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.functions.aggregates import AGGREGATES, CORES, STATISTICS
 from compiler.functions.signatures import signatures
@@ -32,14 +31,15 @@ def call_of(e: Any) -> Any:
     return e.this if isinstance(e, exp.Filter) else e
 
 
-def orders(e: exp.Expr | None, bind: Bind) -> tuple[Order, ...]:
+def orders(e: exp.Expr | None, bind: Bind, whole: bool = False) -> tuple[Order, ...]:
+    """ORDER BY's items. A range is ordered by its parts, but where it is to be left `whole` for now."""
     out = []
     for o in (p for x in (e.expressions if e is not None else []) for p in _parts(x)):
         x = bind(o.this) if isinstance(o, exp.Ordered) else bind(o)
         x = ordinal(cast(x, TEXT) if x.type.name == "unknown" else x)
         desc = bool(isinstance(o, exp.Ordered) and o.args.get("desc"))
         nulls = o.args.get("nulls_first") if isinstance(o, exp.Ordered) else None
-        keys = range_order.keys(x) if is_range(x.type) else [x]
+        keys = [x] if whole else range_order.keys(x)
         out += [Order(k, desc, desc if nulls is None else bool(nulls)) for k in keys]
     return tuple(out)
 

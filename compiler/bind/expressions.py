@@ -27,6 +27,7 @@ from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, Type
 
 COMPARISONS: dict[type, str] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 ARITHMETIC: dict[type, str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "/"}
+FRACTION = re.compile(r"[+-]?\d*\.\d*")
 RANGES: dict[type, str] = {exp.ExtendsLeft: "&<", exp.ExtendsRight: "&>", exp.Adjacent: "-|-"}
 
 
@@ -113,10 +114,13 @@ class Expressions(Predicates, Calls):
                 code="unsupported_syntax",
                 hint="Write n * interval '1 day'.",
             )
-        text = e.this.this + (f" {unit.name.lower()}" if unit is not None else "")
-        at = e.this.meta.get("start")
+        text, at = str(e.this.this), e.this.meta.get("start")
         if unit is not None:
-            read_literal(Lit(e.this.this, types.UNKNOWN, at), INTERVAL)
+            read_literal(Lit(text, types.UNKNOWN, at), INTERVAL)
+            if FRACTION.fullmatch(text.strip()) and unit.name.upper() != "SECOND":  # what is finer is cut off
+                text = text.strip().partition(".")[0]
+                text = text if text.strip("+-") else "0"
+            text = f"{text} {unit.name.lower()}"
         return cast(Lit(text, types.UNKNOWN, at), INTERVAL)
 
     def neg(self, e: Any, c: Clause) -> Scalar:
@@ -261,7 +265,7 @@ class Expressions(Predicates, Calls):
     def absolute(self, e: Any, c: Clause) -> Scalar:
         """@ x, which sqlglot reads as a parameter."""
         node = e
-        while isinstance(node.parent, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Neg):
+        while isinstance(node.parent, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Pow | exp.Neg):
             if not isinstance(node.parent, exp.Neg) and node.parent.this is node:
                 raise UnsupportedSql(
                     "@ before arithmetic takes all of it", code="unsupported_syntax", hint="Write abs(…)."

@@ -79,9 +79,10 @@ def cut(
 
 
 def order_by(
-    e: exp.Expr | None, outputs: list[tuple[str, Col]], bind: Callable[[exp.Expr], Scalar]
+    e: exp.Expr | None, outputs: list[tuple[str, Col]], bind: Callable[[exp.Expr], Scalar], whole: bool = False
 ) -> tuple[Order, ...]:
-    """ORDER BY: a number is an output column, a bare name an output column before anything else."""
+    """ORDER BY: a number is an output column, a bare name an output column before anything else. Ranges are left
+    `whole` for who tells outputs by what they are."""
 
     def one(x: exp.Expr) -> Scalar:
         if isinstance(x, exp.Literal) and not x.is_string and x.this.isdigit():
@@ -96,4 +97,4 @@ def order_by(
                 return hits[0]
         return bind(x)
 
-    return orders(e, one)
+    return orders(e, one, whole)

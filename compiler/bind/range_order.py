@@ -11,6 +11,7 @@ from compiler.bind.range_parts import (
     both,
     compared,
     either,
+    is_range,
     opposite,
     parts,
     told,
@@ -42,7 +43,9 @@ def less(a: Range, b: Range) -> Scalar:
 
 
 def keys(e: Scalar) -> list[Scalar]:
-    """What orders rows as the range does: NULL, all of them, where that is missing."""
+    """What orders rows as a range does: NULL, all of them, where that is missing. Any other value does it by itself."""
+    if not is_range(e.type):
+        return [e]
     r = parts(e)
     discrete = e.type.labels[0] in DISCRETE
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from compiler import opaque
+from compiler.bind import range_order
 from compiler.bind.aggregates import listed
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
@@ -48,7 +49,7 @@ class _Select(Grouping):
         outputs = [(n, Col(f"\0{i}", s.type)) for i, (n, s) in enumerate(items)]
         order = [
             replace(o, expr=_label_of(o.expr))
-            for o in order_by(e.args.get("order"), outputs, lambda x: self.expressions.bind(x, clause))
+            for o in order_by(e.args.get("order"), outputs, lambda x: self.expressions.bind(x, clause), whole=True)
         ]
         on = self.distinct_on(clause, outputs)
         for o in order if on else ():
@@ -170,7 +171,7 @@ class _Select(Grouping):
         on = d.args["on"]
         parts = on.expressions if isinstance(on, exp.Tuple) else [on.unnest()]
         holder = exp.Order(expressions=[exp.Ordered(this=p) for p in parts])
-        return [_label_of(o.expr) for o in order_by(holder, outputs, lambda x: self.expressions.bind(x, clause))]
+        return [_label_of(o.expr) for o in order_by(holder, outputs, lambda x: self.expressions.bind(x, clause), True)]
 
     # -- windows and the tail
 
@@ -211,7 +212,7 @@ class _Select(Grouping):
             return c
 
         wanted = bounds[:2] != (None, 0) or on
-        sort = tuple(Order(ordinal(place(o.expr)), o.desc, o.nulls_first) for o in order)
+        sort = tuple(Order(k, o.desc, o.nulls_first) for o in order for k in range_order.keys(ordinal(place(o.expr))))
         partition = tuple(place(normal(x)) for x in on)
         if e.args.get("distinct") is not None and hidden and not on:
             raise InvalidSql(

@@ -19,7 +19,7 @@ def _parse(text: str) -> dt.datetime:
     if t.lower() == "epoch":
         return dt.datetime(1970, 1, 1)
     if m is None:
-        if t.lower() in ("now", "today", "tomorrow", "yesterday", "infinity", "-infinity"):
+        if t.lower() in ("now", "today", "tomorrow", "yesterday"):
             raise UnsupportedSql(f"the special timestamp '{text}' is not supported", code="unsupported_literal")
         raise UnsupportedSql(
             f"the timestamp '{text}' is not supported",
@@ -50,13 +50,22 @@ def _parse(text: str) -> dt.datetime:
     return out.replace(tzinfo=dt.UTC) if m[8] else out
 
 
+def infinite(text: str) -> str:
+    """'infinity' or '-infinity', where that is what it says; else nothing."""
+    return found.lower() if (found := text.strip()).lower() in ("infinity", "-infinity") else ""
+
+
 def parse_timestamptz(text: str) -> str:
     """The instant in UTC, ISO with offset; a literal without a zone is UTC."""
+    if found := infinite(text):
+        return found
     return _parse(text).replace(tzinfo=None).isoformat(" ") + "+00"
 
 
 def parse_timestamp(text: str, type_: str) -> str:
     """A timestamp or date, by the name of its type; a zone in the text is ignored, as Postgres does."""
+    if found := infinite(text):
+        return found
     out = _parse(
         re.sub(r"\s*([+-]\d{1,2}(:?\d{2})?|z)$", "", text.strip(), flags=re.I) if re.search(r"\d:\d\d", text) else text
     )

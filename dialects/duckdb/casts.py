@@ -47,8 +47,9 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         return tree(d, "$1 AT TIME ZONE 'UTC'", x)
     if t.name == "timestamptz" and s.name in ("timestamp", "date"):
         return tree(d, "CAST($1 AS TIMESTAMP) AT TIME ZONE 'UTC'", x)
-    if t.name == "time" and s.name == "timestamptz":
-        return d.cast(tree(d, "$1 AT TIME ZONE 'UTC'", x), t)
+    if t.name == "time" and s.name in ("timestamp", "timestamptz"):
+        at = tree(d, "$1 AT TIME ZONE 'UTC'", x) if s.name == "timestamptz" else x
+        return tree(d, "CASE WHEN ISFINITE($1) THEN CAST($2 AS TIME) END", x, at)
     if t.name in ("json", "jsonb") and types.is_string(s):
         return tree(d, "pg.jsonb($1)", x) if t.name == "jsonb" else x
     if s.name in ("json", "jsonb") and not types.is_string(t) and t.name not in ("json", "jsonb"):

@@ -15,11 +15,18 @@ ERAS = {  # DuckDB counts years on through 1 BC, which is its year 0
     "counted_year": "DATE_PART('year', $1)",
     "counted_isoyear": "DATE_PART('isoyear', $1)",
 }
+ENDLESS = {"year", "isoyear", "decade", "century", "millennium", "epoch"}  # infinite of infinite times
 
 
 def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     field, source = str(e.args[0].value), e.args[1].type  # type: ignore[attr-defined]
-    x = a[1]
+    got = _field(d, e, field, source, a[1])
+    if field in ENDLESS and source.name in ("date", "timestamp", "timestamptz") and not isinstance(e.args[1], Lit):
+        return tree(d, f"pg.within('{field}', $1, $2)", a[1], got)
+    return got
+
+
+def _field(d: Dialect, e: Call, field: str, source: types.Type, x: exp.Expr) -> exp.Expr:
     if source.name == "timestamptz" and field != "epoch":
         x = tree(d, "$1 AT TIME ZONE 'UTC'", x)
     if field == "second":
@@ -56,7 +63,7 @@ def _round_time(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """To so many digits of a second, halves away from the year 2000, which Postgres counts from."""
     step = 10 ** (6 - int(str(e.args[1].value)))  # type: ignore[attr-defined]
     if e.type.name == "time":
-        return d.cast(tree(d, f"MAKE_TIMESTAMP(pg.nearest(EPOCH_US($1), {step}))", a[0]), e.type)
+        return tree(d, f"pg.clock_of(pg.nearest(EPOCH_US($1), {step}))", a[0])
     if e.type.name == "timestamptz":
         return tree(d, f"pg.round_timestamp($1 AT TIME ZONE 'UTC', {step}) AT TIME ZONE 'UTC'", a[0])
     return tree(d, f"pg.round_timestamp($1, {step})", a[0])

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from compiler.errors import UnsupportedSql
 from compiler.formats.intervals import parse_interval
-from compiler.formats.times import parse_timestamp, parse_timestamptz
+from compiler.formats.times import infinite, parse_timestamp, parse_timestamptz
 from compiler.ir import types
 from compiler.ir.scalar import Call, Col, Lit
 from dialects.as_text import to_text
@@ -132,6 +132,8 @@ def _literal_uuid(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 def _literal_ts(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     text = str(e.args[0].value)  # type: ignore[attr-defined]
+    if infinite(text):
+        raise no(f"the {e.type} '{text}'")
     out = parse_timestamptz(text) + ":00" if e.type.name == "timestamptz" else parse_timestamp(text, e.type.name)
     return d.cast(exp.Literal.string(out), e.type)
 

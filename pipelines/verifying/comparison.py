@@ -157,9 +157,9 @@ def _difference(
 
 
 def _shown(e: str, t: Type) -> str:
-    """A value that Python can hold: its times are of the years 1 to 9999."""
+    """A value that Python can hold: its times are of the years 1 to 9999, and its days end before 24:00."""
     kind = t.element if t.name == "array" and t.element is not None else t
-    return f"CAST({e} AS VARCHAR)" if kind.name in ("date", "timestamp", "timestamptz") else e
+    return f"CAST({e} AS VARCHAR)" if kind.name in ("date", "time", "timestamp", "timestamptz") else e
 
 
 def _loose(t: Type) -> Type:

@@ -12,6 +12,7 @@ from compiler.bind.coerce import coerce, no_function, unsupported
 from compiler.bind.functions import arrays, jsons, numbers, regexes, texts, times
 from compiler.bind.functions.rules import Rule, plain, variadic
 from compiler.bind.operators import compare
+from compiler.bind.range_parts import is_range
 from compiler.errors import UnsupportedSql
 from compiler.functions.signatures import found, signatures, volatile
 from compiler.ir.scalar import Call, Scalar, case, cast, equal, null
@@ -36,6 +37,9 @@ def _nullif(args: list[Scalar]) -> Scalar:
     left = coerce(a, b.type if b.type.name != "unknown" else TEXT)
     if left.type.name == "jsonb":
         return case([(Call("json_equal", (left, coerce(b, left.type)), BOOL), null(left.type))], left, left.type)
+    if is_range(a.type) or is_range(b.type):
+        a, b = (cast(x, y.type) if x.type.name == "unknown" else x for x, y in ((a, b), (b, a)))
+        return case([(compare("=", a, b), null(a.type))], a, a.type)
     apart = b.type.name not in (
         left.type.name,
         "unknown",

@@ -87,6 +87,9 @@ def _truncated(unit: str, a: Scalar) -> Scalar:
     return binary("-", Call("date_trunc", (Lit("year", TEXT), a), a.type), make_interval({"years": passed}))
 
 
+ENDLESS = {"year", "isoyear", "decade", "century", "millennium", "epoch"}  # infinite of infinite times
+
+
 def extract(field: str, e: Scalar, as_float: bool = False) -> Scalar:
     """extract(field FROM e), or date_part, which gives a double."""
     e = coerce(e, TIMESTAMP)
@@ -98,7 +101,14 @@ def extract(field: str, e: Scalar, as_float: bool = False) -> Scalar:
     finer = field == "second" or field == "epoch" and e.type.name != "date"
     t = types.numeric(20, 6 if finer else 3 if field == "milliseconds" else 0)
     got = Call("extract", (Lit(field, TEXT), e), t)
-    return cast(got, FLOAT8) if as_float else got
+    if not as_float:
+        return got
+    if field not in ENDLESS or e.type.name in ("time", "interval") or isinstance(e, Lit):
+        return cast(got, FLOAT8)
+    endless = negate(Call("isfinite", (e,), BOOL))
+    late = Call(">", (e, Lit("2000-01-01", e.type)), BOOL)
+    whens = [(conj([endless, late]), Lit("Infinity", FLOAT8)), (endless, Lit("-Infinity", FLOAT8))]
+    return case(whens, cast(got, FLOAT8), FLOAT8)
 
 
 def _date_part(args: list[Scalar]) -> Scalar:
