@@ -75,8 +75,8 @@ def test_a_day_ends_at_24(database: str, tmp_path: Path) -> None:
     p.assert_equal()
     with duckdb.connect(str(p.config.warehouse_path / ONE_MACHINE.data)) as con:  # verify sees it
         ((state, column),) = con.execute(
-            "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'state' AND data_type = 'TIME' AND "
-            "table_name LIKE '%rounded%'"
+            "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'state' AND data_type = 'TIME' "
+            "AND table_name LIKE '%rounded%'"
         ).fetchall()
         con.execute(f"UPDATE state.{state} SET {column} = '00:00:00' WHERE {column} = '24:00:00'")
     assert not next(r for r in p.verify() if r.view == "rounded").equal
