@@ -1,7 +1,8 @@
 """Arrow tables for DuckDB to read.
 
 To register one makes a view, which costs more than to read a small table. A name that DuckDB does not know it looks for
-among the global names of the function that calls it (its replacement scans): there it finds what is lent.
+among the global names of the function that calls it (its replacement scans): there it finds what is lent, as the stream
+that it is. DuckDB 1.5.5 lets Arrow filter what else it reads, and then finds other rows where a date is infinite.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-FEW = 20_000  # rows: what one thread reads as fast as several
 PREFIX = "lent_"
 
 
@@ -41,9 +41,8 @@ class Lending:
             del self.rows[PREFIX + name]
 
     def execute(self, sql: str) -> duckdb.DuckDBPyConnection:
-        """Run a statement, which may read what is lent. A small table is handed over as the stream that it is: what
-        else stands between, to read less of it, takes longer than to read it."""
-        self.names |= {n: r.__arrow_c_stream__() if r.num_rows <= FEW else r for n, r in self.rows.items()}
+        """Run a statement, which may read what is lent."""
+        self.names |= {n: r.__arrow_c_stream__() for n, r in self.rows.items()}
         try:
             return self.run(sql)
         finally:

@@ -14,6 +14,8 @@ from compiler.errors import TidemarkError
 from compiler.maintain.program import Fetch
 from connectors.duckdb import index, indexes
 from connectors.duckdb.index import Indexed, hashed
+from connectors.duckdb.lending import Lending
+from connectors.duckdb.session import connect
 from tests.pipelines.running import running
 from tests.project import Project
 
@@ -192,3 +194,20 @@ def test_what_fails_for_keys_sets_aside_its_view_alone(database: str, tmp_path: 
     p.catch_up()
     assert [v.name for v in p.deployed.views if v.error] == ["failing"]
     assert {v.view for v in p.verify() if v.equal and not v.mirror} == set(VIEWS)
+
+
+def test_what_is_lent_is_not_filtered_by_arrow(tmp_path: Path) -> None:
+    """DuckDB has Arrow tell which rows have one of some keys, and Arrow knows no infinite dates."""
+    con = connect(tmp_path / "w.duckdb", read_only=False)
+    dates = con.execute(
+        "SELECT CAST(d AS DATE) AS d, i FROM (VALUES ('infinity'), ('-infinity'), ('2024-01-01'), ('0044-03-15 (BC)')) "
+        "AS v(d), range(3) AS r(i)"
+    ).to_arrow_table()
+    lending = Lending(con)
+    con.execute("CREATE TEMP TABLE keys AS SELECT DATE 'infinity' AS d UNION ALL SELECT DATE '0044-03-15 (BC)'")
+    late = "d > '2024-01-01' OR d < '0001-01-01'"
+    for where in ("d IN ('infinity', '0044-03-15 (BC)')", "d IN (SELECT d FROM keys)", late):
+        with lending.table("dates", dates) as source:
+            found = lending.execute(f"SELECT count(*) FROM {source} WHERE {where}").fetchall()[0][0]
+        assert found == (9 if where == late else 6), where
+    con.close()
