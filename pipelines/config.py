@@ -151,7 +151,7 @@ class Spark(_Section):
     jars: str = ""
     settings: dict[str, str] = Field(default_factory=dict)
     local_memory: str = "2GB"
-    threshold_rows: int = Field(default=60_000_000, gt=0)  # auto: a view that reads a larger table goes to Spark
+    threshold_rows: int | None = Field(default=None, gt=0)  # auto: of a table that goes to Spark, whatever it costs
 
     @field_validator("local_memory")
     @classmethod

@@ -39,7 +39,7 @@ path = "warehouse"         # the DuckDB file and the Delta tables live under it
 # [spark]
 # master = "local[*]"      # or spark://host:7077
 # local_memory = "2GB"     # tables on Spark that are no larger together are kept by the driver, without a session
-# threshold_rows = 60000000 # engine = 'auto': views that read a larger table go to Spark
+# threshold_rows = 60000000 # engine = 'auto': views that read a larger table go to Spark, whatever is estimated
 """
 
 VIEW = """CREATE MATERIALIZED VIEW city_totals AS

@@ -137,7 +137,7 @@ def compiled(config: Config) -> tuple[Catalog, list[Compiled]]:
         )
         check_tables(views, catalog)
         check_capture(views, catalog, config.source.capture)
-        place(conn, [v for v in views if v.error is None], config)
+        place(conn, [v for v in views if v.error is None], catalog, config)
     return catalog, views
 
 
