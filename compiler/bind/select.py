@@ -16,6 +16,7 @@ from compiler.bind.grouping import Grouping, column_name
 from compiler.bind.names import QueryBinder
 from compiler.bind.operators import ordinal
 from compiler.bind.ordering import cut, limits, order_by
+from compiler.bind.range_parts import is_range
 from compiler.bind.scope import Bound, Env, Scope
 from compiler.bind.sets import ONE_ROW
 from compiler.errors import InvalidSql, UnsupportedSql
@@ -53,7 +54,7 @@ class _Select(Grouping):
         ]
         on = self.distinct_on(clause, outputs)
         for o in order if on else ():
-            if o.expr.type.name in opaque.UNORDERED:
+            if o.expr.type.name in opaque.UNORDERED and not is_range(o.expr.type):
                 opaque.refuse(o.expr.type, "ORDER BY")
         having = e.args.get("having")
         keep = (

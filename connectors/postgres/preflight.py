@@ -164,7 +164,16 @@ def _tables(catalog: Catalog, tables: set[str]) -> list[Finding]:
         if name not in tables:
             continue
         quoted = t.quoted
-        if t.identity == "nothing":
+        if t.identity == "nothing" and t.deferrable:
+            out.append(
+                Finding(
+                    "error",
+                    f"the primary key of {name} is deferrable",
+                    "Postgres takes it for no replica identity: once published, it refuses UPDATE and DELETE.",
+                    f"ALTER TABLE {quoted} REPLICA IDENTITY FULL;",
+                )
+            )
+        elif t.identity == "nothing":
             out.append(
                 Finding(
                     "error",

@@ -111,6 +111,7 @@ def test_ranges_have_an_order(database: str, tmp_path: Path) -> None:
         "first": "SELECT id, r FROM t ORDER BY r, id LIMIT 4",
         "last": "SELECT id FROM t ORDER BY t.n DESC, id LIMIT 3",
         "distinct_ones": "SELECT DISTINCT r FROM t ORDER BY r LIMIT 3",
+        "first_of_each": "SELECT DISTINCT ON (r) r, id FROM t ORDER BY r, id DESC",
         "both": "SELECT r FROM t UNION SELECT r FROM t ORDER BY r DESC NULLS LAST LIMIT 5",
         "numbered": "SELECT id, row_number() OVER (ORDER BY r NULLS FIRST, id) AS n FROM t",
         "ranked": "SELECT id, rank() OVER (ORDER BY n DESC) AS k FROM t",
