@@ -73,7 +73,7 @@ def read_views(path: Path) -> list[Compiled]:
     for file in sorted(path.glob("*.sql")):
         shown = f"{path.name}/{file.name}"
         try:
-            written = file.read_text(encoding="utf-8-sig")
+            written = file.read_bytes().decode("utf-8-sig")  # as it is: a literal may have any newlines
         except UnicodeDecodeError as e:
             error = InvalidSql(f'view file "{shown}" is not text in UTF-8', detail=str(e), code="not_text")
             out.append(Compiled(file.stem, None, error=error, file=shown))
