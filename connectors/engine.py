@@ -127,6 +127,8 @@ class Begun(Protocol):
 class Filling(Protocol):
     """States that are filled from the mirrors as they were at one moment, while batches go on."""
 
+    able: bool  # whether any can be begun
+
     @property
     def since(self) -> Mapping[str, frozenset[str]]:
         """The mirrors of which changes are kept for them, and the columns that are."""
@@ -182,7 +184,7 @@ class Engine(Protocol):
 
     @property
     def filling(self) -> Filling | None:
-        """None where batches wait while states are filled."""
+        """None of executors: their batches wait while states are filled."""
         ...
 
     @property

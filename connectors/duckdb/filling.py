@@ -7,8 +7,9 @@ In the end the states take that as they would take one batch: they then stand wh
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import duckdb
 
@@ -25,6 +26,7 @@ from connectors.engine import Printer, Programs
 from connectors.failpoints import reach
 
 FILLED = "meta.filled"  # the states that are filled and not listed yet
+PATIENCE = 100  # tenths of a second that a fill has to notice that it is to stop
 
 
 @dataclass
@@ -34,23 +36,39 @@ class Begun:
     con: duckdb.DuckDBPyConnection
     states: Sequence[Kept]
     printer: Printer
+    stopped: bool = False
+    running: bool = False
+    done: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
         """On any thread: all of the states, or none, and the error is raised."""
+        self.running = True
         try:
             for s in self.states:
-                self.con.execute(f"DROP TABLE IF EXISTS {stored(s.name)}")
-                self.con.execute(self.printer.create_state(s))
-                self.con.execute(self.printer.fill_state(s).sql)
+                self._execute(f"DROP TABLE IF EXISTS {stored(s.name)}")
+                self._execute(self.printer.create_state(s))
+                self._execute(self.printer.fill_state(s).sql)
                 self.con.execute(f"INSERT INTO {FILLED} VALUES (?)", [s.name])
             reach("duckdb.filling")
-            self.con.execute("COMMIT")
+            self._execute("COMMIT")
             reach("duckdb.filled")
         finally:
             self.con.close()
+            self.done.set()
+
+    def _execute(self, statement: str) -> None:
+        if self.stopped:
+            raise duckdb.InterruptException("the pipeline stops")
+        self.con.execute(statement)
 
     def stop(self) -> None:
-        self.con.interrupt()
+        """What runs is interrupted until it ends: between two statements it would not hear it. What has not begun never
+        does."""
+        self.stopped = True
+        for _ in range(PATIENCE):
+            if not self.running or self.done.wait(0.1):
+                break
+            self.con.interrupt()
 
 
 class Filling:
@@ -59,6 +77,7 @@ class Filling:
     def __init__(self, statements: Statements, mirrors: Mirrors, printer: Printer) -> None:
         self.statements, self.con, self.mirrors, self.printer = statements, statements.con, mirrors, printer
         self.since: dict[str, frozenset[str]] = {}
+        self.able = True
         found = self.con.execute(
             "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'since'"
         ).fetchall()
@@ -96,10 +115,13 @@ class Filling:
 
     def names(self) -> set[str]:
         """The states that are filled, and stand where they were begun."""
-        try:
-            return {r[0] for r in self.con.execute(f"SELECT name FROM {FILLED}").fetchall()}
-        except duckdb.CatalogException:
+        there = self.con.execute(
+            "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'meta' AND table_name = 'filled'"
+        ).fetchall()
+        if not there:
             return set()
+        every = f"SELECT name FROM {FILLED} WHERE name NOT IN (SELECT name FROM meta.states)"
+        return {r[0] for r in self.con.execute(every).fetchall()}
 
     def take(self, states: Sequence[Kept], tables: Iterable[Table], programs: Programs) -> None:
         """Between batches: these states, which are filled, take what was changed since, and are listed. `programs`:
@@ -111,7 +133,9 @@ class Filling:
             for state in states:
                 self.statements.elsewhere.place(state)
                 self.con.execute("INSERT INTO meta.states VALUES (?)", [state.name])
+            self._give_up()
             reach("duckdb.catching_up")
+        self.since = {}
 
     def _run(self, statements: Sequence[Statement]) -> None:
         for s in statements:
@@ -138,9 +162,11 @@ class Filling:
     def clear(self) -> None:
         """Leave nothing of what was not taken."""
         self.since = {}
-        left = self.names() - {r[0] for r in self.con.execute("SELECT name FROM meta.states").fetchall()}
         with self.statements.transaction("giving up states that were being filled"):
-            for name in left:
-                self.con.execute(f"DROP TABLE IF EXISTS {stored(name)}")
-            self.con.execute(f"DROP TABLE IF EXISTS {FILLED}")
-            self.con.execute("DROP SCHEMA IF EXISTS since CASCADE")
+            self._give_up()
+
+    def _give_up(self) -> None:
+        for name in self.names():
+            self.con.execute(f"DROP TABLE IF EXISTS {stored(name)}")
+        self.con.execute(f"DROP TABLE IF EXISTS {FILLED}")
+        self.con.execute("DROP SCHEMA IF EXISTS since CASCADE")

@@ -50,10 +50,7 @@ class Reading:
         return at.con if isinstance(at, DuckDBPin) else self._cursor()
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
-        """A cursor does not inherit the time zone, in which keys are written."""
-        con = beside(self.con)
-        con.execute("SET TimeZone = 'UTC'")
-        return con
+        return beside(self.con)
 
     def _query(self, view: str, query: str, now: str | None = None, at: Pin | None = None) -> duckdb.DuckDBPyConnection:
         con = self._at(at)

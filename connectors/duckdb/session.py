@@ -39,13 +39,16 @@ class WarehouseInUse(TidemarkError):
 def scratch() -> duckdb.DuckDBPyConnection:
     """A DuckDB in memory, for one piece of work."""
     con = duckdb.connect()
-    con.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
     return whole(con)
 
 
 def whole(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """The connection, which makes a result before it gives any of it. No other has this by itself."""
-    con.execute(f"SET streaming_buffer_size = '{READY}'")
+    """The connection, with what no other has by itself: it makes a result before it gives any of it, has times in UTC,
+    and may order by a constant."""
+    con.execute(
+        f"SET streaming_buffer_size = '{READY}'; SET TimeZone = 'UTC'; SET order_by_non_integer_literal = true; "
+        "SET enable_progress_bar = false"
+    )
     return con
 
 

@@ -22,7 +22,7 @@ def begin(warehouse: Warehouse, views: list[Compiled]) -> list[Begun]:
     for e in warehouse.used_engines():
         filling = warehouse.engine(e).filling
         plans = [v.plan for v in views if v.engine == e and v.plan is not None and v.error is None]
-        if filling is not None and (some := _suited(warehouse, e, plans)):
+        if filling is not None and filling.able and (some := _suited(warehouse, e, plans)):
             read = [t for t in warehouse.tables(e) if any(qualified(t) in p.tables for p in some)]
             states = [s for ready in in_order(states_of(some)) for s in ready]
             out.append(filling.begin(states, [(t, frozenset(to_keep(t, some))) for t in read]))
@@ -51,8 +51,9 @@ def take(warehouse: Warehouse, engine: str) -> None:
     """While nothing else is at work: states that were filled so are brought to the frontier, and those of which a view
     needs others too are given up."""
     filling = warehouse.engine(engine).filling
-    if filling is None or not (names := filling.names()):
+    if filling is None:
         return
+    names = filling.names()
     tables = {qualified(t): t for t in warehouse.tables(engine)}
 
     def kept(p: ViewPlan, table: str) -> bool:
@@ -71,12 +72,18 @@ def take(warehouse: Warehouse, engine: str) -> None:
             filling.take(states_of(plans), read, programs)
     except TidemarkError as e:
         log.warning("states are filled once more: %s: %s", e.message, e.detail)
-    filling.clear()
+    if filling.since or names:
+        filling.clear()
 
 
 def clear(warehouse: Warehouse) -> None:
-    """Leave nothing of what was filled, or begun, and never taken."""
+    """While nothing else is at work: leave nothing of what was filled, or begun, and never taken."""
     for e in warehouse.used_engines():
         filling = warehouse.engine(e).filling
         if filling is not None and (filling.since or filling.names()):
             filling.clear()
+
+
+def left(warehouse: Warehouse) -> bool:
+    """Whether batches note for some what they change."""
+    return any(f is not None and f.since for f in (warehouse.engine(e).filling for e in warehouse.used_engines()))

@@ -19,17 +19,26 @@ class Ahead:
     """On the thread of whoever asks for it; `ask` runs something on the loop's, between batches."""
 
     def __init__(self, ask: Ask) -> None:
-        self.ask, self.begun = ask, list[Begun]()
+        self.ask, self.begun, self.stopped = ask, list[Begun](), False
 
-    def fill(self, warehouse: Warehouse, views: Callable[[], list[Compiled]]) -> None:
-        """What can be filled of these views; where that fails, the deploy does it, or says why not."""
+    def fill(self, warehouse: Warehouse, rest: Callable[[str], None], views: Callable[[], list[Compiled]]) -> None:
+        """What can be filled of these views; where that fails, the deploy does it, or says why not. `rest` lets an
+        engine finish its batch."""
+
+        def begin() -> list[Begun]:
+            for e in warehouse.used_engines():
+                rest(e)
+            return ahead.begin(warehouse, compiled)
+
         try:
             compiled = views()
-            self.begun = self.ask(lambda: ahead.begin(warehouse, compiled))
+            self.begun = self.ask(begin)
         except TidemarkError as e:
             log.warning("batches wait while states are filled: %s", e.message)
             return
         for b in self.begun:
+            if self.stopped:
+                break
             try:
                 b.run()
             except Exception as e:
@@ -37,5 +46,6 @@ class Ahead:
         self.begun = []
 
     def stop(self) -> None:
+        self.stopped = True
         for b in self.begun:
             b.stop()

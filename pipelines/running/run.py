@@ -110,7 +110,7 @@ class Run:
         d = self.warehouse.deployment
         self._capture()
         capture = self.capture
-        self.server = Server(self.config, self.warehouse, capture, self.observer, self._deploy)
+        self.server = Server(self.config, self.warehouse, capture, self.observer, self._deploy, self._taken_up)
         m = self.config.metrics
         web = (
             listen(self.observer.state, m.listen, HealthLimits(m.healthy_seconds, m.ready_seconds))
@@ -159,6 +159,14 @@ class Run:
     def _deploy(self, keep_going: bool) -> dict[str, Any]:
         """Bring what runs in line with views/. Batches wait for it; whoever reads is answered from what there was,
         until it is there."""
+        config = self._taken_up()
+        with self._rest():
+            done = deploy(config, keep_going, lambda *_: self._beat(), lambda _: self._beat(), held=True)
+            self.config = config
+        return outcome_of(done)
+
+    def _taken_up(self) -> Config:
+        """tidemark.toml as it is by now; raises where a pipeline that runs does not take that up."""
         config = load_config(self.config.home)
         if config.model_copy(update={"defaults": self.config.defaults}) != self.config:
             raise TidemarkError(
@@ -167,10 +175,7 @@ class Run:
                 detail="Only [defaults] is taken up by a pipeline that runs.",
                 hint="Stop the pipeline, deploy, and start it again.",
             )
-        with self._rest():
-            done = deploy(config, keep_going, lambda *_: self._beat(), lambda _: self._beat(), held=True)
-            self.config = config
-        return outcome_of(done)
+        return config
 
     def _heal_alone(self) -> None:
         """Beside the batches, unless a verify or a deploy is at work."""
@@ -183,7 +188,7 @@ class Run:
         begun = time.monotonic()
         try:
             if views := able(self.config, deployments.require(self.config.warehouse_path)):
-                self.server.ahead.fill(self.warehouse, lambda: views)
+                self.server.ahead.fill(self.warehouse, self.capture.rest, lambda: views)
                 self.server.jobs.ask(self._healed)
         except TidemarkError as e:
             log.warning("what was set aside could not be filled again: %s: %s", e.message, e.detail)
@@ -267,6 +272,10 @@ class Run:
                 if self.ended is not None:
                     raise self.ended
                 return
+            if not self.server.alone.locked() and ahead.left(self.warehouse):  # no deploy has come of it
+                for e in self.capture.engines:
+                    self.capture.rest(e)
+                ahead.clear(self.warehouse)
             if not self.capture.batch:
                 self.server.eviction.turn()
                 self.server.pacing.turn()

@@ -51,7 +51,8 @@ AWAY = 10.0  # seconds that who waits for an LSN bears with a source that is awa
 class Server:
     """Listens on loopback; its port and a token are in the warehouse's run.json, readable by its owner only.
 
-    `deploy`, on the loop's thread, brings what runs in line with views/, and tells what became of it.
+    `deploy`, on the loop's thread, brings what runs in line with views/, and tells what became of it; `check` raises
+    where it would not.
     """
 
     def __init__(
@@ -61,8 +62,9 @@ class Server:
         capture: Capture,
         observer: Observer,
         deploy: Callable[[bool], dict[str, Any]],
+        check: Callable[[], object],
     ) -> None:
-        self.config, self.observer, self.deploy = config, observer, deploy
+        self.config, self.observer, self.deploy, self.check = config, observer, deploy, check
         self.uses, self.reads, self.alone = Uses(), Reads(), threading.Lock()
         self.current = Current(LocalReader(warehouse, Asker(self._fill, self.uses)))
         self._take(warehouse, capture)
@@ -255,7 +257,8 @@ class Server:
         if op == "deploy":
             with self.alone:
                 self.capture.stream.wake()
-                self.ahead.fill(self.warehouse, lambda: compiled(load_config(self.config.home))[1])
+                self.check()
+                self.ahead.fill(self.warehouse, self.capture.rest, lambda: compiled(load_config(self.config.home))[1])
                 self.capture.stream.wake()
                 return {"deployed": self.jobs.ask(lambda: self.deploy(args["keep_going"]))}, b""
         raise TidemarkError(f"unknown request {op}", code="unknown_request")

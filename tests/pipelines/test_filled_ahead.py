@@ -191,3 +191,62 @@ def test_batches_go_on_meanwhile_and_a_pipeline_that_is_stopped_stops(database: 
     (p.home / "views" / "long.sql").unlink()
     p.deploy()
     p.assert_equal()
+
+
+def test_what_was_filled_is_taken_once_though_a_table_leaves_the_driver_meanwhile(
+    database: str, tmp_path: Path
+) -> None:
+    p = Project.create(tmp_path, database, {"whole": "SELECT * FROM t"}, engine="spark", local_memory="2MB")
+    p.source(
+        *TABLE,
+        "CREATE TABLE big (id int PRIMARY KEY, w text)",
+        "INSERT INTO big SELECT i, repeat('w', 200) || i FROM generate_series(1, 30000) i",
+    )
+    p.deploy()
+    with running(p, batch=60):
+        p.write({"sums": MORE, "onbig": "SELECT count(*) AS n, max(w) AS m FROM big"})
+        assert p.command("deploy").returncode == 0
+        assert p.deployed.dist == ["public.big"]
+        p.source(
+            "UPDATE t SET x = x + 1 WHERE id < 500", "INSERT INTO t SELECT i, 1, i FROM generate_series(2000, 2500) i"
+        )
+        p.assert_equal()
+        (p.home / "views" / "onbig.sql").unlink()
+        assert p.command("deploy").returncode == 0
+        p.assert_equal()
+        p.source("DELETE FROM t WHERE id % 3 = 0")
+        p.assert_equal()
+
+
+def test_times_are_in_utc(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Days of a time with a zone are longer and shorter elsewhere."""
+    p = Project.create(tmp_path, database, {"whole": "SELECT * FROM t"})
+    p.source("CREATE TABLE t (id int PRIMARY KEY, at timestamptz)", "INSERT INTO t VALUES (1, '2024-03-08 12:00+00')")
+    p.deploy()
+    monkeypatch.setenv("TZ", "America/New_York")
+    days = "generate_series(t.at, t.at + interval '3 days', interval '1 day')"
+    p.write({"days": f"SELECT g, count(*) AS n FROM t, {days} g GROUP BY g"})
+    with running(p):
+        assert p.command("deploy").returncode == 0
+        p.assert_equal()
+        p.source("INSERT INTO t VALUES (2, '2024-03-09 12:00+00')", "DELETE FROM t WHERE id = 1")
+        p.assert_equal()
+
+
+def test_nothing_is_noted_for_a_deploy_that_is_refused(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"whole": "SELECT * FROM t"})
+    p.source(*TABLE)
+    p.deploy()
+    with running(p):
+        p.write({"sums": MORE})
+        toml = tmp_path / "tidemark.toml"
+        before = toml.read_text()
+        toml.write_text(before + "[batch]\nrows = 77\n")
+        assert "was changed" in p.command("deploy").stderr
+        toml.write_text(before)
+        p.source("UPDATE t SET x = x + 1")
+        p.assert_equal()
+    warehouse = opened(p)
+    filling = warehouse.engine("duckdb").filling
+    assert filling is not None and not filling.since and not filling.names()
+    warehouse.close()

@@ -115,7 +115,8 @@ class LocalEngine:
         self.pinned, self.read, self.count = inner.pinned, inner.read, inner.count
         self.read_mirror, self.export = inner.read_mirror, inner.export
         self.key_rows, self.ranges, self.give = inner.key_rows, None, inner.give
-        self.filling = inner.filling if not self.away else None  # what is elsewhere is seen as it is now
+        self.filling = inner.filling
+        self.filling.able = not self.away  # what is elsewhere is seen as it is now
         self.keys, self.look_up, self.asked_for = inner.keys, inner.look_up, inner.asked_for
         self.weight, self.weights = inner.weight, inner.weights
         self.whole, self.read_whole = inner.whole, inner.read_whole
