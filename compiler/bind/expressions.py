@@ -16,6 +16,7 @@ from compiler.bind.functions import arrays, bind_function, check_call
 from compiler.bind.functions.regexes import first_group
 from compiler.bind.functions.times import extract
 from compiler.bind.json_casts import as_jsonb
+from compiler.bind.names import schema_of
 from compiler.bind.operators import binary, compare, concat
 from compiler.bind.predicates import Predicates
 from compiler.bind.range_parts import is_range
@@ -72,7 +73,7 @@ class Expressions(Predicates, Calls):
             raise UnsupportedSql(
                 f"the view reads {name}", code="volatile_function", detail="Its value is not a function of the tables."
             )
-        return c.scope.resolve(alias, name)
+        return c.scope.resolve(alias, name, schema_of(e))
 
     def continued(self, e: Any, c: Clause) -> Scalar:
         """'one' and, on a line of its own, 'two': one literal."""

@@ -67,10 +67,12 @@ class _From:
         rel: Relation,
         table: Table | None = None,
         scalar: bool = False,
+        schema: str = "",
     ) -> Tree:
-        if alias and any(s.alias == alias for s in self.scope.sources[self.around :]):
+        others = [s for s in self.scope.sources[self.around :] if s.alias == alias]
+        if alias and any(not schema or s.schema in ("", schema) for s in others):
             raise InvalidSql(f'table name "{alias}" specified more than once', code="duplicate_alias")
-        source = Source(alias, columns, table, scalar=scalar)
+        source = Source(alias, columns, table, scalar=scalar, schema=schema)
         self.scope.sources.append(source)
         return Tree(rel, [source], list(columns))
 
@@ -176,7 +178,8 @@ class _From:
             )
         if t.args.get("sample"):
             raise UnsupportedSql("TABLESAMPLE draws at random", code="volatile_function")
-        tree = self.placed(name, cols, bound, table if is_table and not columns else None)
+        schema = table.schema if is_table and table is not None and alias is None else ""
+        tree = self.placed(name, cols, bound, table if is_table and not columns else None, schema)
         if is_table and columns:
             tree.sources[0].row = tuple(n for n, _ in bound.outputs)
         return tree
@@ -196,9 +199,11 @@ class _From:
         ]
         return self.placed(name, cols, bound)
 
-    def placed(self, name: str, cols: list[tuple[str, Col]], bound: Bound, table: Table | None = None) -> Tree:
+    def placed(
+        self, name: str, cols: list[tuple[str, Col]], bound: Bound, table: Table | None = None, schema: str = ""
+    ) -> Tree:
         rel, order = renamed(bound, [c for _, c in cols], self.binder.fresh)
-        return replace(self.add(name, cols, rel, table), order=order)
+        return replace(self.add(name, cols, rel, table, schema=schema), order=order)
 
     def function(self, f: exp.Expr, alias: exp.TableAlias | None, t: exp.Expr, left: Relation | None) -> Tree:
         """A set-returning function, over the rows to its left."""

@@ -14,6 +14,12 @@ from compiler.catalog import Catalog
 from compiler.ir.relation import Relation
 
 
+def schema_of(column: exp.Expr) -> str | None:
+    """What a column says before its table."""
+    name = column.args.get("db")
+    return None if name is None else str(name.this if name.args.get("quoted") else name.this.lower())
+
+
 @dataclass
 class Names:
     """Fresh names: unique within a view, made from its text alone."""

@@ -55,6 +55,8 @@ def compare_rows(op: str, left: list[Scalar], right: list[Scalar]) -> Scalar:
 
 def same_rows(left: list[Scalar], right: list[Scalar]) -> Scalar:
     """Not distinct, column by column."""
+    if len(left) != len(right):
+        raise InvalidSql("unequal number of entries in row expressions", code="syntax_error")
     parts = [compare("=", a, b) for a, b in zip(left, right, strict=True)]
     return conj([Call("same", p.args, BOOL) for p in parts if isinstance(p, Call)])
 

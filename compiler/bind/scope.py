@@ -27,6 +27,11 @@ class Source:
     )
     row: tuple[str, ...] = ()  # the table's own names of columns that the alias renames: its row as a value keeps them
     scalar: bool = False  # a function of one value: its alias names that value
+    schema: str = ""  # of a table without an alias, which alone can be named with it
+
+    def is_named(self, table: str | None, schema: str | None = None) -> bool:
+        """Whether a column with this before it may be one of its own."""
+        return table in (None, self.alias) and schema in (None, self.schema)
 
     @property
     def unsaid(self) -> str | None:
@@ -47,20 +52,20 @@ class Scope:
     shown: list[tuple[str, Scalar]] = field(default_factory=list)  # what * stands for
     order: tuple[Order, ...] = ()  # that of the one subquery it reads
 
-    def resolve(self, table: str | None, name: str) -> Scalar:
+    def resolve(self, table: str | None, name: str, schema: str | None = None) -> Scalar:
         """A column of this query as `Col`, of an enclosing one as `Outer`; raises InvalidSql. Columns go before
         aliases."""
         for find in (Scope.local, Scope.named):
             scope: Scope | None = self
             while scope is not None:
-                if (found := find(scope, table, name)) is not None:
+                if (found := find(scope, table, name, schema)) is not None:
                     if scope is self:
                         return found
                     return transform(found, lambda n: Outer(n.name, n.type) if isinstance(n, Col) else None)
                 scope = scope.parent
-        raise self._unknown(table, name)
+        raise self._unknown(table, name, schema)
 
-    def named(self, table: str | None, name: str) -> Scalar | None:
+    def named(self, table: str | None, name: str, schema: str | None = None) -> Scalar | None:
         """The value of a function of one value, by its alias; whether a row is there."""
         if name == PRESENT:
             return next((s.present for s in self.sources if s.alias == table), None)
@@ -74,7 +79,7 @@ class Scope:
         """Whether a bare name is a column here or around."""
         return self.local(None, name) is not None or (self.parent is not None and self.parent.is_column(name))
 
-    def local(self, table: str | None, name: str) -> Scalar | None:
+    def local(self, table: str | None, name: str, schema: str | None = None) -> Scalar | None:
         """The column of this query alone by its name, or None where there is none. Raises InvalidSql where it is
         ambiguous."""
         if table is None and name in self.merged:
@@ -82,7 +87,7 @@ class Scope:
         hits = [
             c
             for s in self.sources
-            if table in (None, s.alias)
+            if s.is_named(table, schema)
             for n, c in s.columns
             if n == name and (table is not None or n not in s.hidden)
         ]
@@ -94,25 +99,30 @@ class Scope:
             )
         return hits[0] if hits else None
 
-    def find(self, alias: str) -> tuple[Source, list[tuple[str, Scalar]]] | None:
+    def find(self, alias: str, schema: str | None = None) -> tuple[Source, list[tuple[str, Scalar]]] | None:
         """The nearest source of that alias, here or around, and its columns as they are seen from here."""
         scope: Scope | None = self
         while scope is not None:
             for s in scope.sources:
-                if s.alias == alias:
+                if s.is_named(alias, schema):
                     return s, [(n, c if scope is self else Outer(c.name, c.type)) for n, c in s.columns]
             scope = scope.parent
         return None
 
-    def has_source(self, alias: str) -> bool:
-        return any(s.alias == alias for s in self.sources) or (
-            self.parent is not None and self.parent.has_source(alias)
+    def has_source(self, alias: str, schema: str | None = None) -> bool:
+        return any(s.is_named(alias, schema) for s in self.sources) or (
+            self.parent is not None and self.parent.has_source(alias, schema)
         )
 
-    def _unknown(self, table: str | None, name: str) -> InvalidSql | UnsupportedSql:
-        if table is not None and not self.has_source(table):
-            return InvalidSql(f'missing FROM-clause entry for table "{table}"', code="undefined_table")
-        if any(s.table is not None and name in s.table.generated for s in self.sources if table in (None, s.alias)):
+    def _unknown(self, table: str | None, name: str, schema: str | None) -> InvalidSql | UnsupportedSql:
+        if table is not None and not self.has_source(table, schema):
+            other = schema is not None and self.has_source(table)
+            return InvalidSql(
+                f'{"invalid reference to" if other else "missing"} FROM-clause entry for table "{table}"',
+                code="undefined_table",
+                hint=f"A table with an alias is named by that alone, and {schema}.{table} is another." if other else "",
+            )
+        if any(s.table is not None and name in s.table.generated for s in self.sources if s.is_named(table, schema)):
             return InvalidSql(
                 f'column "{name}" is generated, and its expression is not supported',
                 code="generated_column",
@@ -125,7 +135,7 @@ class Scope:
                 code="unsupported_syntax",
                 hint=f"Name its columns, or take it as to_jsonb({name}).",
             )
-        in_sight = [n for s in self.sources if table in (None, s.alias) for n, _ in s.columns]
+        in_sight = [n for s in self.sources if s.is_named(table, schema) for n, _ in s.columns]
         near = difflib.get_close_matches(name, in_sight, 1)
         full = f"{table}.{name}" if table else name
         return InvalidSql(

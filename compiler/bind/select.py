@@ -13,7 +13,7 @@ from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
 from compiler.bind.from_clause import bind_from
 from compiler.bind.grouping import Grouping, column_name
-from compiler.bind.names import QueryBinder
+from compiler.bind.names import QueryBinder, schema_of
 from compiler.bind.operators import ordinal
 from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.range_parts import is_range
@@ -150,7 +150,7 @@ class _Select(Grouping):
         is generated."""
         table = item.args.get("table") if isinstance(item, exp.Column) else None
         alias = None if table is None else (table.this if table.args.get("quoted") else table.this.lower())
-        found = self.scope.find(alias) if alias is not None else None
+        found = self.scope.find(alias, schema_of(item)) if alias is not None else None
         for s in self.scope.sources if alias is None else [found[0]] if found is not None else []:
             if (unsaid := s.unsaid) is not None:
                 raise UnsupportedSql(

@@ -10,6 +10,7 @@ from sqlglot import exp
 from compiler.bind import json_values
 from compiler.bind.aggregates import call_of
 from compiler.bind.clause import Binding, Clause
+from compiler.bind.names import schema_of
 from compiler.bind.scope import PRESENT, Source
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.scalar import Scalar, case, is_null, null
@@ -27,7 +28,7 @@ def source_named(e: Any, c: Clause) -> tuple[Source, list[tuple[str, Scalar]]] |
     name = alias.this if alias.args.get("quoted") else alias.this.lower()
     if alias is e.this and c.scope.is_column(name):
         return None
-    found = c.scope.find(name)
+    found = c.scope.find(name, schema_of(e))
     return found if found is not None and not found[0].scalar else None
 
 

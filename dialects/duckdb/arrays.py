@@ -50,6 +50,8 @@ def _padded(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
+    # DuckDB 1.5.5 makes two bounds of a list one BETWEEN, which it then has not
+    **{f"{op}:array": f"($1 {op} $2) = TRUE" for op in ("<", "<=", ">", ">=")},
     "array": lambda d, e, a: d.cast(exp.Array(expressions=a), e.type) if not a else exp.Array(expressions=a),
     "array_get": "LIST_EXTRACT($1, $2)",
     "array_has": "pg.array_has($1, $2)",

@@ -10,6 +10,7 @@ from compiler.bind.functions.to_char import COUNTED, to_char
 from compiler.bind.functions.zones import at_zone
 from compiler.bind.operators import binary, compare
 from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.formats.input import intervals
 from compiler.functions.signatures import found
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj, is_null, negate
@@ -45,24 +46,31 @@ FIELDS = {
     "microseconds",
 }
 CLOCK = ("hour", "minute", "second", "milliseconds", "microseconds")
-PLURALS = {
-    "years": "year",
-    "months": "month",
-    "days": "day",
-    "hours": "hour",
-    "minutes": "minute",
-    "seconds": "second",
-    "weeks": "week",
+NAMES = {
+    **intervals.UNITS,
+    **dict.fromkeys(intervals.SPELLINGS["microsecond"].split(), "microseconds"),
+    **dict.fromkeys(intervals.SPELLINGS["millisecond"].split(), "milliseconds"),
+    "qtr": "quarter",
     "quarters": "quarter",
 }
+LONGEST = 10  # letters of a name that count
+CUT = {*CLOCK, "day", "week", "month", "quarter", "year", "decade", "century", "millennium"}  # what date_trunc cuts to
+
+
+def _unit(name: str) -> str:
+    """The unit, by any of its names."""
+    name = name.lower()
+    return NAMES.get(name) or NAMES.get(name[:LONGEST]) or name
 
 
 def _date_trunc(args: list[Scalar]) -> Scalar:
-    unit = constant_text(coerce(args[0], TEXT), "date_trunc with a unit").lower()
-    unit = PLURALS.get(unit, unit)
+    named = constant_text(coerce(args[0], TEXT), "date_trunc with a unit")
+    unit = _unit(named)
     a = coerce(args[1], TIMESTAMPTZ)
     if a.type.name == "time":
         a = cast(a, INTERVAL)
+    if unit not in CUT or unit == "week" and a.type.name == "interval":
+        raise InvalidSql(f'unit "{named}" not recognized for type {a.type}', code="invalid_parameter")
     t = TIMESTAMPTZ if a.type.name == "date" else a.type
     a = cast(a, t)
     if len(args) > 2:
@@ -93,7 +101,7 @@ ENDLESS = {"year", "isoyear", "decade", "century", "millennium", "epoch"}  # inf
 def extract(field: str, e: Scalar, as_float: bool = False) -> Scalar:
     """extract(field FROM e), or date_part, which gives a double."""
     e = coerce(e, TIMESTAMP)
-    field = PLURALS.get(field.lower(), field.lower())
+    field = _unit(field)
     if field not in FIELDS:
         raise UnsupportedSql(f"extract({field}) is not supported", code="unsupported_function")
     if e.type.name not in ("date", "timestamp", "timestamptz", "time", "interval"):
