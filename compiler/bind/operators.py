@@ -174,8 +174,8 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
     """a op b for +, −, *, /, %; raises InvalidSql where Postgres has no such operator."""
     if a.type.name == "unknown" and b.type.name == "unknown":
         a, b = cast(a, INT4), cast(b, INT4)
-    if op in ("+", "-", "*") and (is_range(a.type) or is_range(b.type)):
-        return ranges.joined(op, a, b)
+    if is_range(a.type) or is_range(b.type):
+        return ranges.common(a, b) if op == "*" else ranges.operator(op, a, b)
     for x, y, flip in ((a, b, True), (b, a, False)):
         if x.type.name == "unknown":
             t = y.type

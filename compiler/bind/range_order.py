@@ -1,4 +1,4 @@
-"""The order of ranges, and what is made of two: empty ones come first, the others by where they begin and then end."""
+"""The order of ranges: empty ones come first, the others by where they begin, and then by where they end."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from compiler.bind.range_parts import (
     opposite,
     parts,
     told,
-    whole,
 )
-from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, case, cast, null
-from compiler.ir.types import BOOL, INT4
+from compiler.ir.scalar import Lit, Scalar, case, null
+from compiler.ir.types import INT4
 
 
 def begins_before(a: Range, b: Range) -> Scalar:
@@ -58,46 +56,3 @@ def keys(e: Scalar) -> list[Scalar]:
     out += [] if discrete else [place((r.lower_inc, 0))]
     out += [place((opposite(absent(r.upper)), 0)), r.upper]
     return out + ([] if discrete else [place((opposite(r.upper_inc), 0))])
-
-
-def _one_of(t: types.Type, low: list[tuple[Scalar, Range]], high: list[tuple[Scalar, Range]], **of: Scalar) -> Scalar:
-    """The range that begins as the first of `low` does whose condition holds, and ends so."""
-
-    def first(some: list[tuple[Scalar, Scalar]], kind: types.Type) -> Scalar:
-        return case([(c, cast(x, kind)) for c, x in some[:-1]], cast(some[-1][1], kind), kind)
-
-    element = types.common([r.lower.type for _, r in low + high]) or low[0][1].element
-    begins = first([(c, r.lower_inc) for c, r in low], BOOL)
-    ends = first([(c, r.upper_inc) for c, r in high], BOOL)
-    lower, upper = first([(c, r.lower) for c, r in low], element), first([(c, r.upper) for c, r in high], element)
-    return whole(Range(t, of["missing"], of["empty"], lower, upper, begins, ends))
-
-
-def union(x: Range, y: Range, apart: Scalar) -> Scalar:
-    """x + y; missing where they are `apart`, which is an error in Postgres."""
-    missing = either(x.missing, y.missing, both(opposite(x.empty), opposite(y.empty), apart))
-    low = [(y.empty, x), (x.empty, y), (begins_before(y, x), y), (opposite(x.empty), x)]
-    high = [(y.empty, x), (x.empty, y), (ends_before(x, y), y), (opposite(x.empty), x)]
-    return _one_of(x.type, low, high, missing=missing, empty=both(x.empty, y.empty))
-
-
-def difference(x: Range, y: Range, apart: Scalar) -> Scalar:
-    """x - y; missing where y is within x, so that two parts would be left, which is an error in Postgres. `apart`:
-    they have nothing in common."""
-    some = both(opposite(x.empty), opposite(y.empty), opposite(apart))
-    left, right = both(some, begins_before(x, y)), both(some, ends_before(y, x))
-    empty = either(x.empty, both(some, opposite(begins_before(x, y)), opposite(ends_before(y, x))))
-    before = Range(y.type, y.missing, y.empty, y.lower, y.lower, y.lower_inc, _other(y.lower, y.lower_inc))
-    after = Range(y.type, y.missing, y.empty, y.upper, y.upper, _other(y.upper, y.upper_inc), y.upper_inc)
-    low, high = [(right, after), (opposite(right), x)], [(left, before), (opposite(left), x)]
-    lower = _one_of(x.type, low, high, missing=either(x.missing, y.missing, both(left, right)), empty=empty)
-    assert isinstance(lower, Call)
-    missing, nothing, a, b, begins, ends = lower.args
-    gone = case([(nothing, null(a.type))], a, a.type), case([(nothing, null(b.type))], b, b.type)
-    flags = (both(opposite(nothing), f) for f in (begins, ends))
-    return Call(lower.fn, (missing, nothing, *gone, *flags), lower.type)
-
-
-def _other(bound: Scalar, inc: Scalar) -> Scalar:
-    """Whether the bound belongs to what is on its other side."""
-    return both(opposite(absent(bound)), opposite(inc))

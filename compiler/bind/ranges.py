@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from compiler.bind.range_order import difference, less, union
+from compiler.bind.range_order import less
 from compiler.bind.range_parts import (
     Range,
     absent,
@@ -133,27 +133,12 @@ def _holds(r: Range, x: Scalar, op: str) -> Scalar:
     return strict(both(opposite(r.empty), low, high), r.missing, FALSE if always else absent(x))
 
 
-def _two(op: str, a: Scalar, b: Scalar) -> tuple[Range, Range]:
-    a, b = (cast(x, y.type) if x.type.name == "unknown" else x for x, y in ((a, b), (b, a)))
-    if a.type != b.type:
-        _refuse(a.type, op, b.type)
-    return parts(a), parts(b)
-
-
-def joined(op: str, a: Scalar, b: Scalar) -> Scalar:
-    """a + b, a - b and a * b. Raises InvalidSql where there is no such operator."""
-    if op == "*":
-        return common(a, b)
-    x, y = _two(op, a, b)
-    apart = either(_before(x, y), _before(y, x))
-    if op == "-":
-        return difference(x, y, apart)
-    return union(x, y, both(apart, opposite(_adjacent(x, y))))
-
-
 def common(a: Scalar, b: Scalar) -> Scalar:
     """a * b: what both have in common."""
-    x, y = _two("*", a, b)
+    a, b = (cast(x, y.type) if x.type.name == "unknown" else x for x, y in ((a, b), (b, a)))
+    if a.type != b.type:
+        _refuse(a.type, "*", b.type)
+    x, y = parts(a), parts(b)
     apart = opposite(_overlaps(x, y))
 
     def bound(fn: str, p: Scalar, q: Scalar) -> Scalar:

@@ -118,7 +118,6 @@ def test_ranges_have_an_order(database: str, tmp_path: Path) -> None:
         "listed": "SELECT array_agg(id ORDER BY n, id) AS a FROM t",
         "compared": "SELECT a.id, b.id AS bid, a.r < b.r AS lt, a.n <= b.n AS le FROM t a, t b",
         "beside": "SELECT id, r < '[1,4)' AS x, r >= 'empty' AS y, nullif(r, 'empty') AS z FROM t",
-        "made": "SELECT id, r + '[3,4)' AS x FROM t WHERE r && '[3,4)' OR r -|- '[3,4)'",
     }
     p = Project.create(tmp_path, database, views)
     p.source(

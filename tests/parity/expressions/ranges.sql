@@ -36,12 +36,6 @@ a < b
 a <= b
 a > b
 a >= b
-CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
@@ -93,12 +87,6 @@ a < b
 a <= b
 a > b
 a >= b
-CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
@@ -142,12 +130,6 @@ a < b
 a <= b
 a > b
 a >= b
-CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
@@ -194,12 +176,6 @@ a < b
 a <= b
 a > b
 a >= b
-CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
@@ -250,12 +226,6 @@ a < b
 a <= b
 a > b
 a >= b
-CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
@@ -300,12 +270,6 @@ a < b
 a <= b
 a > b
 a >= b
-CASE WHEN a && b OR a -|- b OR isempty(a) OR isempty(b) THEN (a + b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b)::text END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN lower(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN upper_inc(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN isempty(a - b) END
-CASE WHEN NOT (a @> b) OR a <@ b OR isempty(b) OR lower(a) = lower(b) AND lower_inc(a) = lower_inc(b) THEN (a - b) && b END
 a = b
 a <> b
 a && b
