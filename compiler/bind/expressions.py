@@ -108,6 +108,8 @@ class Expressions(Predicates, Calls):
         return self.bind(e.this, c)
 
     def interval(self, e: Any, c: Clause) -> Scalar:
+        """interval '…' and a unit, where one is said. Raises InvalidSql for what is no interval, UnsupportedSql for one
+        of a column."""
         unit = e.args.get("unit")
         if not isinstance(e.this, exp.Literal):
             raise UnsupportedSql(

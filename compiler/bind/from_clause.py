@@ -69,6 +69,7 @@ class _From:
         scalar: bool = False,
         schema: str = "",
     ) -> Tree:
+        """An item under its name, `schema` that of a table without an alias. Raises InvalidSql where another has it."""
         others = [s for s in self.scope.sources[self.around :] if s.alias == alias]
         if alias and any(not schema or s.schema in ("", schema) for s in others):
             raise InvalidSql(f'table name "{alias}" specified more than once', code="duplicate_alias")
