@@ -107,17 +107,7 @@ class PostgresSource(Postgres):
                 whole = exp.Literal.string(text.text)
                 whole.meta["start"] = text.start
                 return exp.Interval(this=whole)
-            got = super()._parse_interval(*args, **kwargs)
-            if (
-                isinstance(got, exp.Interval)
-                and text is not None
-                and text.token_type == TokenType.STRING
-                and self._index == start + 2
-            ):
-                whole = exp.Literal.string(text.text)
-                whole.meta["start"] = text.start
-                return exp.Interval(this=whole)
-            return got
+            return super()._parse_interval(*args, **kwargs)
 
 
 # What Postgres takes after INTERVAL; another word is an alias: sqlglot reads `x::interval m` as one of minutes. It adds

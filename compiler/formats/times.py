@@ -7,6 +7,8 @@ import re
 
 from compiler.errors import UnsupportedSql
 
+ENDLESS = {"year", "isoyear", "decade", "century", "millennium", "epoch"}  # fields that are infinite of infinite times
+
 
 def _parse(text: str) -> dt.datetime:
     t = text.strip().replace("T", " ")

@@ -60,9 +60,7 @@ class _Fetching:
     large: Large
     waiting: Mapping[str, Project]  # what stands for a batch's rows, where that has not all columns of a table
     steps: list[Step] = field(default_factory=list)
-    lookups: dict[str, Temp] = field(
-        default_factory=dict
-    )  # what holds a mirror ⋉ keys, by its name: equal ones have one
+    lookups: dict[str, Temp] = field(default_factory=dict)  # what holds a mirror ⋉ keys, by its name
     stored: dict[Relation, Temp] = field(default_factory=dict)  # what gives keys, and is stored for that
     depth: int = 0
     names: Iterator[int] = field(default_factory=count)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import duckdb
@@ -68,7 +69,8 @@ class Begun:
         for _ in range(PATIENCE):
             if not self.running or self.done.wait(0.1):
                 break
-            self.con.interrupt()
+            with suppress(duckdb.Error):  # it has ended meanwhile
+                self.con.interrupt()
 
 
 class Filling:

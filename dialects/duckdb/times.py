@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from compiler.formats.times import ENDLESS
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit
 from dialects.dialect import Dialect, Emit, tree
@@ -15,7 +16,6 @@ ERAS = {  # DuckDB counts years on through 1 BC, which is its year 0
     "counted_year": "DATE_PART('year', $1)",
     "counted_isoyear": "DATE_PART('isoyear', $1)",
 }
-ENDLESS = {"year", "isoyear", "decade", "century", "millennium", "epoch"}  # infinite of infinite times
 
 
 def _extract(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:

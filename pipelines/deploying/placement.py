@@ -8,9 +8,8 @@ memory for one the mirror is scanned, at the pace that is measured here. Spark's
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import psycopg
 
@@ -55,11 +54,10 @@ class Size:
 
 @dataclass(frozen=True)
 class Room:
-    """Bytes of disk and of memory for indexes, and what a row costs that is scanned, in seconds."""
+    """Bytes of disk, and of memory for indexes."""
 
     disk: int
     index: int
-    row: float
 
 
 def place(conn: psycopg.Connection, views: list[Compiled], catalog: Catalog, config: Config) -> None:
@@ -72,7 +70,7 @@ def place(conn: psycopg.Connection, views: list[Compiled], catalog: Catalog, con
             for v in undecided:
                 _by_rows(v, sizes, most)
         else:
-            _by_cost(undecided, here, sizes, _room(config))
+            _by_cost(undecided, here, sizes, _room(config), seconds_a_row)
     for v in views:
         if v.error is None:
             _check(v)
@@ -98,11 +96,7 @@ def _room(config: Config) -> Room:
     while not folder.exists():
         folder = folder.parent
     index = config.duckdb.index_bytes
-    return Room(int((_free(folder) + own) * SHARE), memory() if index is None else index, seconds_a_row())
-
-
-def _free(folder: Path) -> int:
-    return shutil.disk_usage(folder).free
+    return Room(int((shutil.disk_usage(folder).free + own) * SHARE), memory() if index is None else index)
 
 
 def _fixed(v: Compiled) -> str:
@@ -125,8 +119,15 @@ def _by_rows(v: Compiled, sizes: Mapping[str, Size], most: int) -> None:
     _take(v, rows > most, f"its largest table, {table}, has about {rows:,} rows, {within} the threshold of {most:,}")
 
 
-def _by_cost(undecided: list[Compiled], here: list[Compiled], sizes: Mapping[str, Size], room: Room) -> None:
-    """The views of the largest tables go first, as long as what is left has no room, or takes longer."""
+def _by_cost(
+    undecided: list[Compiled],
+    here: list[Compiled],
+    sizes: Mapping[str, Size],
+    room: Room,
+    a_row: Callable[[], float],
+) -> None:
+    """The views of the largest tables go first, as long as what is left has no room, or takes longer. `a_row` measures
+    what a row costs that is scanned, in seconds: only where one is."""
     left = {v.name: v.plan.tables for v in here if v.plan is not None}
     for v in sorted(undecided, key=lambda v: (-_bytes(sizes, left[v.name]), v.name)):
         if why := _fixed(v):
@@ -134,14 +135,15 @@ def _by_cost(undecided: list[Compiled], here: list[Compiled], sizes: Mapping[str
             continue
         tables = frozenset().union(*left.values())
         kept, scanned = _bytes(sizes, tables), _scanned(sizes, tables, room.index)
-        seconds = SCANS * room.row * sum(_of(sizes, t).rows for t in left[v.name] & scanned)
+        slow = sum(_of(sizes, t).rows for t in left[v.name] & scanned)
+        seconds = SCANS * slow * a_row() if slow else 0.0
         if kept > room.disk:
             why = f"the tables of views here take some {_gb(kept)}, and {_gb(room.disk)} of disk are theirs"
         else:
-            found = "by scans, for want of memory for an index" if left[v.name] & scanned else "by an index"
+            scans = f"scans, in about {1000 * seconds:,.0f} ms: there is no memory for an index"
             why = (
                 f"what is kept of its tables takes some {_gb(_bytes(sizes, left[v.name]))}, and a batch finds its rows "
-                f"{found}, in about {1000 * seconds:,.0f} ms; Spark takes {1000 * SPARK_BATCH:,.0f}"
+                f"by {scans if slow else 'an index'}; Spark takes {1000 * SPARK_BATCH:,.0f} ms"
             )
         if _take(v, kept > room.disk or seconds > SPARK_BATCH, why):
             del left[v.name]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from compiler.errors import TidemarkError
 from connectors.engine import Begun
 from pipelines.deploying import ahead
 from pipelines.project import Compiled
@@ -33,8 +32,8 @@ class Ahead:
         try:
             compiled = views()
             self.begun = self.ask(begin)
-        except TidemarkError as e:
-            log.warning("batches wait while states are filled: %s", e.message)
+        except Exception as e:  # also what an engine raises as its own
+            _warn(e)
             return
         for b in self.begun:
             if self.stopped:
@@ -42,10 +41,14 @@ class Ahead:
             try:
                 b.run()
             except Exception as e:
-                log.warning("batches wait while states are filled: %s", str(e).split("\n")[0])
+                _warn(e)
         self.begun = []
 
     def stop(self) -> None:
         self.stopped = True
         for b in self.begun:
             b.stop()
+
+
+def _warn(e: Exception) -> None:
+    log.warning("batches wait while states are filled: %s", str(e).split("\n")[0])

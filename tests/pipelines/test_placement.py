@@ -19,18 +19,18 @@ from tests.project import Project
 
 SCHEMA = "CREATE TABLE large (id bigint PRIMARY KEY, k int, v int); CREATE TABLE small (k int PRIMARY KEY, name text);"
 GB = 1 << 30
-PLENTY = Room(100 * GB, 10 * GB, 2e-9)
+PLENTY, FAST, SLOW = Room(100 * GB, 10 * GB), 2e-9, 8e-9
 SIZES = {"public.large": Size(60_000_000, 3, 4 * GB), "public.small": Size(1_000, 2, 100_000)}
 
 
-def placed(queries: dict[str, str], room: Room, sizes: dict[str, Size] = SIZES) -> dict[str, Compiled]:
+def placed(queries: dict[str, str], room: Room, row: float = FAST) -> dict[str, Compiled]:
     views = [
         Compiled(n, parse_view(f"CREATE MATERIALIZED VIEW {n} {q}"), engine="auto", strategy="auto")
         for n, q in queries.items()
     ]
     compile_project(views, read_schema(SCHEMA), "auto")
     assert all(v.error is None for v in views)
-    placement._by_cost(views, views, sizes, room)
+    placement._by_cost(views, views, SIZES, room, lambda: row)
     return {v.name: v for v in views}
 
 
@@ -46,21 +46,21 @@ def test_what_has_room_and_an_index_is_on_one_machine() -> None:
 
 def test_what_is_scanned_for_longer_than_spark_takes_is_not() -> None:
     """60 million rows twice, in 2 ns each, are half as long as Spark's batch; in 8 ns twice as long."""
-    assert placed(BOTH, Room(100 * GB, 1 * GB, 2e-9))["j"].engine == "duckdb"
-    got = placed(BOTH, Room(100 * GB, 1 * GB, 8e-9))
+    assert placed(BOTH, Room(100 * GB, 1 * GB))["j"].engine == "duckdb"
+    got = placed(BOTH, Room(100 * GB, 1 * GB), SLOW)
     assert (got["j"].engine, got["n"].engine) == ("spark", "duckdb")
     assert "by scans" in got["j"].notes[-1]
 
 
 def test_nor_is_what_has_no_room_on_the_disk() -> None:
-    got = placed(BOTH, Room(1 * GB, 10 * GB, 2e-9))
+    got = placed(BOTH, Room(1 * GB, 10 * GB))
     assert (got["j"].engine, got["n"].engine) == ("spark", "duckdb")
     assert "of disk" in got["j"].notes[-1]
 
 
 def test_views_that_may_lag_stay() -> None:
     late = {"j": JOINED["j"].replace("AS SELECT", "WITH (target_lag = '1 h') AS SELECT", 1)}
-    assert placed(late, Room(1 * GB, 10 * GB, 2e-9))["j"].engine == "duckdb"
+    assert placed(late, Room(1 * GB, 10 * GB))["j"].engine == "duckdb"
 
 
 def test_sizes_are_those_of_all_partitions(database: str, tmp_path: Path) -> None:

@@ -37,9 +37,8 @@ def _nullif(args: list[Scalar]) -> Scalar:
     left = coerce(a, b.type if b.type.name != "unknown" else TEXT)
     if left.type.name == "jsonb":
         return case([(Call("json_equal", (left, coerce(b, left.type)), BOOL), null(left.type))], left, left.type)
-    if is_range(a.type) or is_range(b.type):
-        a, b = (cast(x, y.type) if x.type.name == "unknown" else x for x, y in ((a, b), (b, a)))
-        return case([(compare("=", a, b), null(a.type))], a, a.type)
+    if is_range(left.type):
+        return case([(compare("=", left, b), null(left.type))], left, left.type)
     apart = b.type.name not in (
         left.type.name,
         "unknown",

@@ -11,6 +11,7 @@ from compiler.bind.functions.zones import at_zone
 from compiler.bind.operators import binary, compare
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.formats.input import intervals
+from compiler.formats.times import ENDLESS
 from compiler.functions.signatures import found
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj, is_null, negate
@@ -93,9 +94,6 @@ def _truncated(unit: str, a: Scalar) -> Scalar:
     n, since = Lit(years, INT4), year if unit == "decade" else binary("-", year, Lit(1, INT4))
     passed = binary("%", binary("+", binary("%", since, n), n), n)  # before Christ, too
     return binary("-", Call("date_trunc", (Lit("year", TEXT), a), a.type), make_interval({"years": passed}))
-
-
-ENDLESS = {"year", "isoyear", "decade", "century", "millennium", "epoch"}  # infinite of infinite times
 
 
 def extract(field: str, e: Scalar, as_float: bool = False) -> Scalar:
