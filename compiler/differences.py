@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from compiler.bind.operators import innermost
 from compiler.ir import types
 from compiler.ir.parts import scalars
 from compiler.ir.relation import Aggregate, Filter, Relation, Window
@@ -55,6 +54,7 @@ TIES = (
     "their table, then by "
     "the whole row, and Postgres by the order it meets them in; a key in the ORDER BY settles it"
 )
+PARTS = {"range_bound", "composite_field"}  # which are text as Postgres prints it
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
 BEYOND_ZERO: dict[str, Callable[[float], bool]] = {
@@ -103,7 +103,7 @@ def differences(bound: Relation) -> list[str]:
 
 def _by_interval(r: Aggregate) -> bool:
     shown = [e.type for _, e in r.keys] + [a.type for _, a in r.aggs if a.fn in ("min", "max")]
-    return any(innermost(t).name == "interval" for t in shown)
+    return any(types.innermost(t).name == "interval" for t in shown)
 
 
 def _sign_of_zero(e: Call) -> bool:
@@ -114,7 +114,7 @@ def _sign_of_zero(e: Call) -> bool:
 def _read(e: Call) -> bool:
     apart = e.type.name in ("time", "timestamp", "timestamptz", "bytea", "array")
     source = e.args[0] if e.fn == "cast" else None
-    if source is None or isinstance(source, Lit) or isinstance(source, Call) and source.fn == "range_bound":
+    if source is None or isinstance(source, Lit) or isinstance(source, Call) and source.fn in PARTS:
         return False
     return apart and types.is_string(source.type)
 

@@ -30,6 +30,13 @@ CLASSES = {
 SHORT = {"w": WORD, "s": SPACE}
 
 
+def composite(which: int, of: int) -> str:
+    """What a composite value of so many fields matches as Postgres prints it; its group is one of them."""
+    item = r'(?:"[^"]*(?:""[^"]*)*"|[^",()]*)'
+    before, after = (f"(?:{item},){{{which - 1}}}" if which > 1 else ""), f"(?:,{item}){{{of - which}}}"
+    return rf"\A\({before}({item}){after if of > which else ''}\)\z"
+
+
 def java(pattern: str) -> str:
     """A constant pattern for Java, to which `$` is before a line's end too, a brace always a bound, and brackets
     sets in sets."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from compiler.catalog import Catalog, Column, Generated, Table
 from compiler.errors import TidemarkError
-from compiler.ir.types import Type
+from compiler.ir.types import Field, Type
 from connectors.postgres.origin import Origin
 from pipelines.kinds import DIST
 from pipelines.private import private_folder
@@ -190,7 +190,12 @@ def save(path: Path, d: Deployment) -> None:
 
 def _type(t: dict[str, Any]) -> Type:
     return Type(
-        t["name"], t["precision"], t["scale"], _type(t["element"]) if t["element"] else None, tuple(t["labels"])
+        t["name"],
+        t["precision"],
+        t["scale"],
+        _type(t["element"]) if t["element"] else None,
+        tuple(t["labels"]),
+        fields=tuple(Field(f["name"], _type(f["type"]), f["place"], f["oid"]) for f in t.get("fields", ())),
     )
 
 

@@ -12,14 +12,14 @@ from compiler.bind import json_values, range_order
 from compiler.bind.coerce import coerce, guarded, joined, no_function, normal, padded, without_blanks
 from compiler.bind.functions import check_call
 from compiler.bind.functions.texts import nullable
-from compiler.bind.operators import innermost, label, ordinal
+from compiler.bind.operators import label, ordinal
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.functions.aggregates import AGGREGATES, CORES, STATISTICS
 from compiler.functions.signatures import signatures
 from compiler.ir import types
 from compiler.ir.relation import Agg, Order
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, columns, is_null
-from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, INTERVAL, TEXT
+from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, INTERVAL, TEXT, innermost
 
 Bind = Callable[[exp.Expr], Scalar]
 

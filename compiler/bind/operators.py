@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from compiler.bind import ranges
+from compiler.bind import composites, ranges
 from compiler.bind.coerce import coerce, untyped_number, without_blanks
 from compiler.bind.range_parts import is_range
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
-from compiler.ir.types import BOOL, BYTEA, DATE, FLOAT8, INT4, INTERVAL, JSONB, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, Type
+from compiler.ir.types import (
+    BOOL,
+    BYTEA,
+    DATE,
+    FLOAT8,
+    INT4,
+    INTERVAL,
+    JSONB,
+    TEXT,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    Type,
+    innermost,
+)
 
 
 def meet(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
@@ -35,6 +49,8 @@ def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
     operator, UnsupportedSql for orders that engines do not share."""
     if is_range(a.type) or is_range(b.type):
         return ranges.operator(op, a, b)
+    if composites.is_composite(a.type) or composites.is_composite(b.type):
+        return composites.operator(op, a, b)
     a, b = map(without_blanks, meet(a, b))
     x, y = a.type, b.type
     ok = (types.is_number(x) and types.is_number(y)) or (types.is_string(x) and types.is_string(y)) or x.name == y.name
@@ -70,11 +86,6 @@ def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
         kind = x if innermost(x).name == "enum" else y
         a, b = ordinal(a, kind), ordinal(b, kind)
     return Call(op, (a, b), BOOL)
-
-
-def innermost(t: Type) -> Type:
-    """The type itself, or that of an array's elements."""
-    return t.element if t.name == "array" and t.element is not None else t
 
 
 def ordinal(e: Scalar, kind: Type | None = None) -> Scalar:

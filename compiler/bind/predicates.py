@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import array_access, ranges, rows, whole_rows
+from compiler.bind import array_access, composites, ranges, rows, whole_rows
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import in_order, normal
 from compiler.bind.operators import compare, in_values, meet
@@ -132,6 +132,8 @@ class Predicates(Binding):
             if whole := whole_rows.columns(e.this, c):
                 return rows.null_test([col for _, col in whole], bool(e.args.get("negate")))
             value = self.bind(e.this, c)
+            if composites.is_composite(value.type):
+                return composites.null_test(value, bool(e.args.get("negate")))
             if types.COMPOSITE in value.type.labels[1:]:
                 raise UnsupportedSql(
                     f"IS NULL of a {value.type} is not supported",

@@ -13,7 +13,6 @@ from compiler.bind.expressions import Expressions
 from compiler.bind.generated import mentioned, with_generated
 from compiler.bind.join_tree import ident, no_unknown
 from compiler.bind.names import Names
-from compiler.bind.operators import innermost
 from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.scope import Bound, Env, Scope, Source
 from compiler.bind.select import bind_select
@@ -33,7 +32,7 @@ from compiler.ir.relation import (
 from compiler.ir.scalar import Col, Outer, cast
 from compiler.ir.scalar import walk as walk_scalar
 from compiler.ir.subquery import Sub
-from compiler.ir.types import TEXT
+from compiler.ir.types import TEXT, innermost
 
 
 @dataclass

@@ -19,6 +19,7 @@ from compiler.bind.ordering import cut, limits, order_by
 from compiler.bind.range_parts import is_range
 from compiler.bind.scope import Bound, Env, Scope
 from compiler.bind.sets import ONE_ROW
+from compiler.catalog import identifier
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.functions.aggregates import AGGREGATES
 from compiler.ir import types
@@ -280,4 +281,6 @@ def _output_name(item: exp.Expr) -> str:
     }
     if isinstance(item, exp.Bracket):
         return _output_name(item.this)
+    if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Identifier):
+        return identifier(item.expression)
     return names.get(type(item), "?column?")

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import json_values
+from compiler.bind import composites, json_values
 from compiler.bind.aggregates import call_of
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.names import schema_of
@@ -129,14 +129,17 @@ def as_json(e: Any, c: Clause) -> Any:
 
 
 def field(x: Binding, e: Any, c: Clause) -> Scalar:
-    """(t).a: a column of a table's row."""
+    """(t).a: a column of a table's row, or a field of a composite value."""
     row = e.this.unnest()
     found = dict(columns(row, c))
-    if not found or not isinstance(e.expression, exp.Identifier):
+    value = None if found else x.bind(row, c)
+    if not isinstance(e.expression, exp.Identifier) or (value is not None and not composites.is_composite(value.type)):
         raise UnsupportedSql(
-            "a field of a composite value is not supported", code="unsupported_syntax", detail=e.sql("postgres")[:200]
+            "a field of such a value is not supported", code="unsupported_syntax", detail=e.sql("postgres")[:200]
         )
     name = e.expression.this if e.expression.args.get("quoted") else e.expression.this.lower()
+    if value is not None:
+        return composites.field(value, name)
     if name not in found:
         raise InvalidSql(f'column "{name}" not found in data type {row.name}', code="undefined_column")
     return found[name]

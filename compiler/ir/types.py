@@ -19,7 +19,7 @@ class Type:
     """A Postgres type. `name` is the catalog name (int4, numeric, timestamptz, …); arrays are `array` of `element`,
     and JSON that is known to be an array has the type of its elements there. `labels`: an enum's, or what else a
     type is known by, as of a numeric that its scale varies from value to value. `title`: an enum's name, for
-    people."""
+    people. `fields`: a composite type's, in their order."""
 
     name: str
     precision: int | None = None
@@ -27,6 +27,7 @@ class Type:
     element: Type | None = None
     labels: tuple[str, ...] = ()
     title: str = field(default="", compare=False, repr=False)
+    fields: tuple[Field, ...] = field(default=(), compare=False, repr=False)
 
     def __repr__(self) -> str:
         """Of an enum without its labels: they may become more, and are told where a definition hangs on their order."""
@@ -54,6 +55,16 @@ class Type:
             "float4": "real",
             "bool": "boolean",
         }.get(self.name, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Of a composite type. `place` and `oid` are attnum and atttypid of the server's."""
+
+    name: str
+    type: Type
+    place: int = 0
+    oid: int = 0
 
 
 COMPOSITE = "composite"  # a label of types that have fields
@@ -110,6 +121,11 @@ def has_fixed_scale(t: Type) -> bool:
 
 def array(element: Type) -> Type:
     return Type("array", element=element)
+
+
+def innermost(t: Type) -> Type:
+    """The type itself, or that of an array's elements."""
+    return t.element if t.name == "array" and t.element is not None else t
 
 
 def is_integer(t: Type) -> bool:

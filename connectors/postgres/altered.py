@@ -5,8 +5,10 @@ from __future__ import annotations
 import psycopg
 
 from compiler.catalog import Column, Table
+from compiler.ir.types import Field
 from connectors.changed import TableChanged, changed, gone, replaced, retyped, same_type
-from connectors.postgres.catalog import Found, Labels, definitions, find_tables, labels_now, labels_of
+from connectors.postgres.catalog import Found, Labels, definitions, fields_now, find_tables, labels_now, labels_of
+from connectors.postgres.composites import fields_of, shape
 from connectors.postgres.origin import RESYNC, Origin
 
 
@@ -102,12 +104,13 @@ def check_marks(conn: psycopg.Connection, publication: str, origin: Origin, depl
 def _alterations(
     conn: psycopg.Connection, deployed: list[Table], now: dict[tuple[str, str], Found]
 ) -> list[TableChanged]:
-    enums = labels_now(conn, deployed)
+    enums, fields = labels_now(conn, deployed), fields_now(conn, deployed)
     names = {found.oid: name for name, found in now.items()}
     out = _recomputed(conn, deployed)
     for t in deployed:
         to = names.get(t.oid) if t.now not in now else None
         out += _altered(t, now.get(to or t.now), enums, to)
+        out += [e for c in t.columns if (e := _refielded(t, c, fields)) is not None]
     return out
 
 
@@ -210,6 +213,18 @@ def _relabelled(was: Table, c: Column, enums: dict[int, Labels]) -> TableChanged
     )
     error.labels = now.labels if now.has_more_than(before) else ()
     return error
+
+
+def _refielded(was: Table, c: Column, now: dict[int, tuple[Field, ...]]) -> TableChanged | None:
+    before = fields_of(c.type)
+    if not before or c.oid not in now or shape(before) == shape(now[c.oid]):
+        return None
+    return changed(
+        was,
+        f'the composite type "{c.source_type.removesuffix("[]")}" has other attributes than when it was deployed',
+        f'Values of column "{c.name}" of "{was.schema}.{was.name}" are printed with other fields by now.',
+        columns=(c.name,),
+    )
 
 
 def more_labels(conn: psycopg.Connection, tables: list[Table]) -> list[TableChanged]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import psycopg
 
 from compiler.catalog import Catalog, Column, Generated, Table, parse_type
-from compiler.ir.types import COMPOSITE, VARYING_PARTS, Type
+from compiler.ir.types import Field, Type
+from connectors.postgres.composites import composites, fields_of, with_fields
 from connectors.postgres.files import noted, stored
 
 TABLES = """
@@ -43,7 +44,7 @@ WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_s
 COLUMNS = """
 SELECT a.attrelid::bigint, a.attnum, a.atttypid::bigint, a.atttypmod, a.attname, format_type(a.atttypid, a.atttypmod),
   a.attnotnull, t.typtype = 'e',
-  base.name, base.composite, base.oid::bigint,
+  base.name,
   CASE WHEN a.attgenerated <> '' THEN pg_get_expr(x.adbin, x.adrelid) END, x.oid::bigint
 FROM pg_attribute a LEFT JOIN pg_attrdef x ON x.adrelid = a.attrelid AND x.adnum = a.attnum AND a.attgenerated <> ''
 JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -52,7 +53,7 @@ CROSS JOIN LATERAL (
   WITH RECURSIVE over (oid, modifier) AS (
     SELECT a.atttypid, a.atttypmod
     UNION ALL SELECT d.typbasetype, d.typtypmod FROM over JOIN pg_type d ON d.oid = over.oid AND d.typtype = 'd')
-  SELECT format_type(over.oid, over.modifier) AS name, b.typtype = 'c' AS composite, b.oid
+  SELECT format_type(over.oid, over.modifier) AS name
   FROM over JOIN pg_type b ON b.oid = over.oid AND b.typtype <> 'd') base
 WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema')
@@ -126,6 +127,12 @@ def labels_now(conn: psycopg.Connection, tables: list[Table]) -> dict[int, Label
     return {oid: Labels(tuple(labels), tuple(oids)) for oid, labels, oids in rows}
 
 
+def fields_now(conn: psycopg.Connection, tables: list[Table]) -> dict[int, tuple[Field, ...]]:
+    """By the oid of a column's type, the fields of composites, and of arrays or domains of them."""
+    wanted = {c.oid for t in tables for c in t.columns if fields_of(c.type)}
+    return composites(conn, wanted, {}) if wanted else {}
+
+
 @dataclass(frozen=True)
 class Found:
     """A table as it is now: the key's columns, each column's (attnum, atttypid, atttypmod), and which are NOT NULL."""
@@ -187,37 +194,19 @@ def sent_columns(conn: psycopg.Connection, table: int) -> dict[int, str]:
     return dict(rows)
 
 
-VARYING = """
-WITH RECURSIVE parts (whole, oid, modifier) AS (
-  SELECT t.oid, t.oid, -1 FROM pg_type t JOIN pg_class c ON c.oid = t.typrelid AND c.relkind = 'c'
-  UNION SELECT p.whole, x.oid, x.modifier FROM parts p JOIN pg_type t ON t.oid = p.oid CROSS JOIN LATERAL (
-    SELECT a.atttypid, a.atttypmod FROM pg_attribute a
-    WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
-    UNION ALL SELECT t.typbasetype, t.typtypmod WHERE t.typtype = 'd'
-    UNION ALL SELECT t.typelem, p.modifier WHERE t.typcategory = 'A') AS x (oid, modifier))
-SELECT DISTINCT p.whole::bigint FROM parts p JOIN pg_type t ON t.oid = p.oid
-WHERE t.typname IN ('float4', 'float8', 'interval', 'citext', 'json', 'jsonb', 'numrange', 'nummultirange')
-  OR t.typname IN ('numeric', 'bpchar') AND p.modifier = -1
-"""
-
-
 def load_catalog(conn: psycopg.Connection) -> Catalog:
     """Everything views may read, from the server."""
     enums = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
     columns: dict[int, list[Column]] = {}
     expressions: dict[int, list[Generated]] = {}
-    varying = {n for (n,) in conn.execute(VARYING).fetchall()}
-    for row in conn.execute(COLUMNS).fetchall():
-        oid, place, of, modifier, name, source, not_null, is_enum, base, composite, base_oid, expression, definition = (
-            row
-        )
+    rows = conn.execute(COLUMNS).fetchall()
+    fields = composites(conn, {of for _, _, of, *_ in rows}, enums)
+    for oid, place, of, modifier, name, source, not_null, is_enum, base, expression, definition in rows:
         if expression is not None:
             after = len(columns.get(oid, ()))
             expressions.setdefault(oid, []).append(Generated(name, expression, source, after, definition))
             continue
-        t = parse_type(f'"{source.strip(chr(34))}"' if is_enum else base, enums)
-        if composite and t.name == "opaque":
-            t = replace(t, labels=(*t.labels, COMPOSITE, *([VARYING_PARTS] if base_oid in varying else [])))
+        t = with_fields(parse_type(f'"{source.strip(chr(34))}"' if is_enum else base, enums), fields.get(of, ()))
         columns.setdefault(oid, []).append(
             Column(name, t, not_null, source.strip('"') if is_enum else source, place, of, modifier)
         )

@@ -44,6 +44,11 @@ def _regexp_whole(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     return tree(d, "CASE WHEN REGEXP_MATCHES($1, $2, 's') THEN REGEXP_EXTRACT($1, $2, 0, 's') END", a[0], p)
 
 
+def _composite_field(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
+    which, of = (int(str(n.this)) for n in a[1:])
+    return tree(d, "pg.composite_field($1, $2)", a[0], exp.Literal.string(patterns.composite(which, of)))
+
+
 def _regexp_match(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """What each group matched, or the whole match where there is none."""
     p, flags = _pattern(a[1]), _options(e)
@@ -129,6 +134,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "rpad": "pg.pad_right($1, $2, $3)",
     "strpos": cast_to_type("INSTR($1, $2)"),
     "split_part": "SPLIT_PART($1, $2, $3)",
+    "composite_field": _composite_field,
     "range_bound": "pg.range_bound($1, $2)",
     "starts_with": "STARTS_WITH($1, $2)",
     "ascii": "CASE WHEN $1 = '' THEN 0 ELSE ORD($1) END",

@@ -163,6 +163,7 @@ FUNCTIONS: dict[str, str | Emit] = {
     "rpad": "pg_pad_right($1, $2, $3)",
     "strpos": fn("instr"),
     "split_part": fn("split_part"),
+    "composite_field": "pg_composite_field($1, $2, $3)",
     "range_bound": "pg_range_bound($1, $2)",
     "starts_with": fn("startswith"),
     "ascii": fn("ascii"),

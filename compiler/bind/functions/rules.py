@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from compiler.bind.coerce import coerce, unify, unsupported
-from compiler.bind.operators import innermost, label, ordinal
+from compiler.bind.operators import label, ordinal
 from compiler.errors import UnsupportedSql
 from compiler.functions.signatures import ANY, ARRAYS, resolved
 from compiler.ir.scalar import Call, Scalar
-from compiler.ir.types import FLOAT8, INT4, TEXT, Type
+from compiler.ir.types import FLOAT8, INT4, TEXT, Type, innermost
 
 POLYMORPHIC = ANY | ARRAYS
 Rule = Callable[[list[Scalar]], Scalar]
