@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from compiler.maintain.paced import Path
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
-
-TIMES, SPREAD = 1.5, 0.25  # a line needs so many times, whose rows are apart by this share of them
-LEAST = 0.05  # of what is taken, that it takes to start
 
 
 @dataclass(frozen=True)
@@ -36,29 +33,28 @@ class Taken:
 
 @dataclass(frozen=True)
 class Measured:
-    """What taking some paths of a state together took lately: `times`, with so many rows of each and seconds in
-    all. `squares` and `products` add up the rows of each time by themselves, and by its seconds."""
+    """What taking some paths of a state together took lately, where about as many rows waited: `times`, with so many
+    rows of each and seconds in all."""
 
     paths: tuple[Path, ...]
     times: float
     each: tuple[float, ...]
     seconds: float
-    squares: float
-    products: float
 
     @property
     def rows(self) -> float:
         return sum(self.each)
 
-    def start(self) -> float | None:
-        """The seconds that it takes whatever the rows are, by a line through the times; None where these had about as
-        many rows."""
-        rows, seconds = self.rows / self.times, self.seconds / self.times
-        spread = self.squares / self.times - rows**2
-        if self.times < TIMES or spread <= (SPREAD * rows) ** 2:
-            return None
-        slope = (self.products / self.times - rows * seconds) / spread
-        return min(max(seconds - slope * rows, LEAST * seconds), seconds)
+
+def whatever_waited(measured: Iterable[Measured]) -> list[Measured]:
+    """Of the same paths, all together."""
+    out: dict[tuple[Path, ...], Measured] = {}
+    for m in measured:
+        if (b := out.get(m.paths)) is not None:
+            each = tuple(x + y for x, y in zip(b.each, m.each, strict=True))
+            m = Measured(m.paths, b.times + m.times, each, b.seconds + m.seconds)
+        out[m.paths] = m
+    return list(out.values())
 
 
 @dataclass(frozen=True)

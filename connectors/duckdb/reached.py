@@ -1,7 +1,8 @@
 """What a file knows of states that take what waits at paces of their own, in tables of the schema `meta`.
 
 - `reached`: the LSN at which a state was finished last: it is what its definition gives there.
-- `took`: what taking paths took lately; what was longer ago counts less.
+- `measured`: what taking paths took lately, by how many rows waited: `size` is the length of that number in bits.
+  What was longer ago counts less.
 - `refreshes`: when views were finished, and what that took.
 - `paces`: what was planned for a view.
 """
@@ -17,10 +18,10 @@ from connectors.paced_states import Measured, Reached, Refresh, Taken
 
 KEPT = 1_000  # refreshes of a view that are remembered
 FADES = 0.8  # of what was measured, with each new time
+FADED = 0.05  # of a time, which counts no more
 TABLES = {
     "reached": "state VARCHAR, lsn BIGINT, finished TIMESTAMPTZ, filled DOUBLE",
-    "took": "state VARCHAR, sources VARCHAR[], times DOUBLE, took_rows DOUBLE[], seconds DOUBLE, squares DOUBLE, "
-    "products DOUBLE",
+    "measured": "state VARCHAR, sources VARCHAR[], size INTEGER, times DOUBLE, took_rows DOUBLE[], seconds DOUBLE",
     "refreshes": "view VARCHAR, lsn BIGINT, finished TIMESTAMPTZ, why VARCHAR, waited BIGINT, seconds DOUBLE, "
     "promised DOUBLE",
     "paces": "view VARCHAR, plan VARCHAR",
@@ -37,7 +38,8 @@ def create(con: duckdb.DuckDBPyConnection) -> None:
     """What is there already where the file was made by this version."""
     for name, columns in TABLES.items():
         con.execute(f"CREATE TABLE IF NOT EXISTS meta.{name} ({columns})")
-    con.execute("DROP TABLE IF EXISTS meta.taken")  # of an older version
+    for name in ("taken", "took"):
+        con.execute(f"DROP TABLE IF EXISTS meta.{name}")  # of an older version
     con.execute(f"CREATE VIEW IF NOT EXISTS main.refreshes AS {REFRESHES}")
 
 
@@ -65,26 +67,27 @@ def complete(con: duckdb.DuckDBPyConnection, states: Iterable[str], lsn: int, at
 
 
 def gone(con: duckdb.DuckDBPyConnection, state: str) -> None:
-    for name in ("reached", "took"):
+    for name in ("reached", "measured"):
         con.execute(f"DELETE FROM meta.{name} WHERE state = ?", [state])
 
 
 def measure(con: duckdb.DuckDBPyConnection, paths: tuple[Path, ...], t: Taken) -> None:
     """In the transaction that took them."""
-    state, sources = paths[0].state, [p.source for p in paths]
-    found = con.execute(
-        "SELECT took_rows, times, seconds, squares, products FROM meta.took WHERE state = ? AND sources = ?",
-        [state, sources],
-    ).fetchone()
-    rows, *before = found or ([0.0] * len(paths), 0.0, 0.0, 0.0, 0.0)
-    con.execute("DELETE FROM meta.took WHERE state = ? AND sources = ?", [state, sources])
-    rows = [FADES * a + b for a, b in zip(rows, t.each, strict=True)]
-    now = (1.0, t.seconds, float(t.rows) ** 2, t.rows * t.seconds)
-    times, seconds, squares, products = (FADES * a + b for a, b in zip(before, now, strict=True))
+    state, sources, size = paths[0].state, [p.source for p in paths], t.rows.bit_length()
     con.execute(
-        "INSERT INTO meta.took VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [state, sources, times, rows, seconds, squares, products],
+        "UPDATE meta.measured SET times = times * $1, seconds = seconds * $1, took_rows = list_transform(took_rows, "
+        "lambda n: n * $1) WHERE state = $2 AND sources = $3",
+        [FADES, state, sources],
     )
+    before = con.execute(
+        "DELETE FROM meta.measured WHERE state = $1 AND sources = $2 AND (size = $3 OR times < $4) RETURNING size, "
+        "took_rows, times, seconds",
+        [state, sources, size, FADED],
+    ).fetchall()
+    rows, times, seconds = list(map(float, t.each)), 1.0, t.seconds
+    for _, more, n, took in (b for b in before if b[0] == size):
+        rows, times, seconds = [a + b for a, b in zip(rows, more, strict=True)], times + n, seconds + took
+    con.execute("INSERT INTO meta.measured VALUES (?, ?, ?, ?, ?, ?)", [state, sources, size, times, rows, seconds])
 
 
 def remember(con: duckdb.DuckDBPyConnection, r: Refresh) -> None:
@@ -111,10 +114,10 @@ def reached(con: duckdb.DuckDBPyConnection) -> dict[str, Reached]:
 
 
 def measured(con: duckdb.DuckDBPyConnection) -> list[Measured]:
-    rows = con.execute("SELECT state, sources, times, took_rows, seconds, squares, products FROM meta.took").fetchall()
+    rows = con.execute("SELECT state, sources, times, took_rows, seconds FROM meta.measured").fetchall()
     return [
-        Measured(tuple(Path(x, state) for x in sources), times, tuple(each), *sums)
-        for state, sources, times, each, *sums in rows
+        Measured(tuple(Path(x, state) for x in sources), times, tuple(each), seconds)
+        for state, sources, times, each, seconds in rows
     ]
 
 

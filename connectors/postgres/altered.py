@@ -38,30 +38,29 @@ WHERE p.pubname = %s AND to_jsonb(p) ->> 'rowfilter' IS NULL
 """
 
 
-def check_publication(conn: psycopg.Connection, name: str, deployed: list[Table]) -> None:
-    """Raises where the publication is not as it was made: changes that it left out are not in the stream."""
+def check_publication(conn: psycopg.Connection, name: str, deployed: list[Table]) -> list[TableChanged]:
+    """The tables that the publication sends no longer, or not all rows of: their changes are not in the stream. Raises
+    TableChanged where it sends none as it did."""
     row = conn.execute(
         "SELECT pubinsert AND pubupdate AND pubdelete AND pubtruncate, pubviaroot FROM pg_publication WHERE pubname = "
         "%s",
         (name,),
     ).fetchone()
     sent = conn.execute(SENT, (name,)).fetchall()
-    oids = {oid for oid, _, _ in sent}
-    missing = {t.now for t in deployed if t.oid not in oids} - {(schema, table) for _, schema, table in sent}
-    if row is None:
-        what = "is gone"
-    elif not all(row):
+    oids, names = {oid for oid, _, _ in sent}, {(schema, table) for _, schema, table in sent}
+    if row is None or not all(row):
         what = "no longer sends every kind of change, or sends partitions under their own names"
-    elif missing:
-        what = 'does not send all of "{}.{}"'.format(*min(missing))
-    else:
-        return
-    raise TableChanged(
-        f'the publication "{name}" {what}',
-        code="publication_changed",
-        detail="Changes that it left out cannot be had any more.",
-        hint=RESYNC,
-    )
+        raise TableChanged(
+            f'the publication "{name}" {"is gone" if row is None else what}',
+            code="publication_changed",
+            detail="Changes that it left out cannot be had any more.",
+            hint=RESYNC,
+        )
+    return [
+        changed(t, f'the publication "{name}" does not send all of "{".".join(t.now)}"', "Its changes are not known.")
+        for t in deployed
+        if t.oid not in oids and t.now not in names
+    ]
 
 
 MARKS = """
@@ -86,19 +85,28 @@ def altered_between(conn: psycopg.Connection, publication: str, origin: Origin) 
     return None if own != origin.publication else {t for t, mark in origin.tables if mark not in there}
 
 
-def check_marks(conn: psycopg.Connection, publication: str, origin: Origin, deployed: list[Table]) -> None:
-    """Raises where the publication was altered and put back: what it left out in between is not in the stream."""
+def check_marks(
+    conn: psycopg.Connection, publication: str, origin: Origin, deployed: list[Table]
+) -> list[TableChanged]:
+    """The tables that were taken out of the publication and put back: what it left out in between is not in the stream.
+    Raises TableChanged where that may be all of them."""
     found = altered_between(conn, publication, origin)
-    concerned = {f"{t.schema}.{t.name}" for t in deployed} & (
-        found if found is not None else {t for t, _ in origin.tables}
-    )
-    if concerned:
+    if found is None:
         raise TableChanged(
             f'the publication "{publication}" was altered, and put back',
             code="publication_changed",
-            detail=f"Changes of {', '.join(sorted(concerned))} that were made in between may not have been sent.",
+            detail="Changes that were made in between may not have been sent.",
             hint=RESYNC,
         )
+    return [
+        changed(
+            t,
+            f'the publication "{publication}" left out "{t.schema}.{t.name}" for a while',
+            "Changes that were made in between were not sent.",
+        )
+        for t in deployed
+        if f"{t.schema}.{t.name}" in found
+    ]
 
 
 def _alterations(

@@ -33,8 +33,8 @@ def check_source(dsn: str, d: Deployment, frontier: int | None = None) -> list[T
 
 
 def check_deployed(conn: psycopg.Connection, d: Deployment) -> list[TableChanged]:
-    """What was altered of the tables and columns that are kept. Raises TableChanged where the publication is not what
-    it was for the others.
+    """What was altered of the tables and columns that are kept, and which of them the publication left out. Raises
+    TableChanged where that may be any.
 
     Where rows are elsewhere and still the same, as after VACUUM FULL, this is noted in `d`.
     """
@@ -44,17 +44,26 @@ def check_deployed(conn: psycopg.Connection, d: Deployment) -> list[TableChanged
         gone = {e.table for e in found if ALL in parts(e) and not e.renamed}
         tables = called([t for t in tables if t not in gone], found)
         try:
-            check_publication(conn, d.publication, tables)
-            check_marks(conn, d.publication, d.origin, tables)
-            break
+            unsent = check_publication(conn, d.publication, tables)
+            sent = _without(tables, unsent)
+            unsent += check_marks(conn, d.publication, d.origin, sent)
         except TableChanged:  # a table may have been dropped between the two questions
             if attempt:
                 raise
+            continue
+        if not unsent:
+            break
+    tables = _without(tables, unsent)
     others, noted = moved(conn, tables)
     if noted:
         note(d, noted)
     found += more_labels(conn, _unwatched(d))
-    return [*found, *others]
+    return [*found, *unsent, *others]
+
+
+def _without(tables: list[Table], found: list[TableChanged]) -> list[Table]:
+    those = {e.table for e in found}
+    return [t for t in tables if t not in those]
 
 
 def check_parts(conn: psycopg.Connection, d: Deployment, announced: list[int]) -> list[TableChanged]:

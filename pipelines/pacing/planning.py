@@ -14,13 +14,14 @@ from compiler.maintain.pace.paces import Paces, View, choose, finishing
 from compiler.maintain.paced import Path, logs, paths
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine
-from connectors.paced_states import Measured
+from connectors.paced_states import Measured, whatever_waited
 
 Found = Mapping[str, tuple[int, int]]  # what waits: of each log the rows that come, and those that go
 ANEW = 1.2  # times what filling states anew takes, from which on that is done
 FEW = 1_000  # rows, of which it is not
 MOST, LEAST = 1_000.0, 0.001  # times that something may take what was estimated
 LEAST_START = 0.1  # of what a path takes
+APART = 1.5  # times as much, that rows have to have been estimated to take at one time as at another, for a line
 
 
 @dataclass(frozen=True)
@@ -47,15 +48,16 @@ class Planned:
         )
 
 
-def planned(on: Engine, plan: ViewPlan, arriving: Mapping[str, Amounts]) -> Planned:
-    """`arriving`: what changes in each table in a period."""
+def planned(on: Engine, plan: ViewPlan, arriving: Mapping[str, Amounts], off: float = 1.0) -> Planned:
+    """`arriving`: what changes in each table in a period. `off`: times that finishing the view took of late of what was
+    planned."""
     assert plan.lag is not None
     anew = filling(on, plan)
     inner = frozenset(p for p in paths(plan.states) if p.state not in plan.shown)
     estimated = costs(plan.states, sizes(on, plan), arriving)
     some = {t: a.rows for t, a in arriving.items()}
     view = View(corrected(estimated, on.paced.measured()), inner, some, anew or float("inf"))
-    return Planned(choose(view, plan.lag.final_work * anew), some, anew)
+    return Planned(choose(view, plan.lag.final_work * anew / off), some, anew)
 
 
 def filling(on: Engine, plan: ViewPlan) -> float:
@@ -88,18 +90,53 @@ def corrected(estimated: list[PathCost], measured: list[Measured]) -> list[PathC
     was taken alone has its rows' share from when it was taken with others, or else both are off by the same."""
     by_path = {c.path: c for c in estimated}
     known: set[Path] = set()  # those whose rows' share was measured
-    for m in sorted(measured, key=lambda m: -len(m.paths)):  # what was taken alone tells more
-        if not m.rows or not by_path.keys() >= set(m.paths):
+    sets = {m.paths for m in measured}
+    for some_paths in sorted(sets, key=lambda p: (-len(p), repr(p))):  # what was taken alone tells more
+        points = [m for m in measured if m.paths == some_paths and m.rows]
+        if not points or not by_path.keys() >= set(some_paths):
             continue
-        some = [by_path[p] for p in m.paths]
-        seconds = m.seconds / m.times
-        starts, rows = starting(some), sum(c.varying(n / m.times) for c, n in zip(some, m.each, strict=True))
-        if (start := m.start()) is None and known >= set(m.paths):
-            start = min(max(seconds - rows, LEAST_START * seconds), seconds)
-        elif start is None:
-            start = seconds * starts / (starts + rows)
+        some = [by_path[p] for p in some_paths]
+        line = _line([(_varying(some, m), m.seconds / m.times, m.times) for m in points])
+        if line is not None:
+            start, by_row = line
+            known |= set(some_paths)
         else:
-            known |= set(m.paths)
-        by_row = min(max((seconds - start) / rows, LEAST), MOST) if rows else 1.0
-        by_path |= {c.path: c.measured(c.start * start / starts, by_row) for c in some}
+            start, by_row = _shares(some, whatever_waited(points)[0], known >= set(some_paths))
+        starts = starting(some)
+        by_path |= {c.path: c.measured(c.start * start / starts, min(max(by_row, LEAST), MOST)) for c in some}
     return [by_path[c.path] for c in estimated]
+
+
+def _varying(some: list[PathCost], m: Measured) -> float:
+    """The seconds that were estimated for the rows of one time."""
+    return sum(c.varying(n / m.times) for c, n in zip(some, m.each, strict=True))
+
+
+def _shares(some: list[PathCost], m: Measured, rows_known: bool) -> tuple[float, float]:
+    """The seconds to start and for a second that was estimated for rows, of times that had about as many."""
+    seconds, starts, rows = m.seconds / m.times, starting(some), _varying(some, m)
+    start = seconds * starts / (starts + rows)
+    if rows_known:
+        start = min(max(seconds - rows, LEAST_START * seconds), seconds)
+    return start, (seconds - start) / rows if rows else 1.0
+
+
+def _line(points: list[tuple[float, float, float]]) -> tuple[float, float] | None:
+    """The same by a line through times: what was estimated for rows, the seconds, and how often. Times count by how far
+    they are off as a share of themselves. None where what was estimated is about the same."""
+    low, high = min(x for x, _, _ in points), max(x for x, _, _ in points)
+    if high < APART * low:
+        return None
+    each = [(x, y, n / y**2) for x, y, n in points if y > 0]
+    total = sum(w for _, _, w in each)
+    mean_x, mean_y = (sum(p[i] * p[2] for p in each) / total for i in (0, 1))
+    spread = sum(w * (x - mean_x) ** 2 for x, _, w in each)
+    slope = sum(w * (x - mean_x) * (y - mean_y) for x, y, w in each) / spread if spread else 0.0
+    slope = max(slope, 0.0)
+    start = mean_y - slope * mean_x
+    shortest = min(y for _, y, _ in each)
+    least = LEAST_START * shortest
+    if start < least:  # rows take all of it
+        start = least
+        slope = sum(w * x * (y - start) for x, y, w in each) / sum(w * x * x for x, _, w in each)
+    return start, max(slope, 0.0)

@@ -9,6 +9,7 @@ from typing import Any
 from compiler.maintain.paced import paths
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine
+from connectors.paced_states import whatever_waited
 
 
 def expected(plan: ViewPlan) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def progress(on: Engine, plan: ViewPlan) -> dict[str, Any]:
                 "rows": m.rows / m.times,
                 "seconds": m.seconds / m.times,
             }
-            for m in on.paced.measured()
+            for m in whatever_waited(on.paced.measured())
             if m.paths[0].state in own
         ],
         "finished": {

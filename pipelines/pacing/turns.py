@@ -24,6 +24,7 @@ EARLY = 2.0  # times what finishing took last, before a view's time is up
 FEW = 100  # rows of changes, before paces are planned
 SOON = 5.0  # seconds between two plans of a view, and of what is known of its rates before the first
 OTHER = 1.5  # times as many changes, or as few, that make another plan worthwhile
+OFF = 5.0  # times, at most, that finishing is taken to be off by
 HALF = 60.0  # seconds after which what arrived counts half for the rate
 
 
@@ -45,6 +46,7 @@ class Progress:
     planned_at: float = 0.0
     planning: float = 0.0  # seconds that it took
     stale: bool = False  # whether taking something was measured since
+    off: float = 1.0  # times that finishing it took of late of what was planned
 
     def look(self, now: float, tables: dict[str, str], found: dict[str, tuple[int, int]]) -> None:
         """`tables`: of logs, the tables that they are of."""
@@ -148,7 +150,7 @@ class Pacing:
         if alike and not p.stale:
             return
         begun = time.perf_counter()
-        p.plan, p.planned_at, p.stale = planned(on, plan, arriving), now, False
+        p.plan, p.planned_at, p.stale = planned(on, plan, arriving, p.off), now, False
         p.planning = time.perf_counter() - begun
         self.rest(engine)
         on.paced.note(plan.view, p.plan.to_json())
@@ -198,6 +200,9 @@ class Pacing:
             p = self.progress.setdefault(r.view, Progress(r.at, r.at))
             p.empty, p.complete, p.refreshed = r.at, None, p.arrived
             p.finished += 1
+            if r.why == PACE and r.waited and p.plan is not None and p.plan.paces.work.final:
+                off = (p.off + r.seconds / p.plan.paces.work.final) / 2
+                p.off = min(max(off, 1.0), OFF)
             p.at.clear()
             p.seen.clear()
             if r.waited:

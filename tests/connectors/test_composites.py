@@ -64,7 +64,8 @@ PARTS = (
     "'2024-02-29', '[1, \"\\\\\"]', 'é', '[,)', NULL, '0', NULL))",
 )
 FIELDS = {
-    "fields": 'SELECT id, (w).n, (w)."Of", length((w)."Of") AS l, (t.w).at, (w).ok, (w).f, (w).mood, (w).c, (w).u FROM t',
+    "fields": "SELECT id, (w).n,"
+    '  (w)."Of", length((w)."Of") AS l, (t.w).at, (w).ok, (w).f, (w).mood, (w).c, (w).u FROM t',
     "others": "SELECT id, (w).j ->> 'k' AS k, lower((w).r) AS low, (w).x FROM t WHERE id < 5",
     "within": "SELECT id, ((w).i).x, length(((w).i).note) AS n, ((w).i).note FROM t",
     "grouped": 'SELECT (w).mood, count(*) AS n, sum((w).n) AS s, max((w)."Of") AS m FROM t GROUP BY (w).mood',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.pipelines.schema_changes import ALTERED, PARTITIONS
+from tests.pipelines.schema_changes import ALTERED, FORMS, LEFT_OUT, PARTITIONS, PUBLISHED
 
 HEAD = """# What becomes of an altered source
 
@@ -16,8 +16,8 @@ pipeline itself (docs/decisions/schema-changes.md). Nothing here needs `teardown
 nothing either (`test_renamed_tables.py`).
 
 ## A table
-`t (id int PRIMARY KEY, a int NOT NULL, b int, unused text, mood mood)`, of which views read `a`, `b` or `mood`, and
-not `unused`.
+`t (id int PRIMARY KEY, a int NOT NULL, b int, unused text, mood mood, p place)`, of which views read `a`, `b`, `mood`
+or the fields of `p`, and not `unused`; and `u (k int PRIMARY KEY, v text, spare int)`.
 
 | done | stops | the views say something else then |
 |---|---|---|
@@ -31,6 +31,22 @@ PARTS = """
 """
 
 
+HARMLESS = """
+## What stops nothing
+Done one after the other to one table whose columns views read, with rows written after each. (`SET UNLOGGED` is refused
+by Postgres for a table that is published, and so are updates without a replica identity.)
+
+"""
+PUBLICATION = """
+## The publication
+Where it left out a table, the views of that table stop, and are filled from a new copy of it. Where it may have left
+out anything, `run` ends with exit code 1 and `tidemark deploy --resync` copies all tables beside what is there.
+
+| done | stops |
+|---|---|
+"""
+
+
 def written() -> str:
     """The page."""
     lines = [
@@ -38,7 +54,17 @@ def written() -> str:
         for sql, stops, now in ALTERED.values()
     ]
     parts = [f"| {code(sql)} | {'its views' if stops else 'nothing'} |" for sql, stops in PARTITIONS.values()]
-    return HEAD + "\n".join(lines) + "\n" + PARTS + "\n".join(parts) + "\n"
+    forms = [f"- {code(sql)}" for sql in FORMS]
+    whole = [
+        f"| {code(_named(sql))} | {'its views' if one else 'all, until a resync'} |" for sql, one in LEFT_OUT.values()
+    ]
+    none = [f"| {code(_named(sql))} | nothing |" for sql in PUBLISHED]
+    sections = (HEAD, lines, HARMLESS, forms, PARTS, parts, PUBLICATION, [*none, *whole])
+    return "".join(s if isinstance(s, str) else "\n".join(s) + "\n" for s in sections)
+
+
+def _named(sql: str) -> str:
+    return sql.format(p="tidemark_…")
 
 
 def code(sql: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,11 @@ from compiler.errors import TidemarkError
 from pipelines.applying.freshness import Freshness
 from pipelines.applying.source_watch import LOOK, SourceWatch
 from pipelines.deploying.heal import heal
-from tests.pipelines.running import until
+from tests.pipelines.running import running, until
+from tests.pipelines.schema_changes import LEFT_OUT
 from tests.project import Project
 
 T = ("CREATE TABLE t (id int PRIMARY KEY, a int)", "INSERT INTO t VALUES (1, 10), (2, 20)")
-PUBLICATIONS = {
-    "gone": "DROP PUBLICATION {}",
-    "left out": "ALTER PUBLICATION {} DROP TABLE t",
-    "inserts": "ALTER PUBLICATION {} SET (publish = 'insert')",
-    "partitions": "ALTER PUBLICATION {} SET (publish_via_partition_root = false)",
-}
 KILLED = (
     "import os, pipelines.deployment as d; d.save = lambda *a: os._exit(9); from pathlib import Path; "
     "from pipelines.config import load_config; from pipelines.deploying.deploy import deploy; "
@@ -41,10 +37,10 @@ def publication(p: Project) -> str:
     return f'"{p.deployed.publication}"'
 
 
-@pytest.mark.parametrize("change", PUBLICATIONS.values(), ids=PUBLICATIONS)
-def test_a_publication_that_was_altered_stops_run_verify_and_deploy(change: str, database: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", [c for c, (_, of_one) in LEFT_OUT.items() if not of_one])
+def test_a_publication_that_was_altered_stops_run_verify_and_deploy(case: str, database: str, tmp_path: Path) -> None:
     p = deployed(database, tmp_path)
-    p.source(change.format(publication(p)), "INSERT INTO t VALUES (3, 30)")
+    p.source(LEFT_OUT[case][0].format(p=publication(p)), "INSERT INTO t VALUES (3, 30)")
     for act in (p.catch_up, p.verify, p.deploy):
         with pytest.raises(TidemarkError, match="the publication") as e:
             act()
@@ -54,6 +50,32 @@ def test_a_publication_that_was_altered_stops_run_verify_and_deploy(change: str,
     assert done.returncode == 0, done.stderr
     p.source("INSERT INTO t VALUES (4, 40)")
     p.assert_equal()
+
+
+@pytest.mark.parametrize("case", [c for c, (_, of_one) in LEFT_OUT.items() if of_one])
+@pytest.mark.parametrize("runs", [False, True], ids=["stopped", "running"])
+def test_a_publication_that_left_out_a_table_stops_its_views(
+    case: str, runs: bool, database: str, tmp_path: Path
+) -> None:
+    """And no others; a deploy, or the pipeline by itself, copies it again."""
+    p = Project.create(tmp_path, database, {"v": "SELECT id, a FROM t", "w": "SELECT id FROM u"})
+    p.source(*T, "CREATE TABLE u (id int PRIMARY KEY)")
+    p.deploy()
+    with running(p) if runs else nullcontext() as process:
+        for i, x in enumerate(LEFT_OUT[case][0].split("|")):
+            p.source(x.format(p=publication(p)), f"INSERT INTO t VALUES ({i + 3}, 30)", f"INSERT INTO u VALUES ({i})")
+        if process is None:
+            p.catch_up()
+            assert {v.name for v in p.deployed.views if v.error} == {"v"}
+            assert {r.view for r in p.verify() if not r.equal} == {"v"}
+            p.deploy()
+        else:
+            until(lambda: any(v.error for v in p.deployed.views), "it is noticed")
+            assert {v.name for v in p.deployed.views if v.error} <= {"v"}
+            until(lambda: not any(v.error for v in p.deployed.views), "it heals", 60)
+        p.source("INSERT INTO t VALUES (9, 40)", "INSERT INTO u VALUES (9)", "DELETE FROM t WHERE id = 1")
+        p.assert_equal()
+        assert process is None or process.poll() is None
 
 
 def test_a_running_pipeline_looks_again(database: str, tmp_path: Path) -> None:
