@@ -54,12 +54,15 @@ def _create(v: Compiled) -> str:
     return f'CREATE MATERIALIZED VIEW "{name}"{listed}{f" WITH ({options})" if options else ""} AS\n{v.text.sql}'
 
 
+REWRITTEN = "rewritten_meanwhile"  # the code of that error
+
+
 def check_copied(snapshot: ExportedSnapshot) -> None:
     """Raises where a table was truncated or rewritten while it was copied."""
     if tables := snapshot.rewritten():
         raise TidemarkError(
             f"{min(tables)} was truncated or rewritten while it was copied",
-            code="table_changed",
+            code=REWRITTEN,
             detail="Postgres shows such a change to snapshots taken before it.",
             hint="Run tidemark deploy again.",
         )

@@ -10,13 +10,27 @@ from pipelines.asking.client import connect_running
 from pipelines.config import Config
 from pipelines.deploying import deploy as stopped
 from pipelines.deploying.arriving import arriving
+from pipelines.deploying.building import REWRITTEN
 from pipelines.deploying.deploy import Deployed, Say, compiled
 from pipelines.deploying.initial_copy import Progress
 from pipelines.project import refuse
 
+TRIES = 3  # with tables that are truncated or rewritten while they are copied
+
 
 def deploy(config: Config, keep_going: bool, progress: Progress, say: Say, resync: bool) -> Deployed:
     """As `deploying.deploy`. Views are compiled here in any case, so that what is refused bothers no pipeline."""
+    for left in reversed(range(TRIES)):
+        try:
+            return _deploy(config, keep_going, progress, say, resync)
+        except TidemarkError as e:
+            if e.code != REWRITTEN or not left:
+                raise
+            say(f"{e.message}: copying again")
+    raise AssertionError
+
+
+def _deploy(config: Config, keep_going: bool, progress: Progress, say: Say, resync: bool) -> Deployed:
     running = connect_running(config.warehouse_path)
     if running is None:
         return stopped.deploy(config, keep_going, progress, say, resync)
