@@ -40,18 +40,22 @@ def composite(which: int, of: int) -> str:
 def java(pattern: str) -> str:
     """A constant pattern for Java, to which `$` is before a line's end too, a brace always a bound, and brackets
     sets in sets."""
-    return translated(pattern, {"$": r"\z", "{": r"\{"}, {"[": r"\[", "&": r"\&"})
+    out = translated(pattern, {"$": r"\z", "{": r"\{"}, {"[": r"\[", "&": r"\&"})
+    return out.replace("(?i)", "(?iu)", 1) if out.startswith("(?i)") else out
 
 
 NOTHING: dict[str, str] = {}
 
 
 def translated(pattern: str, plain: dict[str, str] = NOTHING, bracketed: dict[str, str] = NOTHING) -> str:
-    """A constant pattern for RE2; raises UnsupportedSql for look-around, back references and embedded options.
+    """A constant pattern for RE2; raises UnsupportedSql for look-around, back references and embedded options other
+    than those of case, and of a dot that matches a line's end, as it does.
 
     `plain` and `bracketed`: characters that the engine needs written otherwise, outside of brackets and within.
     """
     out, at, inside = "", 0, False
+    if (option := re.match(r"\(\?([is]+)\)", pattern)) is not None:
+        out, at = ("(?i)" if "i" in option[1] else ""), option.end()
     while at < len(pattern):
         two = pattern[at : at + 2]
         if inside and (m := re.match(r"\[:(\w+):\]", pattern[at:])):

@@ -286,7 +286,7 @@ def verify(project: Path, views: tuple[str, ...], repair: bool) -> None:
     from pipelines.config import load_config
     from pipelines.verifying import verify as run
 
-    results = run.verify(load_config(project), list(views), repair)
+    results = run.verify(load_config(project), list(views), repair, lambda text: click.echo(text, err=True))
     for r in results:
         click.echo(r.line())
     if any(not r.equal for r in results):

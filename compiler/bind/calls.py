@@ -21,7 +21,7 @@ from compiler.bind import (
     windows,
 )
 from compiler.bind.clause import Binding, Clause
-from compiler.bind.coerce import no_function, padded, unsupported
+from compiler.bind.coerce import constant_int, no_function, padded, unsupported
 from compiler.bind.functions import bind_function, check_call
 from compiler.bind.functions.times import interval_named
 from compiler.errors import InvalidSql, UnsupportedSql
@@ -59,12 +59,16 @@ JSON_FUNCTIONS["array_to_json"] = (json_values.array_to_json, types.JSON)
 
 def now(name: str, args: Sequence[Scalar] = ()) -> Scalar:
     """The time of the transaction that reads; dates are UTC's."""
-    if args:
-        raise unsupported(f"{name} of a number of digits") if name in ROUNDED else no_function(name, args)
-    at = Call("now", (), types.TIMESTAMPTZ)
+    if args and name not in ROUNDED:
+        raise no_function(name, args)
+    at: Scalar = Call("now", (), types.TIMESTAMPTZ)
     if name not in NOW:
         raise UnsupportedSql(f"{name} is not supported", code="unsupported_function", hint="Use now() or localtime.")
-    return at if NOW[name] == types.TIMESTAMPTZ else cast(at, NOW[name])
+    at = at if NOW[name] == types.TIMESTAMPTZ else cast(at, NOW[name])
+    digits = constant_int(args[0]) if args else 6
+    if digits is None or len(args) > 1:
+        raise unsupported(f"{name} of digits that vary")
+    return at if digits >= 6 else Call("round_time", (at, Lit(max(digits, 0), INT4)), at.type)
 
 
 def percentile(agg: Agg, collected: Callable[[Agg], Col]) -> Scalar:
@@ -168,7 +172,11 @@ class Calls(Binding):
                 hint="Call it in FROM, with LATERAL.",
             )
         inner = replace(c, srfs=[])
-        f = sets.set_function(name, [self.bind(x, inner) for x in e.expressions])
+        within = e.expressions[0] if name == "unnest" and len(e.expressions) == 1 else None
+        if isinstance(within, exp.Anonymous) and str(within.this).lower() == "regexp_matches":
+            f = sets.matches_unnested([self.bind(x, inner) for x in within.expressions])
+        else:
+            f = sets.set_function(name, [self.bind(x, inner) for x in e.expressions])
         if inner.srfs:
             raise UnsupportedSql(
                 f"{name}() of a set-returning function in SELECT is not supported",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from compiler import opaque
-from compiler.bind import range_order
+from compiler.bind import range_order, whole_rows
 from compiler.bind.aggregates import listed
 from compiler.bind.clause import Clause
 from compiler.bind.coerce import normal
@@ -139,6 +139,9 @@ class _Select(Grouping):
         for item in self.e.expressions:
             if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
                 out += self.star(item)
+                continue
+            if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
+                out += whole_rows.every_field(self.expressions, item, clause)
                 continue
             name = _output_name(item)
             body = item.this if isinstance(item, exp.Alias) else item

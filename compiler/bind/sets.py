@@ -146,6 +146,19 @@ def _matches(args: list[Scalar]) -> SetFunction:
     return SetFunction("series", (one, rows, one), out, [("i", INT4)], lambda raw: [first])
 
 
+def matches_unnested(args: list[Scalar]) -> SetFunction:
+    """unnest(regexp_matches(…)): what the group matched each time, or the whole where there is none. Raises
+    UnsupportedSql for several groups."""
+    check_call("regexp_matches", args)
+    given = args[2].value if len(args) > 2 and isinstance(args[2], Lit) else ""
+    if len(args) > 2 and "g" in str(given):
+        groups = every_match([*args[:2], Lit(str(given).replace("g", ""), TEXT)])
+        if len(groups) > 1:
+            raise unsupported("unnest of regexp_matches with several groups")
+        return _plain("unnest", (groups[0],), [("unnest", TEXT)])
+    return _plain("unnest", (bind_function("regexp_match", args),), [("unnest", TEXT)])
+
+
 def _records(x: Scalar, declared: Out, one: bool) -> SetFunction:
     """The members of objects, each as the type it is declared with."""
     x = coerce(x, JSONB)

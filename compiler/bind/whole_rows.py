@@ -145,4 +145,17 @@ def field(x: Binding, e: Any, c: Clause) -> Scalar:
     return found[name]
 
 
+def every_field(x: Binding, e: Any, c: Clause) -> list[tuple[str, Scalar]]:
+    """(t).*: the columns of a table's row, or the fields of a composite value."""
+    row = e.this.unnest()
+    if found := columns(row, c):
+        return found
+    value = x.bind(row, c)
+    if not composites.is_composite(value.type):
+        raise UnsupportedSql(
+            ".* of such a value is not supported", code="unsupported_syntax", detail=e.sql("postgres")[:200]
+        )
+    return composites.fields(value)
+
+
 METHODS: dict[type, Callable[..., Scalar]] = {exp.Dot: field}

@@ -122,6 +122,11 @@ class RemoteReader:
     def wait(self, lsn: int) -> None:
         self.ask("wait", lsn=lsn)
 
+    def waits_for(self) -> str:
+        """What a verify or a deploy will wait for, where that is anything, for people."""
+        busy = self.ask("busy")[0]["busy"]
+        return f"the pipeline is {busy}: waiting until that is done" if busy else ""
+
     def verify(self, views: list[str], repair: bool) -> list[dict[str, Any]]:
         return list(self.ask("verify", views=views, repair=repair)[0]["results"])
 

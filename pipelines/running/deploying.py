@@ -45,6 +45,8 @@ def _deploy(config: Config, keep_going: bool, progress: Progress, say: Say, resy
         catalog, views = compiled(config)
         if not keep_going:
             refuse(views)
+        if why := running.waits_for():
+            say(why)
         try:
             with arriving(config, catalog, views, progress, say):
                 answer = running.deploy(keep_going)

@@ -188,6 +188,7 @@ class Run:
         begun = time.monotonic()
         try:
             if views := able(self.config, deployments.require(self.config.warehouse_path)):
+                self.server.busy = "filling again what was set aside"
                 self.server.ahead.fill(self.warehouse, self.capture.rest, lambda: views)
                 self.server.jobs.ask(self._healed)
         except TidemarkError as e:
@@ -196,6 +197,7 @@ class Run:
             log.warning("what was set aside could not be filled again: %s", str(e).split("\n")[0])
         finally:
             self.healing.tried(time.monotonic() - begun)
+            self.server.busy = ""
             self.server.alone.release()
 
     def _healed(self) -> None:

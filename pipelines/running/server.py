@@ -9,8 +9,8 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,7 @@ class Server:
     ) -> None:
         self.config, self.observer, self.deploy, self.check = config, observer, deploy, check
         self.uses, self.reads, self.alone = Uses(), Reads(), threading.Lock()
+        self.busy = ""  # what has `alone`
         self.current = Current(LocalReader(warehouse, Asker(self._fill, self.uses)))
         self._take(warehouse, capture)
         self.token = secrets.token_hex(16)
@@ -232,6 +233,8 @@ class Server:
                 return {"advice": to_json(advise(reader.warehouse, self.observer.works, self.reads))}, b""
         if op == "hello":
             return {}, b""
+        if op == "busy":
+            return {"busy": self.busy}, b""
         if op == "state":
             return {"state": self.observer.state.snapshot()}, b""
         if op == "frontiers":
@@ -244,7 +247,7 @@ class Server:
         if op == "verify":
             from pipelines.verifying.verify import Loop, verify_with
 
-            with self.alone:
+            with self._alone("comparing views with the source"):
                 results = verify_with(
                     self.config,
                     self.warehouse,
@@ -255,13 +258,22 @@ class Server:
                 )
             return {"results": [r.to_json() for r in results]}, b""
         if op == "deploy":
-            with self.alone:
+            with self._alone("deploying"):
                 self.capture.stream.wake()
                 self.check()
                 self.ahead.fill(self.warehouse, self.capture.rest, lambda: compiled(load_config(self.config.home))[1])
                 self.capture.stream.wake()
                 return {"deployed": self.jobs.ask(lambda: self.deploy(args["keep_going"]))}, b""
         raise TidemarkError(f"unknown request {op}", code="unknown_request")
+
+    @contextmanager
+    def _alone(self, busy: str) -> Iterator[None]:
+        with self.alone:
+            self.busy = busy
+            try:
+                yield
+            finally:
+                self.busy = ""
 
     def _finish(self, sql: str, internal: bool) -> None:
         """Bring the paced views that a query reads to the frontier."""

@@ -47,13 +47,17 @@ class Loop:
     finish: Callable[[list[str]], object]
 
 
-def verify(config: Config, views: list[str], repair: bool = False) -> list[Verified]:
-    """Through the running pipeline when there is one; otherwise by itself."""
+def verify(
+    config: Config, views: list[str], repair: bool = False, say: Callable[[str], None] = lambda _: None
+) -> list[Verified]:
+    """Through the running pipeline when there is one; otherwise by itself. `say` is told what it waits for."""
     from pipelines.asking.client import connect_running
 
     running = connect_running(config.warehouse_path)
     if running is not None:
         with running:
+            if why := running.waits_for():
+                say(why)
             return [Verified(**r) for r in running.verify(views, repair)]
     with deployments.locked(config.warehouse_path):
         warehouse = Warehouse(config, deployments.require(config.warehouse_path))

@@ -53,6 +53,8 @@ PARTS = (
     'CREATE TYPE whole AS (n numeric(8,2), "Of" street, at timestamptz, ok bool, f float8, mood mood, i inner_of, '
     "d date, j jsonb, c char(4), r int4range, x bytea, v interval, u uuid)",
     "CREATE TABLE t (id int PRIMARY KEY, w whole, many inner_of[])",
+    "CREATE TABLE u (k int PRIMARY KEY, p text)",
+    "INSERT INTO u VALUES (1, 'p'), (4, NULL)",
     """INSERT INTO t VALUES (1, ROW(1.5, 'a "q" \\ (x), y', '2024-02-03 04:05:06.789+02', true, 'NaN', 'a, "b',
     ROW(7, ' "\\" '), '0044-03-15', '{"k": "v, w"}', 'ab', '[1,5)', '\\x00ff', '1 mon 2 days 03:04:05',
     'c0ffee00-1111-2222-3333-444455556666'), ARRAY[ROW(1, 'p, "q"'), ROW(NULL, '')]::inner_of[])""",
@@ -74,6 +76,8 @@ FIELDS = {
     "alike": "SELECT a.id, b.id AS other FROM t a JOIN t b ON (a.w).i = (b.w).i",
     "listed": "SELECT id, (m).x, (m).note FROM t CROSS JOIN LATERAL unnest(many) AS m",
     "first": "SELECT id, (many[1]).note FROM t",
+    "all_of_it": "SELECT id, ((w).i).* FROM t",
+    "whole": "SELECT (t).id, (u.*).* FROM t JOIN u ON u.k = t.id",
 }
 TIMES = {"times": "SELECT id, (w).d, (w).v FROM t"}  # of which executors have not all
 CHANGES = (
@@ -104,7 +108,7 @@ def test_fields_are_what_they_are_in_postgres(engine: str, database: str, tmp_pa
 )
 def test_what_there_is_not_is_refused(query: str, message: str, database: str, tmp_path: Path) -> None:
     p = Project.create(tmp_path, database, {"v": query})
-    p.source(*PARTS[:5])
+    p.source(*PARTS[:7])
     with pytest.raises(TidemarkError, match=message):
         p.deploy()
 

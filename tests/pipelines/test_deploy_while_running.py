@@ -110,6 +110,20 @@ def test_views_and_tables_come_go_and_change_under_readers(engine: str, database
     assert "public.later" not in {t for ts in p.deployed.tables.values() for t in ts}
 
 
+def test_who_has_to_wait_is_told_what_for(database: str, tmp_path: Path) -> None:
+    p = project(database, tmp_path)
+    with running(p):
+        reader = connect_running(p.config.warehouse_path)
+        assert reader is not None
+        with reader:
+            assert reader.waits_for() == ""
+            verifying = threading.Thread(target=lambda: told(p, "verify"))
+            verifying.start()
+            until(lambda: "is comparing views with the source" in reader.waits_for(), "it is told", 60)
+            verifying.join()
+            assert reader.waits_for() == ""
+
+
 @pytest.mark.slow
 def test_what_cannot_be_deployed_changes_nothing(database: str, tmp_path: Path) -> None:
     p, wrong = project(database, tmp_path), list[object]()
