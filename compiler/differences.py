@@ -54,7 +54,7 @@ TIES = (
     "their table, then by "
     "the whole row, and Postgres by the order it meets them in; a key in the ORDER BY settles it"
 )
-PARTS = {"range_bound", "composite_field"}  # which are text as Postgres prints it
+PARTS = {"range_bound", "composite_field", "era_of_date", "kept_number"}  # which are text as Postgres prints it
 DIVISION = "it divides by {}: where that is zero Postgres fails and the view has NULL; with NULLIF(…, 0) both have NULL"
 
 BEYOND_ZERO: dict[str, Callable[[float], bool]] = {

@@ -12,9 +12,9 @@ from compiler.errors import UnsupportedSql
 from compiler.ir.parts import scalars
 from compiler.ir.relation import Agg, Aggregate, Order, Relation, TopK, Unnest, Window
 from compiler.ir.relation import walk as relations
-from compiler.ir.scalar import Call, Scalar, walk
+from compiler.ir.scalar import Call, Lit, Scalar, walk
 from compiler.ir.subquery import Sub
-from compiler.ir.types import VARYING_PARTS, Type
+from compiler.ir.types import COMPOSITE, VARYING_PARTS, Type
 
 CALLS = {"coalesce", "case", "is_null", "num_nulls", "num_nonnulls", "array"}
 AGGREGATES = {"count", "array_agg", "any_value"}
@@ -31,6 +31,8 @@ def check(r: Relation) -> None:
             for s in walk(e):
                 if isinstance(s, Call):
                     _call(s)
+                elif isinstance(s, Lit) and s.value is not None and COMPOSITE in s.type.labels[1:]:
+                    refuse(s.type, "a literal")
         if isinstance(n, Unnest) and any(is_nested(a.type) for a in n.args):
             _refuse_nested("unnest")
         for o in _orders(n):

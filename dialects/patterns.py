@@ -84,7 +84,7 @@ def translated(pattern: str, plain: dict[str, str] = NOTHING, bracketed: dict[st
             out, at = out + WORD_EDGES.get(two[1], two), at + 2
         elif re.match(r"\(\?[=!<]", pattern[at:]):
             raise _no("look-around")
-        elif pattern.startswith("***", at) or (at == 0 and re.match(r"\(\?[a-z]", pattern)):
+        elif pattern.startswith("***", at) or (not inside and re.match(r"\(\?(?!:)", pattern[at:])):
             raise _no("an embedded option")
         elif two[0] == "{" and re.match(r"\{\d", pattern[at:]):
             out, at = out + "{", at + 1

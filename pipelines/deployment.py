@@ -196,6 +196,7 @@ def _type(t: dict[str, Any]) -> Type:
         _type(t["element"]) if t["element"] else None,
         tuple(t["labels"]),
         fields=tuple(Field(f["name"], _type(f["type"]), f["place"], f["oid"]) for f in t.get("fields", ())),
+        ever=t.get("ever", 0),
     )
 
 

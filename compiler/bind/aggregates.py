@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from compiler.bind import json_values, range_order
 from compiler.bind.coerce import coerce, guarded, joined, no_function, normal, padded, without_blanks
+from compiler.bind.composites import is_composite
 from compiler.bind.functions import check_call
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import label, ordinal
@@ -238,12 +239,12 @@ def build(
 
 def _broken(name: str, x: Scalar, rows: bool) -> bool:
     """Whether Postgres breaks the line before an element that is not NULL: before rows and arrays, not before JSON."""
-    return name == "json_agg" and (rows or x.type.name == "array")
+    return name == "json_agg" and (rows or x.type.name == "array" or is_composite(x.type))
 
 
 def _padded(x: Scalar) -> bool:
-    """Whether an array, or a row that an outer join may not find, may be NULL."""
-    return x.type.name == "array" or isinstance(x, Call) and x.fn == "case"
+    """Whether an array, a composite value, or a row that an outer join may not find, may be NULL."""
+    return x.type.name == "array" or is_composite(x.type) or isinstance(x, Call) and x.fn == "case"
 
 
 def _single(name: str, e: Scalar) -> Scalar:

@@ -187,6 +187,12 @@ class Calls(Binding):
             raise UnsupportedSql(
                 f"{name}() in SELECT gives rows", code="unsupported_syntax", hint="Call it in FROM, with LATERAL."
             )
+        if c.srfs and any(g.alone for g, _ in [*c.srfs, (f, None)]):
+            raise UnsupportedSql(
+                "unnest(regexp_matches(…)) beside another set-returning function in SELECT is not supported",
+                code="unsupported_syntax",
+                hint="Call the other one in FROM, with LATERAL.",
+            )
         col = Col(self.binder.fresh(name), f.columns[0][1])
         c.srfs.append((f, col))
         return col

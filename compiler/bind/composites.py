@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from compiler.errors import InvalidSql, UnsupportedSql
-from compiler.ir.scalar import Call, Lit, Scalar, cast, conj, is_null, negate
-from compiler.ir.types import BOOL, INT4, TEXT, Field, Type
+from compiler.ir.scalar import Call, Lit, Scalar, cast, conj, is_null, negate, null
+from compiler.ir.types import BOOL, DATE, INT4, TEXT, Field, Type, numeric
 from compiler.opaque import varies
 
 FIELD = "composite_field"  # (text, which, of how many), counted from 1: its text, NULL where it is
@@ -37,7 +37,10 @@ def _field(e: Scalar, which: int, f: Field) -> Scalar:
             hint="Compute it in the source, into a column of its own.",
         )
     size = len(e.type.fields)
-    return cast(Call(FIELD, (cast(e, TEXT), Lit(which, INT4), Lit(size, INT4)), TEXT), f.type)
+    shown: Scalar = Call(FIELD, (cast(e, TEXT), Lit(which, INT4), Lit(size, INT4)), TEXT)
+    if f.type == numeric():
+        shown = Call("kept_number", (shown,), TEXT)
+    return cast(shown if f.type != DATE else Call("era_of_date", (shown,), TEXT), f.type)
 
 
 def null_test(e: Scalar, negated: bool) -> Scalar:
@@ -50,7 +53,16 @@ def null_test(e: Scalar, negated: bool) -> Scalar:
 def operator(op: str, a: Scalar, b: Scalar) -> Scalar:
     """= and <> of two values of one type, NULL where one is not there; fields that are both NULL are equal. Raises
     UnsupportedSql for their order, and where equal values may be written in two ways."""
-    if b.type.name == "unknown" or a.type.name == "unknown" or a.type != b.type:
+    literal = next((x for x in (a, b) if x.type.name == "unknown"), None)
+    if isinstance(literal, Lit) and literal.value is None:
+        return null(BOOL)
+    if literal is not None:
+        raise UnsupportedSql(
+            f"{op} of {(b if literal is a else a).type} and a literal is not supported",
+            code="unsupported_operator",
+            hint="Compare its fields: (a).x.",
+        )
+    if a.type != b.type:
         raise InvalidSql(f"operator does not exist: {a.type} {op} {b.type}", code="undefined_operator")
     if op not in ("=", "<>") or varies(a.type):
         raise UnsupportedSql(

@@ -240,7 +240,7 @@ class _From:
             )
             for a in raw
         ]  # of rows outside the join it stands in
-        got = set_function(name, args, declared)
+        got = set_function(name, args, declared, in_from=True)
         out = got.columns
         names = [ident(c.this if isinstance(c, exp.ColumnDef) else c) for c in given]
         if not names and len(out) == 1 and alias is not None and alias.this is not None and out[0][0] in UNNAMED:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 
 from compiler.bind.coerce import coerce, no_function, padded
+from compiler.bind.composites import fields, is_composite
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, case, cast
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast, is_null, null
 from compiler.ir.types import BOOL, INT4, JSON, JSONB, TEXT, Type
 
 NULL = Lit("null", TEXT)
@@ -43,6 +44,8 @@ def value(e: Scalar, target: Type) -> Scalar:
     """A value as JSON text; NULL for NULL."""
     e = padded(coerce(e, TEXT))
     t = e.type
+    if is_composite(t):
+        return case([(is_null(e), null(TEXT))], cast(row(target, fields(e)), TEXT), TEXT)
     if t == types.numeric():
         raise UnsupportedSql(
             "the digits of a numeric without a scale in JSON depend on how each value was written",

@@ -10,11 +10,12 @@ from sqlglot import exp
 from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import padded
 from compiler.bind.similar import regex_of
-from compiler.errors import UnsupportedSql
+from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir.relation import Project, Relation, Unnest, Values
 from compiler.ir.scalar import Call, Col, Lit, Outer, Scalar, case, cast, conj, is_null, negate, transform, walk
 from compiler.ir.subquery import AnySub, Sub
 from compiler.ir.types import BOOL, TEXT
+from compiler.opaque import is_opaque
 
 NAMES = {
     exp.Like: "like",
@@ -30,7 +31,10 @@ def pattern(x: Binding, e: Any, c: Clause) -> Scalar:
     right, escape = e.expression, None
     if isinstance(right, exp.Escape):
         right, escape = right.this, right.expression.this
-    text = cast(padded(x.bind(e.this, c)), TEXT)
+    value = x.bind(e.this, c)
+    if is_opaque(value.type):
+        raise InvalidSql(f"operator does not exist: {value.type} {fn} text", code="undefined_operator")
+    text = cast(padded(value), TEXT)
     if isinstance(right, (exp.Any, exp.All)):
         return _of_list(x, fn, text, right, negated, c)
     got = _one(x, fn, text, right, escape, c)

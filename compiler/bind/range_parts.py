@@ -67,7 +67,8 @@ def parts(e: Scalar) -> Range:
         return _written(e)
     t = cast(e, TEXT)
     element = ELEMENTS[e.type.labels[0]]
-    low, high = (cast(Call("range_bound", (t, Lit(i, INT4)), TEXT), element) for i in (1, 2))
+    bounds = [Call("range_bound", (t, Lit(i, INT4)), TEXT) for i in (1, 2)]
+    low, high = (cast(Call("era_of_date", (b,), TEXT) if element == DATE else b, element) for b in bounds)
     first = Call("=", (Call("left", (t, Lit(1, INT4)), TEXT), Lit("[", TEXT)), BOOL)
     last = Call("=", (Call("right", (t, Lit(1, INT4)), TEXT), Lit("]", TEXT)), BOOL)
     return Range(e.type, is_null(e), Call("=", (t, Lit("empty", TEXT)), BOOL), low, high, first, last)

@@ -249,6 +249,14 @@ def _label_of(x: Scalar) -> Scalar:
     return x.args[0] if isinstance(x, Call) and x.fn in ("enum_ordinal", "enum_ordinals") else x
 
 
+def _strong_name(item: exp.Expr | None) -> str:
+    """The name that a CASE takes from its ELSE: of no type alone, and of no constant; nothing where it has none."""
+    while isinstance(item, exp.Cast | exp.Paren):
+        item = item.this
+    name = _output_name(item) if item is not None and not isinstance(item, exp.Case) else ""
+    return "" if name in ("?column?", "bool") else name
+
+
 def _output_name(item: exp.Expr) -> str:
     """The name Postgres gives a SELECT item."""
     if isinstance(item, exp.Alias):
@@ -264,8 +272,9 @@ def _output_name(item: exp.Expr) -> str:
     if isinstance(item, exp.Anonymous):
         return str(item.this).lower()
     if isinstance(item, exp.Case):
-        default = item.args.get("default")
-        return _output_name(default) if isinstance(default, exp.Column) else "case"
+        return _strong_name(item.args.get("default")) or "case"
+    if isinstance(item, exp.Collate):
+        return _output_name(item.this)
     if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Select) and len(item.this.expressions) == 1:
         return _output_name(item.this.expressions[0])
     names = {

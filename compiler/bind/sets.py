@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from compiler.bind.coerce import coerce, unsupported
+from compiler.bind.composites import fields, is_composite
 from compiler.bind.functions import bind_function, check_call
 from compiler.bind.functions.regexes import every_match
 from compiler.errors import InvalidSql, UnsupportedSql
@@ -69,20 +70,23 @@ class SetFunction:
     columns: Out
     raw: Out
     make: Callable[[Sequence[Scalar]], list[Scalar]] | None = None
+    alone: bool = False  # it takes no steps with another one in SELECT
 
 
 def _plain(fn: str, args: tuple[Scalar, ...], columns: Out) -> SetFunction:
     return SetFunction(fn, args, columns, columns)
 
 
-def set_function(name: str, args: list[Scalar], declared: Out | None = None) -> SetFunction:
-    """`declared` are the columns of a column definition list; raises InvalidSql and UnsupportedSql."""
+def set_function(name: str, args: list[Scalar], declared: Out | None = None, in_from: bool = False) -> SetFunction:
+    """`declared` are the columns of a column definition list; in FROM composite values have a column for each field.
+    Raises InvalidSql and UnsupportedSql."""
     if name != "unnest":  # of several arrays it is a form of FROM
         check_call(name, args)
     if name == "generate_series":
         return _series(args)
     if name == "unnest":
-        return _unnest(args)
+        composite = in_from and any(is_composite(a.type.element or a.type) for a in args)
+        return _unnest_fields(args) if composite else _unnest(args)
     if name in ("jsonb_array_elements", "json_array_elements"):
         x = coerce(args[0], JSONB)
         return _plain("json_elements", (x,), [("value", Type(x.type.name))])
@@ -128,6 +132,17 @@ def _unnest(args: list[Scalar]) -> SetFunction:
     return SetFunction("series", (Lit(1, INT4), Call("greatest", sizes, INT4), Lit(1, INT4)), out, [("i", INT4)], make)
 
 
+def _unnest_fields(args: list[Scalar]) -> SetFunction:
+    """Of an array of composite values: what each has in its fields."""
+    element = _array(args[0])
+    if len(args) > 1:
+        raise unsupported("unnest of several arrays, of which one has composite values,")
+    names = [(f.name, f.type) for f in element.fields]
+    return SetFunction(
+        "unnest", (args[0],), names, [("unnest", element)], lambda raw: [value for _, value in fields(raw[0])]
+    )
+
+
 def _matches(args: list[Scalar]) -> SetFunction:
     """The groups of each match, with the flag g; otherwise of the first, and no row where there is none."""
     given = args[2].value if len(args) > 2 and isinstance(args[2], Lit) else ""
@@ -155,8 +170,8 @@ def matches_unnested(args: list[Scalar]) -> SetFunction:
         groups = every_match([*args[:2], Lit(str(given).replace("g", ""), TEXT)])
         if len(groups) > 1:
             raise unsupported("unnest of regexp_matches with several groups")
-        return _plain("unnest", (groups[0],), [("unnest", TEXT)])
-    return _plain("unnest", (bind_function("regexp_match", args),), [("unnest", TEXT)])
+        return replace(_plain("unnest", (groups[0],), [("unnest", TEXT)]), alone=True)
+    return replace(_plain("unnest", (bind_function("regexp_match", args),), [("unnest", TEXT)]), alone=True)
 
 
 def _records(x: Scalar, declared: Out, one: bool) -> SetFunction:

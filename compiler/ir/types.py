@@ -19,7 +19,7 @@ class Type:
     """A Postgres type. `name` is the catalog name (int4, numeric, timestamptz, …); arrays are `array` of `element`,
     and JSON that is known to be an array has the type of its elements there. `labels`: an enum's, or what else a
     type is known by, as of a numeric that its scale varies from value to value. `title`: an enum's name, for
-    people. `fields`: a composite type's, in their order."""
+    people. `fields`: a composite type's, in their order, and `ever`, how many it has had."""
 
     name: str
     precision: int | None = None
@@ -28,6 +28,7 @@ class Type:
     labels: tuple[str, ...] = ()
     title: str = field(default="", compare=False, repr=False)
     fields: tuple[Field, ...] = field(default=(), compare=False, repr=False)
+    ever: int = field(default=0, compare=False, repr=False)
 
     def __repr__(self) -> str:
         """Of an enum without its labels: they may become more, and are told where a definition hangs on their order."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import psycopg
 
 from compiler.catalog import Column, Table
-from compiler.ir.types import Field
 from connectors.changed import TableChanged, changed, gone, replaced, retyped, same_type
 from connectors.postgres.catalog import Found, Labels, definitions, fields_now, find_tables, labels_now, labels_of
-from connectors.postgres.composites import fields_of, shape
+from connectors.postgres.composites import Composite, composite_of, shape
 from connectors.postgres.origin import RESYNC, Origin
 
 
@@ -223,9 +222,9 @@ def _relabelled(was: Table, c: Column, enums: dict[int, Labels]) -> TableChanged
     return error
 
 
-def _refielded(was: Table, c: Column, now: dict[int, tuple[Field, ...]]) -> TableChanged | None:
-    before = fields_of(c.type)
-    if not before or c.oid not in now or shape(before) == shape(now[c.oid]):
+def _refielded(was: Table, c: Column, now: dict[int, Composite]) -> TableChanged | None:
+    before = composite_of(c.type)
+    if not before.fields or c.oid not in now or shape(before) == shape(now[c.oid]):
         return None
     return changed(
         was,

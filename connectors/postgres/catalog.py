@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import psycopg
 
 from compiler.catalog import Catalog, Column, Generated, Table, parse_type
-from compiler.ir.types import Field, Type
-from connectors.postgres.composites import composites, fields_of, with_fields
+from compiler.ir.types import Type
+from connectors.postgres.composites import Composite, composite_of, composites, told_apart, with_fields
 from connectors.postgres.files import noted, stored
 
 TABLES = """
@@ -82,6 +82,14 @@ SELECT trim('"' FROM format_type(t.oid, NULL)), array_agg(e.enumlabel::text ORDE
 FROM pg_enum e JOIN pg_type t ON t.oid = e.enumtypid GROUP BY t.oid
 """
 
+# those that a database has made, over what has equal values that are written in two ways, and their multiranges
+RANGES = """
+SELECT format_type(t.oid, NULL) FROM pg_range r JOIN pg_type b ON b.oid = r.rngsubtype
+JOIN pg_type t ON t.oid = r.rngtypid OR t.oid = (to_jsonb(r) ->> 'rngmultitypid')::oid
+WHERE t.oid >= 16384 AND (b.typtype <> 'b' OR b.typcategory = 'A'
+  OR b.typname IN ('numeric', 'float4', 'float8', 'interval', 'citext', 'bpchar', 'json', 'jsonb'))
+"""
+
 LABELS = """
 WITH RECURSIVE of (oid, base) AS (
   SELECT o, o FROM unnest(%s::oid[]) o
@@ -127,10 +135,10 @@ def labels_now(conn: psycopg.Connection, tables: list[Table]) -> dict[int, Label
     return {oid: Labels(tuple(labels), tuple(oids)) for oid, labels, oids in rows}
 
 
-def fields_now(conn: psycopg.Connection, tables: list[Table]) -> dict[int, tuple[Field, ...]]:
-    """By the oid of a column's type, the fields of composites, and of arrays or domains of them."""
-    wanted = {c.oid for t in tables for c in t.columns if fields_of(c.type)}
-    return composites(conn, wanted, {}) if wanted else {}
+def fields_now(conn: psycopg.Connection, tables: list[Table]) -> dict[int, Composite]:
+    """By the oid of a column's type, composites, and those of arrays or domains of them."""
+    wanted = {c.oid for t in tables for c in t.columns if composite_of(c.type).fields}
+    return composites(conn, wanted, _enums(conn)) if wanted else {}
 
 
 @dataclass(frozen=True)
@@ -194,19 +202,24 @@ def sent_columns(conn: psycopg.Connection, table: int) -> dict[int, str]:
     return dict(rows)
 
 
+def _enums(conn: psycopg.Connection) -> dict[str, tuple[str, ...]]:
+    return {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
+
+
 def load_catalog(conn: psycopg.Connection) -> Catalog:
     """Everything views may read, from the server."""
-    enums = {n: tuple(ls) for n, ls in conn.execute(ENUMS).fetchall()}
+    enums, ranges = _enums(conn), {n.strip('"') for (n,) in conn.execute(RANGES).fetchall()}
     columns: dict[int, list[Column]] = {}
     expressions: dict[int, list[Generated]] = {}
     rows = conn.execute(COLUMNS).fetchall()
-    fields = composites(conn, {of for _, _, of, *_ in rows}, enums)
+    fields = composites(conn, {of for _, _, of, *_ in rows}, enums, ranges)
     for oid, place, of, modifier, name, source, not_null, is_enum, base, expression, definition in rows:
         if expression is not None:
             after = len(columns.get(oid, ()))
             expressions.setdefault(oid, []).append(Generated(name, expression, source, after, definition))
             continue
-        t = with_fields(parse_type(f'"{source.strip(chr(34))}"' if is_enum else base, enums), fields.get(of, ()))
+        t = told_apart(parse_type(f'"{source.strip(chr(34))}"' if is_enum else base, enums), ranges)
+        t = with_fields(t, fields.get(of, Composite()))
         columns.setdefault(oid, []).append(
             Column(name, t, not_null, source.strip('"') if is_enum else source, place, of, modifier)
         )

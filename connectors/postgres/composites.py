@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import psycopg
@@ -22,7 +22,8 @@ WITH RECURSIVE reached (oid) AS (
     UNION ALL SELECT a.atttypid FROM pg_attribute a
       WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped) AS next (oid))
 SELECT t.oid::bigint, CASE WHEN t.typtype = 'd' THEN t.typbasetype WHEN t.typcategory = 'A' THEN t.typelem END::bigint,
-  a.attname::text, a.attnum, a.atttypid::bigint, base.name, base.is_enum
+  a.attname::text, a.attnum, a.atttypid::bigint, base.name, base.is_enum,
+  coalesce((SELECT c.relnatts FROM pg_class c WHERE c.oid = t.typrelid), 0)
 FROM reached JOIN pg_type t ON t.oid = reached.oid
 LEFT JOIN pg_attribute a ON t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN LATERAL (
@@ -36,45 +37,67 @@ ORDER BY t.oid, a.attnum
 SPELLED = {"float4", "float8", "interval", "json", "jsonb"}  # whose equal values may be written in two ways
 
 
+@dataclass(frozen=True)
+class Composite:
+    """The fields of a type, and how many it has had."""
+
+    fields: tuple[Field, ...] = ()
+    ever: int = 0
+
+
 @dataclass
 class _Reached:
     of: int | None
+    ever: int
     attributes: list[tuple[str, int, int, str, bool]]
 
 
 def composites(
-    conn: psycopg.Connection, oids: Iterable[int], enums: Mapping[str, tuple[str, ...]]
-) -> dict[int, tuple[Field, ...]]:
-    """By the oid of a type, the fields of the composite that it is, or is over; without the types that are none."""
+    conn: psycopg.Connection,
+    oids: Iterable[int],
+    enums: Mapping[str, tuple[str, ...]],
+    varying: Collection[str] = (),
+) -> dict[int, Composite]:
+    """By the oid of a type, the composite that it is, or is over; without the types that are none. The types `varying`
+    have equal values that are written in two ways."""
     reached: dict[int, _Reached] = {}
-    for oid, of, name, place, its, printed, is_enum in conn.execute(REACHED, (sorted(set(oids)),)).fetchall():
-        r = reached.setdefault(oid, _Reached(of, []))
+    for oid, of, name, place, its, printed, is_enum, ever in conn.execute(REACHED, (sorted(set(oids)),)).fetchall():
+        r = reached.setdefault(oid, _Reached(of, ever, []))
         if name is not None:
             r.attributes.append((name, place, its, printed, is_enum))
-    known: dict[int, tuple[Field, ...]] = {}
+    known: dict[int, Composite] = {}
 
-    def fields(oid: int) -> tuple[Field, ...]:
+    def fields(oid: int) -> Composite:
+        """Of one that is gone by now none."""
         if oid not in known:
-            r = reached[oid]
-            known[oid] = fields(r.of) if r.of else tuple(field(*a) for a in r.attributes)
+            r = reached.get(oid, _Reached(None, 0, []))
+            known[oid] = fields(r.of) if r.of else Composite(tuple(field(*a) for a in r.attributes), r.ever)
         return known[oid]
 
     def field(name: str, place: int, oid: int, printed: str, is_enum: bool) -> Field:
         bare = printed.strip('"')
-        t = parse_type(f'"{bare}"' if is_enum else printed, enums)
+        t = told_apart(parse_type(f'"{bare}"' if is_enum else printed, enums), varying)
         return Field(name, with_fields(t, fields(oid)), place, oid)
 
-    return {oid: found for oid in oids if (found := fields(oid))}
+    return {oid: found for oid in oids if (found := fields(oid)).fields}
 
 
-def with_fields(t: Type, fields: tuple[Field, ...]) -> Type:
+def told_apart(t: Type, varying: Collection[str]) -> Type:
+    """The type, marked where it is one of those, or what it is an array of is."""
+    if t.element is not None:
+        return replace(t, element=told_apart(t.element, varying))
+    return replace(t, labels=(*t.labels, VARYING_PARTS)) if t.name == "opaque" and t.labels[0] in varying else t
+
+
+def with_fields(t: Type, c: Composite) -> Type:
     """The type, or what it is an array of, as a composite; as it is without fields."""
-    if not fields:
+    if not c.fields:
         return t
     if t.element is not None:
-        return replace(t, element=with_fields(t.element, fields))
-    varying = any(_varies(f.type) for f in fields)
-    return replace(t, labels=(*t.labels, COMPOSITE, *([VARYING_PARTS] if varying else [])), fields=fields)
+        return replace(t, element=with_fields(t.element, c))
+    varying = any(_varies(f.type) for f in c.fields)
+    labels = (*t.labels, COMPOSITE, *([VARYING_PARTS] if varying else []))
+    return replace(t, labels=labels, fields=c.fields, ever=c.ever)
 
 
 def _varies(t: Type) -> bool:
@@ -84,11 +107,19 @@ def _varies(t: Type) -> bool:
     return of.name in SPELLED or free or of.name == "opaque" and (of.labels[0] in FOLDED or varies(of))
 
 
-def fields_of(t: Type) -> tuple[Field, ...]:
-    """Those of a composite, or of what an array is of."""
-    return innermost(t).fields
+def composite_of(t: Type) -> Composite:
+    """What a type is, or what an array is of."""
+    of = innermost(t)
+    return Composite(of.fields, of.ever)
 
 
-def shape(fields: Iterable[Field]) -> tuple[object, ...]:
-    """What tells fields from others: names, places and types, within them too."""
-    return tuple((f.name, f.place, f.oid, shape(fields_of(f.type))) for f in fields)
+def shape(c: Composite) -> tuple[object, ...]:
+    """What tells a composite from others: names, places and types of its fields, with enums' labels, within them too;
+    and how many it has had."""
+    parts = [(f.name, f.place, f.oid, _labels(f.type), shape(composite_of(f.type))) for f in c.fields]
+    return (c.ever, *parts) if parts else ()
+
+
+def _labels(t: Type) -> tuple[str, ...]:
+    of = innermost(t)
+    return of.labels if of.name == "enum" else ()

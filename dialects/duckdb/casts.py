@@ -55,7 +55,7 @@ def _cast(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     if s.name in ("json", "jsonb") and not types.is_string(t) and t.name not in ("json", "jsonb"):
         return d.cast(x, t)
     if t.name == "interval" and types.is_string(s):
-        return tree(d, "CAST($1 AS INTERVAL)", x)
+        return tree(d, "CAST(REPLACE($1, '+', '') AS INTERVAL)", x)
     if t.name == "array" and types.is_string(s):
         return _read(d, x, t)
     if t.name == "array":

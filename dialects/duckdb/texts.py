@@ -46,7 +46,7 @@ def _regexp_whole(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 def _composite_field(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     which, of = (int(str(n.this)) for n in a[1:])
-    return tree(d, "pg.composite_field($1, $2)", a[0], exp.Literal.string(patterns.composite(which, of)))
+    return tree(d, "pg.composite_field($1, $2, $3, $4)", *a, exp.Literal.string(patterns.composite(which, of)))
 
 
 def _regexp_match(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -135,6 +135,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "strpos": cast_to_type("INSTR($1, $2)"),
     "split_part": "SPLIT_PART($1, $2, $3)",
     "composite_field": _composite_field,
+    "kept_number": "pg.kept_number($1)",
+    "era_of_date": "REPLACE($1, ' BC', ' (BC)')",
     "range_bound": "pg.range_bound($1, $2)",
     "starts_with": "STARTS_WITH($1, $2)",
     "ascii": "CASE WHEN $1 = '' THEN 0 ELSE ORD($1) END",

@@ -164,6 +164,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "strpos": fn("instr"),
     "split_part": fn("split_part"),
     "composite_field": "pg_composite_field($1, $2, $3)",
+    "kept_number": "pg_kept_number($1)",
+    "era_of_date": "$1",
     "range_bound": "pg_range_bound($1, $2)",
     "starts_with": fn("startswith"),
     "ascii": fn("ascii"),

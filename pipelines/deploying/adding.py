@@ -144,7 +144,7 @@ def _bring(
     if lost.tables:  # whatever is saved of it until they are copied says that they are not
         d.status = deployments.RESYNC
     with connect(config.source.dsn) as conn:
-        d.origin = marked(conn, d)
+        d.origin = marked(conn, d, every)
     rows = opened()
     d.origin = replace(d.origin, system=d.origin.system or rows.system, timeline=d.origin.timeline or rows.timeline)
     try:

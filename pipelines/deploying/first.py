@@ -86,7 +86,7 @@ def copied(
             try:
                 d.origin = replace(d.origin, system=snapshot.system, timeline=snapshot.timeline)
                 with connect(config.source.dsn) as conn:
-                    d.origin = marked(conn, d)
+                    d.origin = marked(conn, d, d.catalog)
                     d.copying = begun(conn, d, snapshot)
                 deployments.save(config.warehouse_path, d)
                 for e, ts in d.tables.items():

@@ -129,6 +129,7 @@ def redeploy(
         unfinished.touch()
         try:
             build(warehouse, say, views if keep_going else [])
+            _stay(d, old, views)
             reach("resync.filled")
         except BaseException:
             drop_others(warehouse, maintained)
@@ -164,6 +165,15 @@ def redeploy(
     finally:
         warehouse.close()
     publish(config.source.dsn, d.publication, d.catalog, alter=True)
+
+
+def _stay(d: Deployment, old: Deployment, views: list[Compiled]) -> None:
+    """What was there and could not be built stays, set aside."""
+    failed = {v.name: v.error for v in views if v.error is not None}
+    there = {v.name for v in d.views}
+    d.views += [
+        replace(v, error=v.error or str(failed[v.name])) for v in old.views if v.name in failed and v.name not in there
+    ]
 
 
 def _refused_meanwhile(d: Deployment, old: Deployment, views: list[Compiled], strict: bool) -> None:

@@ -40,12 +40,12 @@ def orphans(conn: psycopg.Connection, d: Deployment | None, used: Collection[str
     ]
 
 
-def marked(conn: psycopg.Connection, d: Deployment) -> Origin:
-    """The deployment's origin with the publication as it is now; what was known of tables that were in it before
-    stays."""
+def marked(conn: psycopg.Connection, d: Deployment, every: list[Table]) -> Origin:
+    """The deployment's origin with the publication as it is now, which has `every` table; what was known of tables that
+    were in it before stays."""
     own, named = marks(conn, d.publication)
-    tables = {f"{t.schema}.{t.name}": named[".".join(t.now)] for t in d.catalog if ".".join(t.now) in named}
-    kept = {f"{t.schema}.{t.name}" for t in d.catalog}
+    tables = {f"{t.schema}.{t.name}": named[".".join(t.now)] for t in every if ".".join(t.now) in named}
+    kept = {f"{t.schema}.{t.name}" for t in every}
     before = {t: mark for t, mark in d.origin.tables if t in kept}
     return replace(
         d.origin, publication=d.origin.publication or own, tables=tuple(sorted({**tables, **before}.items()))

@@ -77,6 +77,11 @@ FIELDS = {
     "listed": "SELECT id, (m).x, (m).note FROM t CROSS JOIN LATERAL unnest(many) AS m",
     "first": "SELECT id, (many[1]).note FROM t",
     "all_of_it": "SELECT id, ((w).i).* FROM t",
+    "rows": 'SELECT t.id, m.* FROM t CROSS JOIN LATERAL unnest(many) WITH ORDINALITY AS m(x, "Note", o)',
+    "columns": "SELECT id, x, note FROM t CROSS JOIN LATERAL unnest(many) AS m WHERE x IS NOT NULL OR note <> ''",
+    "objects": "SELECT id, to_json((w).i) AS j, to_jsonb((w).i) AS b, jsonb_build_object('a', (w).i) AS o FROM t",
+    "object_list": "SELECT (w).ok, json_agg((w).i ORDER BY id) AS j FROM t GROUP BY 1",
+    "named": "SELECT id, CASE WHEN id > 1 THEN 'a' ELSE ((w).i).note END, ((w).i).x::text || '' AS t FROM t",
     "whole": "SELECT (t).id, (u.*).* FROM t JOIN u ON u.k = t.id",
 }
 TIMES = {"times": "SELECT id, (w).d, (w).v FROM t"}  # of which executors have not all
@@ -104,6 +109,9 @@ def test_fields_are_what_they_are_in_postgres(engine: str, database: str, tmp_pa
         ("SELECT id FROM t WHERE (w).i < (w).i", "< of inner_of is not supported"),
         ("SELECT (id).x FROM t", "a field of such a value is not supported"),
         ("SELECT id FROM t WHERE w = w", "= of whole is not supported"),
+        ("SELECT coalesce((w).i, '( 1,x)') AS i FROM t", "a literal of inner_of is not supported"),
+        ("SELECT id FROM t WHERE (w).i = '(1,x)'", "= of inner_of and a literal is not supported"),
+        ("SELECT id FROM t WHERE (w).i LIKE 'x'", "operator does not exist"),
     ],
 )
 def test_what_there_is_not_is_refused(query: str, message: str, database: str, tmp_path: Path) -> None:
@@ -126,3 +134,77 @@ def test_a_type_with_other_attributes_stops_what_reads_it(altered: str, database
     p.assert_equal()
     p.source("UPDATE t SET p.of = 'z' WHERE id < 13")
     p.assert_equal()
+
+
+def test_dates_before_christ_and_intervals_of_both_signs_are_read(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, (s).d, (s).v, (s).n, upper((s).r) AS u FROM t"})
+    p.source(
+        "CREATE TYPE parts AS (d date, v interval, n numeric, r daterange)",
+        "CREATE TABLE t (id int PRIMARY KEY, s parts)",
+        "INSERT INTO t VALUES (1, ROW('0044-03-15 BC', '-1 mon 2 days -03:00', 1.123456789012, '[,0044-03-15 BC)')), "
+        "(2, ROW('infinity', '1 day -00:00:01', 1.5000000000000000, '[2024-01-01,)'))",
+    )
+    p.deploy()
+    p.assert_equal()
+    p.source("INSERT INTO t VALUES (3, ROW('0001-01-01 BC', '-1 day 02:00', 7, NULL))")
+    p.assert_equal()
+    p.source("INSERT INTO t VALUES (4, ROW(NULL, NULL, 0.1234567890123, NULL))")
+    p.catch_up()
+    assert ["is not kept as it is" in v.error for v in p.deployed.views] == [True]
+
+
+def test_an_attribute_that_came_and_went_is_noticed(database: str, tmp_path: Path) -> None:
+    """Values that were written in between were printed with it."""
+    p = Project.create(tmp_path, database, {"v": "SELECT id, (p).x FROM t", "w": "SELECT id, p FROM t"})
+    p.source(*SCHEMA)
+    p.deploy()
+    p.source("ALTER TYPE place ADD ATTRIBUTE z int CASCADE", "UPDATE t SET p.z = 3 WHERE id = 1")
+    p.source("ALTER TYPE place DROP ATTRIBUTE z CASCADE")
+    p.catch_up()
+    assert all(v.error for v in p.deployed.views)
+    p.deploy()
+    p.assert_equal()
+
+
+@pytest.mark.parametrize(
+    "done",
+    [
+        ("DROP TYPE place CASCADE",),
+        ("DROP TABLE t", "DROP TYPE place CASCADE"),
+        ("ALTER TABLE t ALTER p TYPE text USING (p).of", "DROP TYPE place CASCADE"),
+    ],
+)
+def test_a_type_that_is_gone_stops_what_reads_it(done: tuple[str, ...], database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, (p).of FROM t", "w": "SELECT id FROM u"})
+    p.source(*SCHEMA, "CREATE TABLE u (id int PRIMARY KEY)")
+    p.deploy()
+    p.source(*done, "INSERT INTO u VALUES (1)")
+    p.catch_up()
+    assert {v.name for v in p.deployed.views if v.error} == {"v"}
+    (p.config.views_path / "v.sql").unlink()
+    p.deploy()
+    p.assert_equal()
+
+
+def test_labels_of_an_enum_within_are_noticed(database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT id, (w).mood, (w).mood < 'sad' AS less FROM t"})
+    p.source(*PARTS)
+    p.deploy()
+    p.source("ALTER TYPE mood ADD VALUE 'glad' BEFORE 'sad'", "UPDATE t SET w.mood = 'glad' WHERE id = 1")
+    p.catch_up()
+    assert ["has other attributes" in v.error for v in p.deployed.views] == [True]
+    p.deploy()
+    p.assert_equal()
+
+
+def test_ranges_that_a_database_has_made_are_grouped_where_they_are_written_in_one_way(
+    database: str, tmp_path: Path
+) -> None:
+    p = Project.create(tmp_path, database, {"v": "SELECT r, count(*) AS n FROM t GROUP BY r"})
+    p.source(
+        "CREATE TYPE prices AS RANGE (subtype = numeric)",
+        "CREATE TABLE t (id int PRIMARY KEY, r prices)",
+        "INSERT INTO t VALUES (1, '[1.0,2)'), (2, '[1.00,2)')",
+    )
+    with pytest.raises(TidemarkError, match="GROUP BY, PARTITION BY or DISTINCT of prices is not supported"):
+        p.deploy()

@@ -256,3 +256,26 @@ def test_a_view_is_filled_again_beside_one_that_stays_aside(database: str, tmp_p
     assert [r.equal for r in p.verify() if r.view == "back"] == [True]
     p.deploy()
     p.assert_equal()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_table_that_came_later_is_missed_too(replaced: bool, database: str, tmp_path: Path) -> None:
+    """One that another deploy brought in, or brought in again."""
+    p = deployed(database, tmp_path)
+    p.source("CREATE TABLE u (id int PRIMARY KEY)", "INSERT INTO u VALUES (1)")
+    p.write({"w": "SELECT id FROM u"})
+    p.deploy()
+    if replaced:
+        p.source("ALTER TABLE u RENAME TO former")
+        p.catch_up()
+        p.source("DROP TABLE former", "CREATE TABLE u (id int PRIMARY KEY)", "INSERT INTO u VALUES (5)")
+        p.catch_up()
+        p.deploy()
+    assert {t for t, _ in p.deployed.origin.tables} == {"public.t", "public.u"}
+    gap = ("DROP TABLE u", "ADD TABLE u")
+    p.source(f"ALTER PUBLICATION {publication(p)} {gap[0]}", "INSERT INTO u VALUES (2)")
+    p.source(f"ALTER PUBLICATION {publication(p)} {gap[1]}")
+    p.catch_up()
+    assert {v.name for v in p.deployed.views if "left out" in v.error} == {"w"}
+    p.deploy()
+    p.assert_equal()

@@ -47,7 +47,9 @@ def test_the_option_is_for_letters_of_all_languages_on_spark() -> None:
     "query",
     [
         "SELECT id, body ~ '(?x)a b' AS m FROM t",
+        "SELECT id, body ~ 'a(?i)b' AS m FROM t",
         "SELECT id, unnest(regexp_matches(body, '(a)(b)', 'g')) AS m FROM t",
+        "SELECT id, unnest(regexp_matches(body, 'a', 'g')) AS m, generate_series(1, 2) AS n FROM t",
     ],
 )
 def test_others_are_refused(query: str, database: str, tmp_path: Path) -> None:
