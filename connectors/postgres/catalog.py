@@ -9,7 +9,7 @@ import psycopg
 
 from compiler.catalog import Catalog, Column, Generated, Table, parse_type
 from compiler.ir.types import Type
-from connectors.postgres.composites import Composite, composite_of, composites, told_apart, with_fields
+from connectors.postgres.composites import Composite, as_printed, composite_of, composites, told_apart, with_fields
 from connectors.postgres.files import noted, stored
 
 TABLES = """
@@ -44,7 +44,7 @@ WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_s
 COLUMNS = """
 SELECT a.attrelid::bigint, a.attnum, a.atttypid::bigint, a.atttypmod, a.attname, format_type(a.atttypid, a.atttypmod),
   a.attnotnull, t.typtype = 'e',
-  base.name,
+  base.name, a.attndims,
   CASE WHEN a.attgenerated <> '' THEN pg_get_expr(x.adbin, x.adrelid) END, x.oid::bigint
 FROM pg_attribute a LEFT JOIN pg_attrdef x ON x.adrelid = a.attrelid AND x.adnum = a.attnum AND a.attgenerated <> ''
 JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -213,13 +213,15 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
     expressions: dict[int, list[Generated]] = {}
     rows = conn.execute(COLUMNS).fetchall()
     fields = composites(conn, {of for _, _, of, *_ in rows}, enums, ranges)
-    for oid, place, of, modifier, name, source, not_null, is_enum, base, expression, definition in rows:
+    for oid, place, of, modifier, name, source, not_null, is_enum, base, dimensions, expression, definition in rows:
         if expression is not None:
             after = len(columns.get(oid, ()))
             expressions.setdefault(oid, []).append(Generated(name, expression, source, after, definition))
             continue
         t = told_apart(parse_type(f'"{source.strip(chr(34))}"' if is_enum else base, enums), ranges)
         t = with_fields(t, fields.get(of, Composite()))
+        if dimensions > 1:  # no engine has lists of one type that are as deep as a value says
+            t = as_printed(t, dimensions)
         columns.setdefault(oid, []).append(
             Column(name, t, not_null, source.strip('"') if is_enum else source, place, of, modifier)
         )

@@ -89,6 +89,12 @@ def told_apart(t: Type, varying: Collection[str]) -> Type:
     return replace(t, labels=(*t.labels, VARYING_PARTS)) if t.name == "opaque" and t.labels[0] in varying else t
 
 
+def as_printed(t: Type, dimensions: int) -> Type:
+    """An array of so many dimensions, which is carried as Postgres prints it."""
+    name = f"{t.element or t}{'[]' * dimensions}"
+    return Type("opaque", labels=(name, *([VARYING_PARTS] if _varies(t) else [])))
+
+
 def with_fields(t: Type, c: Composite) -> Type:
     """The type, or what it is an array of, as a composite; as it is without fields."""
     if not c.fields:

@@ -197,6 +197,28 @@ def test_labels_of_an_enum_within_are_noticed(database: str, tmp_path: Path) -> 
     p.assert_equal()
 
 
+def test_arrays_of_two_dimensions_are_kept_as_they_are_printed(database: str, tmp_path: Path) -> None:
+    views = {
+        "v": "SELECT id, a, b FROM t",
+        "g": "SELECT a, count(*) AS n, count(b) AS m FROM t GROUP BY a",
+        "e": "SELECT id, a::text AS shown, a IS NULL AS none, coalesce(a, a) AS c FROM t",
+    }
+    p = Project.create(tmp_path, database, views)
+    p.source(
+        "CREATE TABLE t (id int PRIMARY KEY, a int[][], b float8[3][2])",
+        "INSERT INTO t VALUES (1, '{{1,2},{3,4}}', '{{0.1,-0},{NaN,Infinity}}'), (2, '{}', NULL), "
+        "(3, '{5,NULL}', '{}'), "
+        "(4, '[0:1][2:3]={{1,2},{3,4}}', '{{{1},{2}}}'), (5, '{{1,2},{3,4}}', '{1e300}')",
+    )
+    p.deploy()
+    p.assert_equal()
+    p.source("UPDATE t SET a = a || ARRAY[5, 6] WHERE id IN (1, 5)", "DELETE FROM t WHERE id = 4")
+    p.assert_equal()
+    p.write({"x": "SELECT b, count(*) AS n FROM t GROUP BY b"})
+    with pytest.raises(TidemarkError, match="is not supported"):
+        p.deploy()
+
+
 def test_ranges_that_a_database_has_made_are_grouped_where_they_are_written_in_one_way(
     database: str, tmp_path: Path
 ) -> None:
