@@ -41,10 +41,10 @@ def orphans(conn: psycopg.Connection, d: Deployment | None, used: Collection[str
 
 
 def marked(conn: psycopg.Connection, d: Deployment, every: list[Table]) -> Origin:
-    """The deployment's origin with the publication as it is now, which has `every` table; what was known of tables that
-    were in it before stays."""
+    """The deployment's origin with the publication as it is now, which should have `every` table: one that is not in it
+    is left out already. What was known of tables that were in it before stays."""
     own, named = marks(conn, d.publication)
-    tables = {f"{t.schema}.{t.name}": named[".".join(t.now)] for t in every if ".".join(t.now) in named}
+    tables = {f"{t.schema}.{t.name}": named.get(".".join(t.now), "") for t in every}
     kept = {f"{t.schema}.{t.name}" for t in every}
     before = {t: mark for t, mark in d.origin.tables if t in kept}
     return replace(
