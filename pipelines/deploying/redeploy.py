@@ -129,7 +129,6 @@ def redeploy(
         unfinished.touch()
         try:
             build(warehouse, say, views if keep_going else [])
-            _stay(d, old, views)
             reach("resync.filled")
         except BaseException:
             drop_others(warehouse, maintained)
@@ -146,6 +145,7 @@ def redeploy(
         warehouse.settle()
         reach("redeploy.built")
         without_holder(d)
+        _stay(d, old, views)
         deployments.save(config.warehouse_path, d)
         reach("redeploy.saved")
         unfinished.unlink(missing_ok=True)
