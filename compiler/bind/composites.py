@@ -36,18 +36,20 @@ def _field(e: Scalar, which: int, f: Field) -> Scalar:
             detail=f"A value of type {e.type} is carried as the text Postgres prints for it.",
             hint="Compute it in the source, into a column of its own.",
         )
-    size = len(e.type.fields)
-    shown: Scalar = Call(FIELD, (cast(e, TEXT), Lit(which, INT4), Lit(size, INT4)), TEXT)
+    shown = _shown(e, which)
     if f.type == numeric():
         shown = Call("kept_number", (shown,), TEXT)
     return cast(shown if f.type != DATE else Call("era_of_date", (shown,), TEXT), f.type)
 
 
+def _shown(e: Scalar, which: int) -> Scalar:
+    return Call(FIELD, (cast(e, TEXT), Lit(which, INT4), Lit(len(e.type.fields), INT4)), TEXT)
+
+
 def null_test(e: Scalar, negated: bool) -> Scalar:
     """IS [NOT] NULL: whether every field is, or none. A value that is not there has none that is not NULL."""
-    size = len(e.type.fields)
-    texts = [Call(FIELD, (cast(e, TEXT), Lit(i, INT4), Lit(size, INT4)), TEXT) for i in range(1, size + 1)]
-    return conj([negate(is_null(t)) if negated else is_null(t) for t in texts])
+    tests = [is_null(_shown(e, i)) for i in range(1, len(e.type.fields) + 1)]
+    return conj([negate(t) for t in tests] if negated else tests)
 
 
 def operator(op: str, a: Scalar, b: Scalar) -> Scalar:

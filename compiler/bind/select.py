@@ -253,8 +253,8 @@ def _strong_name(item: exp.Expr | None) -> str:
     """The name that a CASE takes from its ELSE: of no type alone, and of no constant; nothing where it has none."""
     while isinstance(item, exp.Cast | exp.Paren):
         item = item.this
-    name = _output_name(item) if item is not None and not isinstance(item, exp.Case) else ""
-    return "" if name in ("?column?", "bool") else name
+    name = _output_name(item) if item is not None else ""
+    return "" if name in ("?column?", "bool", "interval") else name
 
 
 def _output_name(item: exp.Expr) -> str:

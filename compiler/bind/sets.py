@@ -145,10 +145,8 @@ def _unnest_fields(args: list[Scalar]) -> SetFunction:
 
 def _matches(args: list[Scalar]) -> SetFunction:
     """The groups of each match, with the flag g; otherwise of the first, and no row where there is none."""
-    given = args[2].value if len(args) > 2 and isinstance(args[2], Lit) else ""
     one, out = Lit(1, INT4), [("regexp_matches", types.array(TEXT))]
-    if len(args) > 2 and "g" in str(given):
-        groups = every_match([*args[:2], Lit(str(given).replace("g", ""), TEXT)])
+    if (groups := _every(args)) is not None:
         return SetFunction(
             "series",
             (one, Call("cardinality", (groups[0],), INT4), one),
@@ -161,17 +159,21 @@ def _matches(args: list[Scalar]) -> SetFunction:
     return SetFunction("series", (one, rows, one), out, [("i", INT4)], lambda raw: [first])
 
 
+def _every(args: list[Scalar]) -> list[Scalar] | None:
+    """Of each group what it matched each time, with the flag g; None without it."""
+    given = str(args[2].value) if len(args) > 2 and isinstance(args[2], Lit) else ""
+    return every_match([*args[:2], Lit(given.replace("g", ""), TEXT)]) if "g" in given else None
+
+
 def matches_unnested(args: list[Scalar]) -> SetFunction:
     """unnest(regexp_matches(…)): what the group matched each time, or the whole where there is none. Raises
     UnsupportedSql for several groups."""
     check_call("regexp_matches", args)
-    given = args[2].value if len(args) > 2 and isinstance(args[2], Lit) else ""
-    if len(args) > 2 and "g" in str(given):
-        groups = every_match([*args[:2], Lit(str(given).replace("g", ""), TEXT)])
-        if len(groups) > 1:
-            raise unsupported("unnest of regexp_matches with several groups")
-        return replace(_plain("unnest", (groups[0],), [("unnest", TEXT)]), alone=True)
-    return replace(_plain("unnest", (bind_function("regexp_match", args),), [("unnest", TEXT)]), alone=True)
+    groups = _every(args)
+    if groups is not None and len(groups) > 1:
+        raise unsupported("unnest of regexp_matches with several groups")
+    found = bind_function("regexp_match", args) if groups is None else groups[0]
+    return replace(_plain("unnest", (found,), [("unnest", TEXT)]), alone=True)
 
 
 def _records(x: Scalar, declared: Out, one: bool) -> SetFunction:

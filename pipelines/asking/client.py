@@ -124,7 +124,7 @@ class RemoteReader:
 
     def waits_for(self) -> str:
         """What a verify or a deploy will wait for, where that is anything, for people."""
-        busy = self.ask("busy")[0]["busy"]
+        busy = self.ask("hello")[0].get("busy")
         return f"the pipeline is {busy}: waiting until that is done" if busy else ""
 
     def verify(self, views: list[str], repair: bool) -> list[dict[str, Any]]:

@@ -125,18 +125,16 @@ def _line(points: list[tuple[float, float, float]]) -> tuple[float, float] | Non
     """The same by a line through times: what was estimated for rows, the seconds, and how often. Times count by how far
     they are off as a share of themselves. None where what was estimated is about the same."""
     low, high = min(x for x, _, _ in points), max(x for x, _, _ in points)
-    if high < APART * low:
+    if high <= APART * low:
         return None
     each = [(x, y, n / y**2) for x, y, n in points if y > 0]
     total = sum(w for _, _, w in each)
     mean_x, mean_y = (sum(p[i] * p[2] for p in each) / total for i in (0, 1))
     spread = sum(w * (x - mean_x) ** 2 for x, _, w in each)
-    slope = sum(w * (x - mean_x) * (y - mean_y) for x, y, w in each) / spread if spread else 0.0
-    slope = max(slope, 0.0)
-    start = mean_y - slope * mean_x
-    shortest = min(y for _, y, _ in each)
-    least = LEAST_START * shortest
-    if start < least:  # rows take all of it
-        start = least
-        slope = sum(w * x * (y - start) for x, y, w in each) / sum(w * x * x for x, _, w in each)
-    return start, max(slope, 0.0)
+    slope = max(sum(w * (x - mean_x) * (y - mean_y) for x, y, w in each) / spread, 0.0) if spread else 0.0
+    start, least = mean_y - slope * mean_x, LEAST_START * min(y for _, y, _ in each)
+    if start >= least:
+        return start, slope
+    return least, sum(w * x * (y - least) for x, y, w in each) / sum(
+        w * x * x for x, _, w in each
+    )  # rows take the rest

@@ -20,14 +20,14 @@ TRIES = 3  # with tables that are truncated or rewritten while they are copied
 
 def deploy(config: Config, keep_going: bool, progress: Progress, say: Say, resync: bool) -> Deployed:
     """As `deploying.deploy`. Views are compiled here in any case, so that what is refused bothers no pipeline."""
-    for left in reversed(range(TRIES)):
+    for _ in range(TRIES - 1):
         try:
             return _deploy(config, keep_going, progress, say, resync)
         except TidemarkError as e:
-            if e.code != REWRITTEN or not left:
+            if e.code != REWRITTEN:
                 raise
             say(f"{e.message}: copying again")
-    raise AssertionError
+    return _deploy(config, keep_going, progress, say, resync)
 
 
 def _deploy(config: Config, keep_going: bool, progress: Progress, say: Say, resync: bool) -> Deployed:
