@@ -123,8 +123,14 @@ class RemoteReader:
         self.ask("wait", lsn=lsn)
 
     def waits_for(self) -> str:
-        """What a verify or a deploy will wait for, where that is anything, for people."""
-        busy = self.ask("hello")[0].get("busy")
+        """What a verify or a deploy will wait for, where that is anything, for people; a pipeline of an older version
+        does not say."""
+        try:
+            busy = self.ask("busy")[0]["busy"]
+        except TidemarkError as e:
+            if e.code != "unknown_request":
+                raise
+            return ""
         return f"the pipeline is {busy}: waiting until that is done" if busy else ""
 
     def verify(self, views: list[str], repair: bool) -> list[dict[str, Any]]:

@@ -232,6 +232,8 @@ class Server:
             with self.current.use() as reader:
                 return {"advice": to_json(advise(reader.warehouse, self.observer.works, self.reads))}, b""
         if op == "hello":
+            return {}, b""
+        if op == "busy":
             return {"busy": self.busy}, b""
         if op == "state":
             return {"state": self.observer.state.snapshot()}, b""
