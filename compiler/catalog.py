@@ -104,8 +104,9 @@ def mirror_name(table: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Column:
     """`place`, `oid` and `modifier` are attnum, atttypid and atttypmod of the server's, if known; `altered` is the
-    transaction that altered it last, when the table was copied. `called`: its name in the source by now, where it was
-    renamed after it was deployed; `former`: the names that it is known to have had since."""
+    transaction that altered it last, when the table was copied. `over`: the type that a domain is of. `called`: its
+    name in the source by now, where it was renamed after it was deployed; `former`: the names that it is known to
+    have had since."""
 
     name: str
     type: Type
@@ -117,6 +118,7 @@ class Column:
     altered: int = field(default=0, compare=False)
     called: str = ""
     former: tuple[str, ...] = ()
+    over: str = field(default="", compare=False)
 
     @property
     def now(self) -> str:

@@ -6,6 +6,7 @@ any operator or function would be the text's own. JSON has functions, but its or
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.errors import UnsupportedSql
@@ -21,6 +22,7 @@ AGGREGATES = {"count", "array_agg", "any_value"}
 WINDOWS = {*AGGREGATES, "lag", "lead", "first_value", "last_value", "nth_value"}
 UNORDERED = {"opaque", "json", "jsonb"}
 FOLDED = {"citext", "numrange", "nummultirange"}  # whose equal values are not equal as text
+NUMERIC = re.compile(r"numeric(\(\d+,-?\d+\))?")  # that are declared to be kept so
 MASKED = {"inet", "cidr"}  # their text cast shows the mask that their output leaves out
 
 
@@ -72,6 +74,11 @@ def is_opaque(t: Type) -> bool:
     return t.name == "opaque"
 
 
+def is_printed_number(t: Type) -> bool:
+    """Whether values are numerics that are kept as Postgres prints them."""
+    return is_opaque(t) and NUMERIC.fullmatch(t.labels[0]) is not None
+
+
 def varies(t: Type) -> bool:
     """Whether equal values may not be equal as text."""
     of = t.element or t
@@ -111,11 +118,18 @@ def _orders(n: Relation) -> Iterator[Order]:
 
 
 def refuse(t: Type, what: str) -> None:
-    raise UnsupportedSql(
+    raise unsupported(t, what)
+
+
+def unsupported(t: Type, what: str) -> UnsupportedSql:
+    """The error that refuses it."""
+    return UnsupportedSql(
         f"{what} of {t} is not supported",
         code="unsupported_type",
         detail=f"A value of type {t} is carried as the text Postgres prints for it.",
         hint="Order by a part of it: (a ->> 'key')::int."
         if t.name in ("json", "jsonb")
+        else "Say which number it is: nullif(x::text, 'NaN')::numeric(20, 2), or x::float8."
+        if is_printed_number(t)
         else "Compute it in the source, into a column of another type.",
     )

@@ -15,6 +15,7 @@ from compiler.catalog import Column, Table
 from compiler.errors import InvalidSql, TidemarkError
 from compiler.formats.arrays import parse_array, parse_nested
 from compiler.formats.intervals import parse_interval
+from compiler.ir.types import is_numeric
 
 PART = 8192  # rows that one thread casts at a time: a table in one part is cast by one thread
 
@@ -72,6 +73,12 @@ def _replace(rows: pa.Table, t: Table, name: str, c: Column, kind: pa.DataType, 
     return rows.set_column(rows.schema.get_field_index(name), name, taken)
 
 
+def _declare(t: Table, c: Column) -> str:
+    if not is_numeric(c.type):
+        return ""
+    return f', or keep it as it is: "{t.schema}.{t.name}.{c.name}" = "text" under [source.types] in tidemark.toml'
+
+
 def out_of_range(t: Table, c: Column, rows: pa.Table, at: int, text: str) -> ValueOutOfRange:
     """The error for a value, naming table, column and key."""
     names = [x.name for x in t.columns]
@@ -80,7 +87,7 @@ def out_of_range(t: Table, c: Column, rows: pa.Table, at: int, text: str) -> Val
         f'a value of "{t.schema}.{t.name}"."{c.name}" is out of range',
         code="value_out_of_range",
         detail=f"Row {key}: {text!s:.60} does not fit {c.type}.",
-        hint="Correct the value in the source, then run: tidemark deploy",
+        hint=f"Correct the value in the source{_declare(t, c)}, then run: tidemark deploy",
     )
     error.table, error.column = t, c.name
     return error

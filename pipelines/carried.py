@@ -159,13 +159,26 @@ def taken(deployed: Iterable[Table], plans: Collection[ViewPlan], catalog: Catal
         places = {c.name: c.place for c in other.columns}
         read: set[str] = set().union(*(columns_read(p).get(name, set()) for p in plans))
         moved = [c.name for c in t.columns if c.name in read and c.place and places.get(c.name, 0) not in (0, c.place)]
+        kept = [c.name for c in t.columns if c.name in read and c.name not in moved and _declared(c, other)]
         if t.oid and other.oid and t.oid != other.oid:
             out.append(replaced(t))
-        elif moved:
+            continue
+        if kept:
+            why = "Values that are kept already are of the type that was declared before."
+            of = f'column "{kept[0]}" of "{t.schema}.{t.name}"'
+            out.append(changed(t, f"{of} is declared to be kept as another type", why, columns=tuple(kept)))
+        if moved:
             why = "What was deployed has another name, or is gone."
             of = f'column "{moved[0]}" of "{t.schema}.{t.name}"'
             out.append(changed(t, f"{of} is another one by now", why, columns=tuple(moved)))
     return out
+
+
+def _declared(c: Column, now: Table) -> bool:
+    """Whether tidemark.toml says otherwise by now how a numeric is kept."""
+    to = now.column(c.name)
+    kinds = {"numeric", "opaque"}
+    return to is not None and c.type.name in kinds and to.type.name in kinds and c.type != to.type
 
 
 def under_deployed_names(catalog: Catalog, deployed: Iterable[Table]) -> Catalog:

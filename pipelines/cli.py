@@ -54,7 +54,6 @@ def init(project: Path) -> None:
 def check(project: Path, grants: bool, connector: bool) -> None:
     """Preflight: what about the source would stop or hurt a deployment."""
     from connectors.postgres import grants as rights
-    from connectors.postgres.catalog import load_catalog
     from connectors.postgres.connection import connect
     from connectors.postgres.preflight import preflight
     from pipelines import deployment
@@ -63,6 +62,7 @@ def check(project: Path, grants: bool, connector: bool) -> None:
     from pipelines.deploying.source_objects import orphans
     from pipelines.deploying.unsuited import check_capture
     from pipelines.project import compile_project, read_views, refuse
+    from pipelines.source_catalog import source_catalog
     from pipelines.verifying.findings import deployed, unowned
 
     config = load_config(project)
@@ -71,7 +71,7 @@ def check(project: Path, grants: bool, connector: bool) -> None:
         if connector:
             click.echo(json.dumps(elsewhere(conn, deployment.require(config.warehouse_path)), indent=2))
             return
-        catalog = load_catalog(conn)
+        catalog = source_catalog(conn, config)
         views = compile_project(read_views(config.views_path), catalog) if config.views_path.is_dir() else []
         tables = {t for v in views if v.plan is not None for t in v.plan.tables}
         if grants:

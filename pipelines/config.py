@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from compiler.declared import is_declared
 from compiler.errors import TidemarkError
 from compiler.maintain.choose import AUTO
 from compiler.maintain.strategy import PLAIN
@@ -29,15 +30,25 @@ class _Section(BaseModel):
 class Source(_Section):
     """`capture`: who reads the slot, Tidemark itself or Debezium. `events`: where a connector elsewhere writes its
     events, kafka://broker,… or file:///folder; empty, Debezium's engine runs in this process. `kafka`: what its client
-    is told, as librdkafka calls it. `copy_rate`: bytes a second of rows that are read while tables are copied; empty,
-    as many as come."""
+    is told, as librdkafka calls it. `types`: by [schema.]table.column, how numerics are kept that no engine has a
+    number for: text, or numeric(p, s). `copy_rate`: bytes a second of rows that are read while tables are copied;
+    empty, as many as come."""
 
     dsn: str
     capture: Literal["stream", "debezium"] = "stream"
     events: str = ""
     kafka: dict[str, str] = Field(default_factory=dict)
+    types: dict[str, str] = Field(default_factory=dict)
     copy_rate: str = ""
     timeout: float = Field(default=30.0, ge=1)  # seconds of silence after which the stream is dropped and opened again
+
+    @field_validator("types")
+    @classmethod
+    def _declared(cls, types: dict[str, str]) -> dict[str, str]:
+        for name, text in types.items():
+            if not is_declared(text):
+                raise ValueError(f"{name} can be kept as 'text' or 'numeric(p, s)' of up to 38 digits, not as '{text}'")
+        return types
 
     @field_validator("copy_rate")
     @classmethod

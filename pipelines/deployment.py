@@ -213,6 +213,7 @@ def _table(t: dict[str, Any]) -> Table:
             c.get("altered", 0),
             c.get("called", ""),
             tuple(c.get("former", ())),
+            c.get("over", ""),
         )
         for c in t["columns"]
     )

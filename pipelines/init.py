@@ -15,6 +15,7 @@ dsn = "host=127.0.0.1 dbname=shop user=postgres"
 # capture = "debezium"     # read the slot through Debezium's engine (pip install 'tidemark[debezium]')
 # events = "kafka://broker:9092"  # … or read what its connector writes there, or to a folder: "file:///var/lib/events"
 # copy_rate = "20MB"       # a second, while tables are copied: by default as fast as it goes
+# types = { "public.token.price" = "text" } # of numerics with NaN or any number of digits; or "numeric(38,18)"
 # timeout = 30             # seconds of silence after which the stream is dropped and opened again
 
 [defaults]

@@ -25,6 +25,7 @@ from compiler.errors import InvalidSql, TidemarkError, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, read_literal
 from compiler.ir.types import BOOL, INT4, INT8, INTERVAL, Type
+from compiler.opaque import is_printed_number
 
 COMPARISONS: dict[type, str] = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 ARITHMETIC: dict[type, str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "/"}
@@ -288,6 +289,8 @@ def explicit_cast(x: Scalar, t: Type) -> Scalar:
     s = x.type
     if t == Type("bpchar") and (types.is_string(s) or s.name == "unknown"):
         t = types.BLANKS
+    if is_printed_number(s) and types.is_number(t):
+        return _number_of_text(cast(x, types.TEXT), t)
     if s.name == "unknown":
         if t.name == "numeric" and isinstance(x, Lit) and isinstance(x.value, str):
             if t.precision == types.MAX_PRECISION:
@@ -311,6 +314,18 @@ def explicit_cast(x: Scalar, t: Type) -> Scalar:
     if t.name in types.TEMPORALS | {"time", "interval"} and types.is_number(s):
         raise InvalidSql(f"cannot cast type {s} to {t}", code="cannot_coerce")
     return cast(x, t)
+
+
+def _number_of_text(printed: Scalar, t: Type) -> Scalar:
+    """A numeric that is kept as it is printed, as a number. Raises UnsupportedSql where that has no scale."""
+    if t == types.numeric():
+        raise UnsupportedSql(
+            "cast to numeric of a column that is kept as text needs a scale",
+            code="unsupported_cast",
+            detail="Digits that no number here holds would be lost.",
+            hint="Give it one, to which values are rounded: x::numeric(38, 12).",
+        )
+    return cast(cast(printed, types.numeric(types.MAX_PRECISION, 0)), t) if types.is_integer(t) else cast(printed, t)
 
 
 METHODS: dict[type, Callable[[Expressions, Any, Clause], Scalar]] = {

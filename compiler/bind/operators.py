@@ -23,6 +23,7 @@ from compiler.ir.types import (
     Type,
     innermost,
 )
+from compiler.opaque import is_printed_number, unsupported
 
 
 def meet(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
@@ -246,7 +247,9 @@ def _temporal(op: str, a: Scalar, b: Scalar, t: Type) -> Scalar:
     return Call(op, (a, b), t)
 
 
-def no_operator(x: Type, op: str, y: Type) -> InvalidSql:
+def no_operator(x: Type, op: str, y: Type) -> InvalidSql | UnsupportedSql:
+    if is_printed_number(x) or is_printed_number(y):
+        return unsupported(x if is_printed_number(x) else y, op)
     return InvalidSql(
         f"operator does not exist: {x} {op} {y}", code="undefined_operator", hint="You might need a cast."
     )

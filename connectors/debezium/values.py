@@ -8,6 +8,7 @@ from __future__ import annotations
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.types import Type
+from compiler.opaque import is_printed_number
 
 PLAIN = (
     "int2",
@@ -48,7 +49,7 @@ class NotExact(TidemarkError):
 def exact(t: Type) -> bool:
     """Whether events carry every value of the type. Arrays lose bounds, dimensions, digits of times, eras of dates,
     NULL in jsonb."""
-    return t.name in EXACT or (t.name == "opaque" and set(t.labels) <= set(OPAQUE))
+    return t.name in EXACT or is_printed_number(t) or (t.name == "opaque" and set(t.labels) <= set(OPAQUE))
 
 
 def inexact(t: Table) -> NotExact | None:
@@ -75,7 +76,7 @@ def text_of(e: str, t: Type) -> str:
     """SQL for Postgres' text of a value, from SQL for the text that JSON has for it; what has none stays as it is."""
     if t.name == "bool":
         return f"CASE {e} WHEN 'true' THEN 't' WHEN 'false' THEN 'f' END"
-    if t.name == "numeric":
+    if t.name == "numeric" or is_printed_number(t):
         return _case(e, NUMERICS, e)
     if t.name == "date":
         return _case(e, DATES, f"coalesce(CAST(TRY(DATE '1970-01-01' + CAST({e} AS INTEGER)) AS VARCHAR), {e})")

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table
-from compiler.ir.types import MAX_PRECISION, Type
+from compiler.ir.types import MAX_PRECISION, Type, is_numeric, is_varying
 from compiler.spelling import ident
 from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
@@ -18,7 +18,7 @@ from connectors.literal_rows import out_of_range
 
 def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:
     """Run a statement that casts staged text; what does not fit is named by table, column and key."""
-    if any(c.type.name == "numeric" and c.type.precision == MAX_PRECISION for c in t.columns):
+    if any(_without_scale(c.type) for c in t.columns):
         _check(t, rows, scale_only=True)
     try:
         run()
@@ -36,7 +36,7 @@ def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
     con.execute("CREATE TABLE staged AS SELECT * FROM arrived")
     for i, c in enumerate(t.columns):
         tests = []
-        if c.type.name == "numeric" and c.type.precision == MAX_PRECISION:
+        if _without_scale(c.type):
             tests.append(f"length(rtrim(split_part(c{i}, '.', 2), '0')) > {c.type.scale}")
         if not scale_only and c.type.name not in ("interval", "array", "bytea", "bool"):
             tests.append(f"c{i} IS NOT NULL AND {from_text(f'c{i}', c.type, strict=False)} IS NULL")
@@ -47,6 +47,11 @@ def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
                 continue
             if bad:
                 raise out_of_range(t, c, rows, bad[0], bad[1])
+
+
+def _without_scale(t: Type) -> bool:
+    """Whether the source's values may have more digits after the point than are kept."""
+    return is_numeric(t) and (t.precision == MAX_PRECISION or is_varying(t))
 
 
 def exported(name: str, t: Type) -> str:

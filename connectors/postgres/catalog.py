@@ -223,7 +223,7 @@ def load_catalog(conn: psycopg.Connection) -> Catalog:
         if dimensions > 1:  # no engine has lists of one type that are as deep as a value says
             t = as_printed(t, dimensions)
         columns.setdefault(oid, []).append(
-            Column(name, t, not_null, source.strip('"') if is_enum else source, place, of, modifier)
+            Column(name, t, not_null, source.strip('"') if is_enum else source, place, of, modifier, over=base)
         )
     path = [r[0] for r in conn.execute("SELECT unnest(current_schemas(false))::text").fetchall()] or ["public"]
     tables = {}

@@ -22,7 +22,6 @@ from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Does, Program, Statement
 from compiler.maintain.void import void
 from connectors.duckdb.elsewhere import rounds
-from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from dialects import maintain
 from dialects.dialect import Dialect
@@ -37,6 +36,7 @@ from pipelines.kinds import DIST, KINDS, LOCAL, ONE_MACHINE
 from pipelines.pacing.telling import as_text as paces_as_text
 from pipelines.pacing.telling import expected
 from pipelines.project import Compiled, compile_project, read_views, refuse
+from pipelines.source_catalog import source_catalog
 
 
 def compiled(project: Path, names: list[str], schema: Path | None, engine: str | None) -> list[Compiled]:
@@ -52,7 +52,7 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
     else:
         config = load_config(project)
         with connect(config.source.dsn) as conn:
-            catalog = load_catalog(conn)
+            catalog = source_catalog(conn, config)
         views, strategy, default = read_views(config.views_path), config.defaults.strategy, config.defaults.engine
         deployed = deployments.load(config.warehouse_path)
     compile_project(views, catalog, default, strategy)

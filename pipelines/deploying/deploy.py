@@ -10,7 +10,6 @@ import psycopg
 
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
-from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import SourceUnreachable, connect
 from pipelines import deployment as deployments
 from pipelines.config import Config
@@ -27,6 +26,7 @@ from pipelines.deploying.unsuited import check_capture, check_tables
 from pipelines.deployment import Deployment
 from pipelines.kinds import EXECUTORS, LOCAL
 from pipelines.project import Compiled, compile_project, read_views, refuse
+from pipelines.source_catalog import source_catalog
 
 
 @dataclass
@@ -131,7 +131,7 @@ def _take_back(config: Config) -> None:
 def compiled(config: Config) -> tuple[Catalog, list[Compiled]]:
     """The source's catalog, and every view over it; one that is refused carries its error."""
     with connect(config.source.dsn) as conn:
-        catalog = load_catalog(conn)
+        catalog = source_catalog(conn, config)
         views = compile_project(
             read_views(config.views_path), catalog, config.defaults.engine, config.defaults.strategy
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from compiler.catalog import Catalog
+from compiler.declared import declared
 from compiler.parse import parse_view
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
@@ -48,7 +49,7 @@ def _able(config: Config, d: Deployment) -> tuple[Catalog, list[Compiled]]:
     """The source's catalog, and the views that can be; none where none that is set aside is among them, or where that
     is not for a pipeline to do."""
     with connect(config.source.dsn) as conn:
-        catalog = under_deployed_names(load_catalog(conn), d.catalog)
+        catalog = declared(under_deployed_names(load_catalog(conn), d.catalog), config.source.types)
         views, before = _compiled(d, catalog), _compiled(d, d.to_catalog())
         check_tables(views, catalog)
         check_capture(views, catalog, config.source.capture)
