@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ from connectors.key_rows import KeyRows
 from connectors.paced_states import PacedStates
 from connectors.postgres.connection import format_lsn
 from connectors.postgres.origin import LastCommit
+from connectors.postgres.ranges import Range
 from connectors.staging import Staged
 
 
@@ -112,6 +114,33 @@ class Ranges(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class RangedRead:
+    """How a table is read by several at once: where, in which exported snapshot, without which columns (they are NULL),
+    and in which ranges."""
+
+    dsn: str
+    snapshot: str
+    unread: frozenset[str]
+    ranges: tuple[Range, ...]
+
+
+class Wide(Protocol):
+    """Mirrors that are filled by executors, each of which reads ranges of the source."""
+
+    def takes(self, t: Table) -> bool:
+        """Whether the mirror is theirs."""
+        ...
+
+    def why_not(self, dsn: str) -> str:
+        """Why they cannot, '' where they can."""
+        ...
+
+    def load(self, t: Table, reading: RangedRead, told: Callable[[int, int], None]) -> int:
+        """Fill an empty mirror; gives the number of rows, and tells rows and bytes. Raises ValueOutOfRange."""
+        ...
+
+
 class Begun(Protocol):
     """States that are about to be filled, by any thread."""
 
@@ -180,6 +209,11 @@ class Engine(Protocol):
     @property
     def ranges(self) -> Ranges | None:
         """None where a copy that is cut short begins anew."""
+        ...
+
+    @property
+    def wide(self) -> Wide | None:
+        """None where all rows come through this process."""
         ...
 
     @property

@@ -22,6 +22,7 @@ from pipelines.kinds import EXECUTORS, KINDS, ONE_MACHINE
 
 if TYPE_CHECKING:
     from connectors.spark.local.dist import Reader
+    from connectors.spark.wide import Executors
 
 
 def dialect(name: str, location: str) -> Dialect:
@@ -46,6 +47,17 @@ def _reader(config: Config) -> Reader:
 
     folder = config.warehouse_path / EXECUTORS.data / "fetched"
     return SparkReader(Driver(config.spark.master, config.spark.jars, config.spark.settings), folder)
+
+
+def executors(config: Config) -> Executors | None:
+    """Those that copy tables; None where they are this process, which does it itself."""
+    if re.match(r"local(\[|$)", config.spark.master):
+        return None
+    from connectors.spark.driver import Driver
+    from connectors.spark.wide import Executors
+
+    driver = Driver(config.spark.master, config.spark.jars, config.spark.settings)
+    return Executors(driver, (config.warehouse_path / EXECUTORS.data).absolute())
 
 
 def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read_only: bool) -> Engine:
@@ -82,6 +94,7 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
             index_memory=config.duckdb.index_bytes,
             index_rows=config.duckdb.index_rows,
             state_memory=None if config.spark.alone else config.spark.local_bytes,
+            executors=None if read_only else executors(config),
         )
     from connectors.spark.engine import SparkEngine
     from connectors.spark.store import Store
@@ -89,4 +102,5 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
     assert isinstance(prints, SparkPrinter)
     spark = config.spark
     folder = path / EXECUTORS.data
-    return SparkEngine(Store(folder, prints, spark.master, spark.jars, spark.settings, read_only, tables), plans)
+    store = Store(folder, prints, spark.master, spark.jars, spark.settings, read_only, tables)
+    return SparkEngine(store, plans, None if read_only else executors(config))

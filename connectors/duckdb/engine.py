@@ -58,7 +58,7 @@ class DuckDBEngine:
         self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory())
         self.statements = Statements(self.con, path, self.indexes, elsewhere(self.con))
         self.mirrors = Mirrors(self.statements)
-        self.ranges = Ranges(self.con, self.mirrors)
+        self.ranges, self.wide = Ranges(self.con, self.mirrors), None
         self.kept_states = States(self.statements, printer)
         self.filling = Filling(self.statements, self.mirrors, printer)
         self.batches = Batches(name, self.statements, self.mirrors, self.filling, printer, index_rows, landed)

@@ -35,11 +35,12 @@ class Range:
         return sql.SQL(text + (f" AND ctid < '({self.high},0)'" if self.high is not None else ""))
 
 
-def counted(conn: psycopg.Connection, t: Table) -> int:
-    """How many ranges a table has: one where it is partitioned or has values out of line, which the stream does not
-    always send, so that rows may be put together only with what was read at the same time."""
+def counted(conn: psycopg.Connection, t: Table, at_once: bool = False) -> int:
+    """How many ranges a table has: one where it is partitioned or, unless all are read `at_once`, has values out of
+    line, which the stream does not always send, so that rows may be put together only with what was read at the same
+    time."""
     row = conn.execute(SIZES, (t.quoted,)).fetchone()
-    if row is None or not row[0] or row[2] or conn.info.server_version < FIRST_VERSION:
+    if row is None or not row[0] or (row[2] and not at_once) or conn.info.server_version < FIRST_VERSION:
         return 1
     return max(1, -(-int(row[1]) // PAGES))
 

@@ -24,6 +24,7 @@ from connectors.spark.recursion import Recursion
 from connectors.spark.states import States
 from connectors.spark.store import Store
 from connectors.spark.upkeep import Upkeep
+from connectors.spark.wide import Executors, WideMirrors
 
 
 class SparkEngine:
@@ -36,8 +37,8 @@ class SparkEngine:
     lags = True
     first_batch = 10.0
 
-    def __init__(self, store: Store, plans: Iterable[ViewPlan] = ()) -> None:
-        """`plans` are those of the deployment."""
+    def __init__(self, store: Store, plans: Iterable[ViewPlan] = (), executors: Executors | None = None) -> None:
+        """`plans` are those of the deployment; `executors` those that copy tables, where they are other processes."""
         self.store = store
         recursion = Recursion(self.store)
         self.mirrors = Mirrors(self.store)
@@ -57,6 +58,10 @@ class SparkEngine:
         self.create_view, self.drop_view = self.reading.create_view, self.reading.drop_view
         self.pinned, self.read, self.count = self.reading.pinned, self.reading.read, self.reading.count
         self.read_mirror, self.export = self.reading.read_mirror, Exporting(self.reading).export
+        filled = self.mirrors
+        self.wide = (
+            WideMirrors(executors, lambda t: True, filled.loading, filled.take, held=True) if executors else None
+        )
         keys, self.paced = NoKeys(), NoPaces()
         self.key_rows = self.ranges = self.give = self.filling = None
         self.keys, self.look_up, self.asked_for = keys.keys, keys.look_up, keys.asked_for

@@ -34,7 +34,7 @@ def _write(t: Table, rows: pa.Table, query: str, path: Path) -> int:
 
 def written(con: duckdb.DuckDBPyConnection, query: str, path: Path, group: int = 0) -> int:
     """A query's rows, in a file that Spark reads, in groups of so many; gives their number."""
-    query, target = _held(con, query), str(path).replace("'", "''")
+    query, target = held(con, query), str(path).replace("'", "''")
     how = parquet.options(con.execute, query) + (f", ROW_GROUP_SIZE {group}" if group else "")
     con.execute(f"COPY ({query}) TO '{target}' ({how})")
     row = con.execute(f"SELECT count(*) FROM '{target}'").fetchone()
@@ -43,7 +43,7 @@ def written(con: duckdb.DuckDBPyConnection, query: str, path: Path, group: int =
 
 def spread(con: duckdb.DuckDBPyConnection, query: str, folder: Path) -> None:
     """A query's rows, in files of a new folder that Spark reads."""
-    query, target = _held(con, query), str(folder).replace("'", "''")
+    query, target = held(con, query), str(folder).replace("'", "''")
     how = parquet.options(con.execute, query)
     con.execute(f"COPY ({query}) TO '{target}' ({how}, FILE_SIZE_BYTES '{FILE}')")
 
@@ -77,7 +77,7 @@ def struct_of(e: str) -> str:
     )
 
 
-def _held(con: duckdb.DuckDBPyConnection, query: str) -> str:
+def held(con: duckdb.DuckDBPyConnection, query: str) -> str:
     """The query with columns whose type Spark cannot read from Parquet in the form it keeps them."""
     items = []
     for name, type_, *_ in con.execute(f"DESCRIBE {query}").fetchall():

@@ -37,16 +37,12 @@ class Mirrors:
     def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
         """Rows are cast by an in-memory DuckDB, stored as Parquet beside the warehouse, and read from there by
         Spark."""
-        folder = self.store.path / "loading" / t.mirror
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        n = 0
+        folder, files, n = self.loading(t), list[Path](), 0
         for i, rows in enumerate(batches):
-            typed_base(t, rows, folder / f"{i}.parquet")
+            files.append(folder / f"{i}.parquet")
+            typed_base(t, rows, files[-1])
             n += rows.num_rows
-        if n:
-            self._insert(t, folder, "COUNT(*)")
-        shutil.rmtree(folder)
+        self.take(t, files if n else [])
         return n
 
     def adopt(self, t: Table, file: Path) -> None:
@@ -64,6 +60,19 @@ class Mirrors:
         finally:
             con.close()
             shutil.rmtree(folder, ignore_errors=True)
+
+    def loading(self, t: Table) -> Path:
+        """An empty folder for files that are then taken."""
+        folder = self.store.path / "loading" / t.mirror
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+    def take(self, t: Table, files: list[Path]) -> None:
+        """Fill an empty mirror from typed files in that folder."""
+        if files:
+            self._insert(t, files[0].parent, "COUNT(*)")
+        shutil.rmtree(self.store.path / "loading" / t.mirror, ignore_errors=True)
 
     def _insert(self, t: Table, folder: Path, weight: str) -> None:
         """The rows of typed files; `weight`: how many equal ones there are, of a table without a key."""

@@ -24,6 +24,7 @@ from pipelines.deploying.resync import again
 from pipelines.deploying.source_objects import drop_former, drop_source_objects, orphans, publish_deployed
 from pipelines.deploying.unsuited import check_capture, check_tables
 from pipelines.deployment import Deployment
+from pipelines.engines import executors
 from pipelines.kinds import EXECUTORS, LOCAL
 from pipelines.project import Compiled, compile_project, read_views, refuse
 from pipelines.source_catalog import source_catalog
@@ -72,7 +73,7 @@ def deploy(
             _forget(config, found)
             found = None
         executed: set[str] = set().union(*(v.plan.tables for v in good if v.plan and v.engine == EXECUTORS.name))
-        if found is None and large(config, catalog, executed):
+        if found is None and large(config, catalog, executed) and not _executors_copy(config):
             _first_and_later(config, good, catalog, progress, say, keep_going)
         elif found is None:
             first(config, good, catalog, progress, say, keep_going)
@@ -86,6 +87,12 @@ def deploy(
                 _later(config, found, good, catalog, progress, say, keep_going)
         warnings = _orphans(config) + _outgrown(config, good, catalog)
     return Deployed(views, warnings + _warnings(good, catalog))
+
+
+def _executors_copy(config: Config) -> bool:
+    """Whether they read the source themselves: then all is copied at once."""
+    them = executors(config)
+    return them is not None and not config.source.copy_bytes and not them.why_not(config.source.dsn)
 
 
 def _first_and_later(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -10,17 +11,18 @@ from threading import Lock
 import pyarrow as pa
 
 from compiler.catalog import Table
-from connectors.engine import Engine, Ranges
+from connectors.engine import Engine, RangedRead, Ranges, Wide
 from connectors.failpoints import reach
 from connectors.literal_rows import ValueOutOfRange
 from connectors.postgres.connection import connect
-from connectors.postgres.ranges import Range, ranges
+from connectors.postgres.ranges import Range, counted, ranges
 from connectors.postgres.snapshot import copy_table
 from pipelines.config import Config
 from pipelines.deploying.throttle import Stopped, Throttle
 from pipelines.refused import ALL, Refused, part, qualified, without
 from pipelines.warehouse import Warehouse
 
+log = logging.getLogger("tidemark")
 AT_ONCE = 4  # tables, or ranges of them, that are read
 Progress = Callable[[str, int, int, int], None]  # table, rows, bytes, rows expected
 Refusals = dict[tuple[str, str], ValueOutOfRange]  # (table, column), with the first value that does not fit
@@ -43,6 +45,7 @@ def copy_tables(
     that are there.
     """
     expected, throttle = _estimates(config.source.dsn, tables), Throttle(config.source.copy_bytes)
+    wide = _wide(config, warehouse.engine(engine), tables)
     with ThreadPoolExecutor(AT_ONCE) as readers, ThreadPoolExecutor(AT_ONCE) as pool:
         copies = [
             _Copy(
@@ -53,6 +56,7 @@ def copy_tables(
                 (before or {}).get(qualified(t), {}),
                 _Told(qualified(t), expected.get(t, 0), progress, throttle),
                 readers,
+                wide.get(t, 1),
             )
             for t in tables
         ]
@@ -104,9 +108,12 @@ class _Copy:
     unread: Mapping[str, str]
     told: _Told
     readers: ThreadPoolExecutor
+    wide: int  # ranges in which executors read it, 1 where they do not
 
     def copied(self, parts: int) -> Refusals:
         """All of it; gives the columns that are refused."""
+        if self.wide > 1 and self.target.wide is not None:
+            return self._by_executors(self.target.wide)
         found: Refusals = {}
         if parts and self.target.ranges is not None:
             try:
@@ -119,6 +126,20 @@ class _Copy:
             try:
                 self.target.create_mirror(self.table)
                 self._load(lambda rows: self.target.load(self.table, rows), found)
+                self.told.done()
+                break
+            except ValueOutOfRange as e:
+                self._refuse(found, e)
+        return found
+
+    def _by_executors(self, target: Wide) -> Refusals:
+        found: Refusals = {}
+        while ALL not in {c for _, c in found}:
+            unread = frozenset({*self.unread, *(c for _, c in found)})
+            reading = RangedRead(self.dsn, self.snapshot, unread, tuple(ranges(self.wide)))
+            try:
+                self.target.create_mirror(self.table)
+                target.load(self.table, reading, self.told.more)
                 self.told.done()
                 break
             except ValueOutOfRange as e:
@@ -152,6 +173,19 @@ class _Copy:
         refused = {qualified(self.table): {c: e.detail for (_, c), e in found.items()}}
         read = copy_table(self.dsn, self.snapshot, self.table, self.told.more, self.unread, r)
         load(without(rows, self.table, refused) for rows in read)
+
+
+def _wide(config: Config, target: Engine, tables: list[Table]) -> dict[Table, int]:
+    """The tables that executors copy, and in how many ranges. A copy that is throttled is not theirs."""
+    mine = [t for t in tables if target.wide is not None and target.wide.takes(t)]
+    if not mine or config.source.copy_bytes:
+        return {}
+    with connect(config.source.dsn) as conn:
+        out = {t: n for t in mine if (n := counted(conn, t, at_once=True)) > 1}
+    if out and target.wide is not None and (why := target.wide.why_not(config.source.dsn)):
+        log.warning("executors do not copy tables, the driver does: %s", why)
+        return {}
+    return out
 
 
 def record(warehouse: Warehouse, engine: str, refusals: Refusals, copied: list[Table]) -> None:

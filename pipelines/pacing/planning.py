@@ -10,7 +10,7 @@ from compiler.catalog import mirror_name
 from compiler.maintain.kept import own
 from compiler.maintain.pace.cardinality import Amounts, Sizes
 from compiler.maintain.pace.cost import PathCost, costs, starting
-from compiler.maintain.pace.paces import Paces, View, choose, finishing
+from compiler.maintain.pace.paces import Pace, Paces, View, choose, finishing, simulate
 from compiler.maintain.paced import Path, logs, paths
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine
@@ -20,7 +20,9 @@ Found = Mapping[str, tuple[int, int]]  # what waits: of each log the rows that c
 ANEW = 1.2  # times what filling states anew takes, from which on that is done
 FEW = 1_000  # rows, of which it is not
 MOST, LEAST = 1_000.0, 0.001  # times that something may take what was estimated
+OFF = 5.0  # times, at most, that finishing is taken to be off by
 LEAST_START = 0.1  # of what a path takes
+OFTEN = 2.0  # times that count
 APART = 1.5  # times as much, that rows have to have been estimated to take at one time as at another, for a line
 
 
@@ -48,15 +50,28 @@ class Planned:
         )
 
 
-def planned(on: Engine, plan: ViewPlan, arriving: Mapping[str, Amounts], off: float = 1.0) -> Planned:
-    """`arriving`: what changes in each table in a period. `off`: times that finishing the view took of late of what was
-    planned."""
+@dataclass(frozen=True)
+class Left:
+    """What was left to do at the end of a period with these paces: seconds."""
+
+    pace: Pace
+    seconds: float
+
+    def off(self, view: View) -> float:
+        """How many times as much that was as is expected by now."""
+        expected = simulate(view, self.pace.refresh, self.pace.inner).final
+        return min(max(self.seconds / expected, 1.0), OFF) if expected else 1.0
+
+
+def planned(on: Engine, plan: ViewPlan, arriving: Mapping[str, Amounts], left: Left | None = None) -> Planned:
+    """`arriving`: what changes in each table in a period. `left`: what finishing the view took of late."""
     assert plan.lag is not None
     anew = filling(on, plan)
     inner = frozenset(p for p in paths(plan.states) if p.state not in plan.shown)
     estimated = costs(plan.states, sizes(on, plan), arriving)
     some = {t: a.rows for t, a in arriving.items()}
     view = View(corrected(estimated, on.paced.measured()), inner, some, anew or float("inf"))
+    off = left.off(view) if left is not None else 1.0
     return Planned(choose(view, plan.lag.final_work * anew / off), some, anew)
 
 
@@ -123,11 +138,12 @@ def _shares(some: list[PathCost], m: Measured, rows_known: bool) -> tuple[float,
 
 def _line(points: list[tuple[float, float, float]]) -> tuple[float, float] | None:
     """The same by a line through times: what was estimated for rows, the seconds, and how often. Times count by how far
-    they are off as a share of themselves. None where what was estimated is about the same."""
+    they are off as a share of themselves, the many that were small no more than the few that were large. None where
+    what was estimated is about the same."""
     low, high = min(x for x, _, _ in points), max(x for x, _, _ in points)
     if high <= APART * low:
         return None
-    each = [(x, y, n / y**2) for x, y, n in points if y > 0]
+    each = [(x, y, min(n, OFTEN) / y**2) for x, y, n in points if y > 0]
     total = sum(w for _, _, w in each)
     mean_x, mean_y = (sum(p[i] * p[2] for p in each) / total for i in (0, 1))
     spread = sum(w * (x - mean_x) ** 2 for x, _, w in each)

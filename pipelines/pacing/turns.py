@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 
 from compiler.maintain.kept import own
 from compiler.maintain.pace.cardinality import Amounts
+from compiler.maintain.pace.paces import Pace
 from compiler.maintain.paced import Path, logs, waiting
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine, EngineFailure
 from connectors.paced_states import Refresh
 from pipelines.observe.snapshot import PacedShot
 from pipelines.pacing.finishing import LAG, PACE, finish, finished
-from pipelines.pacing.planning import Planned, planned
+from pipelines.pacing.planning import Left, Planned, planned
 from pipelines.warehouse import Warehouse
 
 LOOK = 0.5  # seconds between two looks at what waits
@@ -24,7 +25,6 @@ EARLY = 2.0  # times what finishing took last, before a view's time is up
 FEW = 100  # rows of changes, before paces are planned
 SOON = 5.0  # seconds between two plans of a view, and of what is known of its rates before the first
 OTHER = 1.5  # times as many changes, or as few, that make another plan worthwhile
-OFF = 5.0  # times, at most, that finishing is taken to be off by
 HALF = 60.0  # seconds after which what arrived counts half for the rate
 
 
@@ -46,7 +46,7 @@ class Progress:
     planned_at: float = 0.0
     planning: float = 0.0  # seconds that it took
     stale: bool = False  # whether taking something was measured since
-    off: float = 1.0  # times that finishing it took of late of what was planned
+    left: Left | None = None  # what finishing it took of late
 
     def look(self, now: float, tables: dict[str, str], found: dict[str, tuple[int, int]]) -> None:
         """`tables`: of logs, the tables that they are of."""
@@ -150,7 +150,7 @@ class Pacing:
         if alike and not p.stale:
             return
         begun = time.perf_counter()
-        p.plan, p.planned_at, p.stale = planned(on, plan, arriving, p.off), now, False
+        p.plan, p.planned_at, p.stale = planned(on, plan, arriving, p.left), now, False
         p.planning = time.perf_counter() - begun
         self.rest(engine)
         on.paced.note(plan.view, p.plan.to_json())
@@ -200,9 +200,10 @@ class Pacing:
             p = self.progress.setdefault(r.view, Progress(r.at, r.at))
             p.empty, p.complete, p.refreshed = r.at, None, p.arrived
             p.finished += 1
-            if r.why == PACE and r.waited and p.plan is not None and p.plan.paces.work.final:
-                off = (p.off + r.seconds / p.plan.paces.work.final) / 2
-                p.off = min(max(off, 1.0), OFF)
+            if r.why == PACE and r.waited and p.plan is not None:
+                pace = Pace(p.plan.paces.refresh, p.plan.paces.inner)
+                before = p.left.seconds if p.left is not None and p.left.pace == pace else r.seconds
+                p.left = Left(pace, (before + r.seconds) / 2)
             p.at.clear()
             p.seen.clear()
             if r.waited:

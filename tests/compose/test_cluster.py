@@ -81,6 +81,51 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield Cluster(f"spark://127.0.0.1:{port}", workers)
 
 
+SMALL_RANGES = """
+import connectors.postgres.ranges as ranges
+ranges.PAGES = 64
+from pipelines.cli import main
+main()
+"""
+
+
+def test_executors_copy_tables_though_a_worker_is_killed(database: str, tmp_path: Path, cluster: Cluster) -> None:
+    views = {
+        "sums": "SELECT label, count(*) AS n, sum(amount) AS s FROM t JOIN small USING (g) GROUP BY label",
+        "some": "SELECT id, u, v, a, length(big) AS l, free FROM t WHERE id % 9 = 0",
+    }
+    project = Project.create(tmp_path / "project", database, views, "spark", local_memory="1MB")
+    config = project.home / "tidemark.toml"
+    config.write_text(config.read_text().replace("[spark]", f'[spark]\nmaster = "{cluster.master}"'))
+    project.source(
+        "CREATE TABLE t (id bigint PRIMARY KEY, g int, amount numeric(12,2), u uuid, v interval, a int[], big text, "
+        "free numeric)",
+        "INSERT INTO t SELECT i, i % 7, i / 7.0, md5(i::text)::uuid, i * interval '1 s', ARRAY[i, NULL], "
+        "CASE WHEN i % 1000 = 0 THEN repeat(md5(i::text), 200) END, CASE WHEN i = 70000 THEN 'NaN'::numeric ELSE i END "
+        "FROM generate_series(1, 150000) i",
+        "CREATE TABLE small (g int PRIMARY KEY, label text)",
+        "INSERT INTO small SELECT i, 'l' || i FROM generate_series(0, 6) i",
+    )
+    folder = project.home / "warehouse" / "delta" / "mirror" / "t"
+    deploying = subprocess.Popen(
+        [sys.executable, "-c", SMALL_RANGES, "deploy", "--keep-going"],
+        cwd=project.home,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    until(lambda: len(list(folder.glob("base-*.parquet"))) > 3, "executors have written some files", 120)
+    cluster.workers[0].kill()
+    said = deploying.communicate(timeout=240)[0].decode()
+    assert deploying.returncode == 1 and "NaN does not fit" in said, said  # the row's view alone
+    assert "the driver does" not in said and len(list(folder.glob("base-*.parquet"))) > 20, said
+    project.source("UPDATE t SET amount = amount + 1 WHERE id % 50 = 0", "DELETE FROM t WHERE id < 500 OR free = 'NaN'")
+    for command in (["run", "--once"], ["deploy"], ["verify"]):
+        done = project.command(*command)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert all(f"{v}: equal" in done.stdout for v in views), done.stdout
+
+
 def test_views_stay_equal_though_a_worker_is_killed(
     database: str, tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,13 +29,14 @@ from connectors.spark import durable
 from connectors.spark.local import outbox, rebuild
 from connectors.spark.local.away import Away
 from connectors.spark.local.bases import base_files, check_root
-from connectors.spark.local.dist import Dist, NoReader, Reader
+from connectors.spark.local.dist import BASE, Dist, NoReader, Reader
 from connectors.spark.local.outbox import Outbox
 from connectors.spark.local.paced import PacedInRounds
 from connectors.spark.local.rounds import Rounds
 from connectors.spark.local.states import DistStates
 from connectors.spark.local.stored import mirror_folder, view_folder
 from connectors.spark.mirror import size as file_size
+from connectors.spark.wide import Executors, WideMirrors
 from connectors.staging import Staged
 
 FILE = "local.duckdb"
@@ -64,10 +65,12 @@ class LocalEngine:
         index_memory: int | None = None,
         index_rows: int = 500_000,
         state_memory: int | None = None,
+        executors: Executors | None = None,
     ) -> None:
         """`tables` and `plans` are those of the deployment: what a lost file is made again for. `dist` are the
         mirrors that stay in Delta, of which `reader` fetches rows, `by_key` those that have the rows of some keys and
-        are in the file alone; states of more than `state_memory` bytes together are Dist, too."""
+        are in the file alone; states of more than `state_memory` bytes together are Dist, too. `executors` copy tables
+        that are Dist, where they are other processes."""
         root = root.absolute()  # a view of the file names files under it
         rebuild.check_path(root)
         self.root, self.away, self.by_key = root, frozenset(dist), set(by_key)
@@ -115,6 +118,11 @@ class LocalEngine:
         self.pinned, self.read, self.count = inner.pinned, inner.read, inner.count
         self.read_mirror, self.export = inner.read_mirror, inner.export
         self.key_rows, self.ranges, self.give = inner.key_rows, None, inner.give
+        self.wide = (
+            WideMirrors(executors, lambda t: t.mirror in self.away, self._new_folder, self._put, extra=f", {BASE}")
+            if executors is not None
+            else None
+        )
         self.filling = inner.filling
         self.filling.able = not self.away  # what is elsewhere is seen as it is now
         self.keys, self.look_up, self.asked_for = inner.keys, inner.look_up, inner.asked_for
@@ -225,9 +233,16 @@ class LocalEngine:
         with self.lock:
             new_file = self._writing.new_file(t)
         rows, files = self.dist.write(t, batches, new_file)
+        self._put(t, files)
+        return rows
+
+    def _new_folder(self, t: Table) -> Path:
+        with self.lock:
+            return self._writing.new_file(t)().parent
+
+    def _put(self, t: Table, files: list[Path]) -> None:
         with self.lock:
             self._writing.put(t, files)
-        return rows
 
     def adopt(self, t: Table, file: Path) -> None:
         if t.mirror not in self.away:
@@ -235,9 +250,7 @@ class LocalEngine:
             return
         with self.lock:
             new_file = self._writing.new_file(t)
-        files = self.dist.written(t, file, new_file)
-        with self.lock:
-            self._writing.put(t, files)
+        self._put(t, self.dist.written(t, file, new_file))
 
     def create_view(self, plan: ViewPlan) -> None:
         self.inner.create_view(plan)
