@@ -114,11 +114,14 @@ class Workload:
     """Batches of 60 % updates, 20 % inserts and 20 % deletes on uniformly random keys of orders and lineitem.
 
     An update draws new measures and flags, and in one case of ten another customer or part, so that rows change groups.
-    Lines are not deleted with their order: each change stands alone, as a batch of n rows has n of them.
+    Lines are not deleted with their order: each change stands alone, as a batch of n rows has n of them. `shares` are
+    others of updates, inserts and deletes.
     """
 
-    def __init__(self, folder: Path, tables: Mapping[str, Table], seed: int = 1) -> None:
-        self.random = np.random.default_rng(seed)
+    def __init__(
+        self, folder: Path, tables: Mapping[str, Table], seed: int = 1, shares: tuple[float, ...] = SHARES
+    ) -> None:
+        self.random, self.shares = np.random.default_rng(seed), shares
         self.orders, self.lines = Live.read(folder, tables["orders"]), Live.read(folder, tables["lineitem"])
         self.next_order = int(self.orders.keys[0].max()) + 1
         self.next_line = NEW_LINE
@@ -134,7 +137,7 @@ class Workload:
     def _changes(self, live: Live, n: int, lsn: int) -> Staged | None:
         if n == 0:
             return None
-        updates, inserts, deletes = (int(x) for x in self.random.multinomial(n, SHARES))
+        updates, inserts, deletes = (int(x) for x in self.random.multinomial(n, self.shares))
         picked = self.random.choice(len(live), size=updates + deletes, replace=False)
         up, gone = picked[:updates], picked[updates:]
         old_keys = [k[gone] for k in live.keys]

@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from benchmarks import charts, compiling, copying, cost, jobs, large, many, paces, partial, sections
+from benchmarks import charts, compiling, copying, cost, jobs, large, many, paces, partial, sections, variants
 
 PACKAGES = ("duckdb", "pyarrow", "numpy", "psycopg", "sqlglot", "pyspark", "delta-spark", "deltalake")
 ENGINES = {
@@ -276,6 +276,7 @@ def _latency(x: dict[str, Any]) -> list[str]:
 
 PARTS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "strategies": _strategies,
+    "variants": variants.page,
     "jobs": jobs.page,
     "cost": cost.page,
     "many": many.page,
