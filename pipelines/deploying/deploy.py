@@ -10,6 +10,7 @@ import psycopg
 
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
+from connectors.engine import EngineFailure
 from connectors.postgres.connection import SourceUnreachable, connect
 from pipelines import deployment as deployments
 from pipelines.config import Config
@@ -18,7 +19,7 @@ from pipelines.deploying.first import check_leftovers, first, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import outgrown
 from pipelines.deploying.placement import place
-from pipelines.deploying.redeploy import redeploy
+from pipelines.deploying.redeploy import caught_up, redeploy
 from pipelines.deploying.resuming import Restart, resume
 from pipelines.deploying.resync import again
 from pipelines.deploying.source_objects import drop_former, drop_source_objects, orphans, publish_deployed
@@ -122,7 +123,13 @@ def _later(
     keep_going: bool,
 ) -> None:
     try:
-        redeploy(config, d, views, catalog, progress, say, keep_going)
+        try:
+            redeploy(config, d, views, catalog, progress, say, keep_going)
+        except EngineFailure as e:
+            if not caught_up(config, d):
+                raise
+            say(f"{e.message}: once more, as of now")  # what it failed on may be mended in the source
+            redeploy(config, deployments.require(config.warehouse_path), views, catalog, progress, say, keep_going)
     except BaseException:
         _take_back(config)
         raise

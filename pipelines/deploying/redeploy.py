@@ -220,6 +220,13 @@ def _frontier(config: Config, d: Deployment) -> int | None:
         warehouse.close()
 
 
+def caught_up(config: Config, d: Deployment) -> bool:
+    """Bring what is deployed to where the source is; gives whether it was behind."""
+    before = _frontier(config, d)
+    _catch_up(config, d)
+    return _frontier(config, d) != before
+
+
 def _catch_up(config: Config, d: Deployment) -> None:
     warehouse = Warehouse(config, d)
     try:

@@ -10,6 +10,7 @@ import duckdb
 import psycopg
 import pytest
 
+from connectors.engine import EngineFailure
 from connectors.failpoints import Action, FailpointReached, Failpoints
 from pipelines.asking.client import connect_running
 from pipelines.deploying import deploy as deploying
@@ -173,4 +174,17 @@ def test_a_table_that_outgrows_the_driver_while_it_is_copied(database: str, tmp_
                 assert [v["error"] for v in asked.deploy(False)["views"] if v["name"] == "vg"] == [None]
         p.source("UPDATE g SET x = 'b' WHERE id = 1")
         assert p.command("verify").returncode == 0
+    p.assert_equal()
+
+
+def test_what_was_mended_in_the_source_is_filled_without_a_pipeline(database: str, tmp_path: Path) -> None:
+    p = project(database, tmp_path, {"words": "SELECT w, count(*) AS n FROM t GROUP BY w"})
+    p.write(BAD)
+    with pytest.raises(EngineFailure):
+        p.deploy()
+    p.source("UPDATE t SET w = id")
+    p.deploy()  # the mirror has the old words yet
+    assert not aside(p) and {v.name for v in p.deployed.views} == {*VIEWS, "words", "bad"}
+    p.source("UPDATE t SET w = id + 1 WHERE id > 50")
+    p.catch_up()
     p.assert_equal()
