@@ -28,9 +28,10 @@ from pipelines.deploying.building import (
     records,
 )
 from pipelines.deploying.by_key import without_holder
+from pipelines.deploying.failed import set_others_aside
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import located
-from pipelines.deploying.needs import needs
+from pipelines.deploying.needs import Needs, needs
 from pipelines.deploying.source_objects import publish
 from pipelines.deployment import Deployment
 from pipelines.kinds import EXECUTORS, KINDS
@@ -83,7 +84,6 @@ def redeploy(
         _catch_up(config, old)  # what was mended in the source is not in the mirrors yet
     maintained = _maintained(config, old)
     n = needs(old, views, catalog, again, left, maintained)
-    wanted = n.wanted
     d = replace(
         old,
         origin=replace(origin, tables=tuple((t, m) for t, m in origin.tables if t not in n.copied)),
@@ -97,12 +97,52 @@ def redeploy(
     )
     if n.made:
         add_tables(config, d, n, catalog, progress, Lost(old, again, views, not keep_going))
-        _refused_meanwhile(d, old, views, not keep_going)
+    previous = {v.name: v.engine for v in old.views}
+    try:
+        if n.made:
+            _refused_meanwhile(d, old, views, not keep_going)
+        warehouse = _filled(config, old, d, n, views, catalog, left, maintained, say, keep_going)
+    except BaseException as failure:
+        if n.made:
+            set_others_aside(config, maintained, failure)
+        raise
+    try:
+        without_holder(d)
+        _stay(d, old, views)
+        deployments.save(config.warehouse_path, d)
+        reach("redeploy.saved")
+        (config.warehouse_path / UNFINISHED).unlink(missing_ok=True)
+        for name, engine in previous.items():
+            if not any(
+                v.name.lower() == name.lower() and v.engine == engine for v in d.views
+            ):  # which engines take for one name
+                warehouse.engine(engine).drop_view(name)
+        drop_others(warehouse, plans(warehouse))
+        _let_go(warehouse, old)
+    finally:
+        warehouse.close()
+    publish(config.source.dsn, d.publication, d.catalog, alter=True)
+
+
+def _filled(
+    config: Config,
+    old: Deployment,
+    d: Deployment,
+    n: Needs,
+    views: list[Compiled],
+    catalog: Catalog,
+    left: Mapping[str, AbstractSet[str]],
+    maintained: Mapping[str, list[ViewPlan]],
+    say: Callable[[str], None],
+    keep_going: bool,
+) -> Warehouse:
+    """The warehouse with what the views need, once the tables are there; `d` says so. Where that fails, what is
+    `maintained` is maintained on."""
     by_oid = {t.oid: t for t in catalog.tables.values()}
     d.catalog = [replace(t, expressions=expressions(t, by_oid.get(t.oid, t))) for t in d.catalog]
     lost = [(e, p) for e, ps in maintained.items() for p in ps if p.tables & {*n.empty.get(e, [])}]
     maintained = {e: [p for p in ps if (e, p) not in lost] for e, ps in maintained.items()}
-    gone = {e: [t for t in ts if t not in wanted.get(e, [])] for e, ts in d.tables.items()}
+    wanted = n.wanted
     d.tables, d.by_key = wanted, n.by_key
     names = {t for ts in d.tables.values() for t in ts}
     d.dist = [t for t in d.dist if t in wanted.get(EXECUTORS.name, [])]
@@ -110,7 +150,6 @@ def redeploy(
     d.origin = replace(d.origin, tables=tuple((t, m) for t, m in d.origin.tables if t in names))
     d.refused = {e: {t: c for t, c in of.items() if t in wanted.get(e, [])} for e, of in d.refused.items()}
     d.columns = {e: {t: c for t, c in of.items() if t in wanted.get(e, [])} for e, of in d.columns.items()}
-    previous = {v.name: v.engine for v in old.views}
     bad = [v for v in views if v.error is not None]
     views = [v for v in views if v.error is None]
     d.views = records(views)
@@ -119,13 +158,13 @@ def redeploy(
     names_now = {v.name for v in d.views}
     d.views += [v for v in old.views if v.name in left.keys() - names_now]
     warehouse = Warehouse(config, d)
-    for view, why in warehouse.unfit.items():
-        raise TidemarkError(f'view "{view}" cannot be maintained on what was copied', detail=why, code="unfit")
-    unfinished = config.warehouse_path / UNFINISHED
     try:
+        for view, why in warehouse.unfit.items():
+            raise TidemarkError(f'view "{view}" cannot be maintained on what was copied', detail=why, code="unfit")
         drop_others(
             warehouse, maintained
         )  # of views set aside, or left by a deploy that was killed: nothing has maintained them
+        unfinished = config.warehouse_path / UNFINISHED
         unfinished.touch()
         try:
             build(warehouse, say, views if keep_going else [])
@@ -133,7 +172,7 @@ def redeploy(
         except BaseException:
             drop_others(warehouse, maintained)
             for v in d.views:
-                if v.name not in previous:
+                if v.name not in {o.name for o in old.views}:
                     warehouse.engine(v.engine).drop_view(v.name)
             for e, kept in maintained.items():
                 for p in kept:
@@ -144,27 +183,22 @@ def redeploy(
             raise
         warehouse.settle()
         reach("redeploy.built")
-        without_holder(d)
-        _stay(d, old, views)
-        deployments.save(config.warehouse_path, d)
-        reach("redeploy.saved")
-        unfinished.unlink(missing_ok=True)
-        for name, engine in previous.items():
-            if not any(
-                v.name.lower() == name.lower() and v.engine == engine for v in d.views
-            ):  # which engines take for one name
-                warehouse.engine(engine).drop_view(name)
-        drop_others(warehouse, plans(warehouse))
-        for e, ts in gone.items():
-            if not d.tables.get(e):
-                for s in warehouse.engine(e).states():
-                    warehouse.engine(e).drop_state(s)
-            for t in ts:
-                table = next(x for x in old.catalog if f"{x.schema}.{x.name}" == t)
-                warehouse.engine(e).drop_mirror(table.mirror)
-    finally:
+    except BaseException:
         warehouse.close()
-    publish(config.source.dsn, d.publication, d.catalog, alter=True)
+        raise
+    return warehouse
+
+
+def _let_go(warehouse: Warehouse, old: Deployment) -> None:
+    """Of the tables that are needed no more."""
+    d = warehouse.deployment
+    for e, ts in old.tables.items():
+        if not d.tables.get(e):
+            for s in warehouse.engine(e).states():
+                warehouse.engine(e).drop_state(s)
+        for t in (t for t in ts if t not in d.tables.get(e, [])):
+            table = next(x for x in old.catalog if f"{x.schema}.{x.name}" == t)
+            warehouse.engine(e).drop_mirror(table.mirror)
 
 
 def _stay(d: Deployment, old: Deployment, views: list[Compiled]) -> None:
