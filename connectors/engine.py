@@ -33,6 +33,9 @@ class Programs(Protocol):
     def __call__(self, changed: frozenset[str], same: Same = frozenset()) -> Prepared: ...
 
 
+VALUE = "value"  # the code of failures that a value is the cause of
+
+
 class EngineFailure(TidemarkError):
     """A statement failed in the engine and the batch did not happen. `state` is the one it was about, '' when it was
     about none."""

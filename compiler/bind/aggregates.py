@@ -9,8 +9,9 @@ from typing import Any
 from sqlglot import exp
 
 from compiler.bind import json_values, range_order
-from compiler.bind.coerce import coerce, guarded, joined, no_function, normal, padded, without_blanks
+from compiler.bind.coerce import coerce, joined, no_function, normal, padded, without_blanks
 from compiler.bind.composites import is_composite
+from compiler.bind.failing import under_filter
 from compiler.bind.functions import check_call
 from compiler.bind.functions.texts import nullable
 from compiler.bind.operators import label, ordinal
@@ -90,14 +91,9 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Ord
         raise InvalidSql(
             f"{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", code="wrong_object_type"
         )
-    return build(
-        name,
-        args,
-        keep,
-        distinct,
-        order if order or distinct or not AGGREGATES[name].ordered else arriving,
-        bool(e.meta.get("rows")),
-    )
+    if distinct or order or not AGGREGATES[name].ordered:
+        arriving = order
+    return under_filter(build(name, args, keep, distinct, arriving, bool(e.meta.get("rows"))))
 
 
 def _ordered(o: Order) -> Scalar:
@@ -231,8 +227,6 @@ def build(
         )
     if distinct and fn == "count":
         args = [normal(a) for a in args]
-    if keep is not None:
-        args = guarded(keep, args)
     distinct = distinct and not row.idempotent
     return Agg(fn, tuple(args), t, keep, distinct, order if fn not in ("count", "sum", "avg", "min", "max") else ())
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.formats.input.numerics import check_field
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, case, cast, conj, read_literal, walk
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast, read_literal
 from compiler.ir.types import BOOL, INT4, TEXT, Type
 
 
@@ -67,32 +67,6 @@ def number(text: str) -> Lit:
     scale = max(0, -exponent)
     whole = max(len(d.as_tuple().digits) + exponent, 1)
     return Lit(format(d, "f"), types.numeric(whole + scale, scale))
-
-
-def may_fail(e: Scalar) -> bool:
-    """Whether reading a value as another type may fail on what it is."""
-    return any(
-        isinstance(x, Call)
-        and x.fn == "cast"
-        and types.is_string(x.args[0].type)
-        and not types.is_string(x.type)
-        and not isinstance(x.args[0], Lit)
-        for x in walk(e)
-    )
-
-
-def guarded(keep: Scalar, args: list[Scalar]) -> list[Scalar]:
-    """Arguments under FILTER: what it leaves out may be what a cast would fail on."""
-    return [case([(keep, a)], Lit(None, a.type), a.type) if may_fail(a) else a for a in args]
-
-
-def in_order(parts: list[Scalar]) -> Scalar:
-    """AND of conditions of which a later one may fail on what an earlier one leaves out."""
-    out = parts[-1]
-    for p in reversed(parts[:-1]):
-        both = conj([p, out])
-        out = case([(Call("is_false", (p,), BOOL), Lit(False, BOOL))], both, BOOL) if may_fail(out) else both
-    return out
 
 
 def padded(e: Scalar) -> Scalar:

@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from compiler.bind import array_access, composites, ranges, rows, whole_rows
 from compiler.bind.clause import Binding, Clause
-from compiler.bind.coerce import in_order, normal
+from compiler.bind.coerce import normal
+from compiler.bind.failing import in_order
 from compiler.bind.operators import compare, in_values, meet
 from compiler.bind.range_parts import is_range
 from compiler.errors import InvalidSql, UnsupportedSql

@@ -17,7 +17,7 @@ from compiler.maintain.plan import ViewPlan
 from connectors.duckdb import definition, export, frontier, keys, mirror
 from connectors.duckdb.session import beside
 from connectors.duckdb.states import viewed
-from connectors.engine import EngineFailure, Pin, Printer
+from connectors.engine import VALUE, EngineFailure, Pin, Printer
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,19 @@ class DuckDBPin:
 
     con: duckdb.DuckDBPyConnection
     lsn: int
+
+
+@contextmanager
+def _failing(what: str) -> Iterator[None]:
+    """What DuckDB refuses is an EngineFailure, of the code VALUE where a value is the cause."""
+    try:
+        yield
+    except duckdb.Error as e:
+        code = VALUE if isinstance(e, OF_A_VALUE) else "engine"
+        raise EngineFailure(what, detail=str(e).split("\n")[0], code=code) from e
+
+
+OF_A_VALUE = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)
 
 
 class Reading:
@@ -53,16 +66,20 @@ class Reading:
         return beside(self.con)
 
     def _query(self, view: str, query: str, now: str | None = None, at: Pin | None = None) -> duckdb.DuckDBPyConnection:
+        """Raises EngineFailure; after which nothing is read any more at that pin."""
         con = self._at(at)
-        if now is not None:
-            con.execute("SET VARIABLE tidemark_now = ?::TIMESTAMPTZ", [now])
-        try:
+        with _failing(f'reading view "{view}" failed'):
+            if now is not None:
+                con.execute("SET VARIABLE tidemark_now = ?::TIMESTAMPTZ", [now])
             return con.execute(query)
-        except duckdb.Error as e:
-            raise EngineFailure(f'reading view "{view}" failed', detail=str(e).split("\n")[0]) from e
+
+    def _table(self, view: str, query: str, now: str | None = None, at: Pin | None = None) -> pa.Table:
+        found = self._query(view, query, now, at)
+        with _failing(f'reading view "{view}" failed'):
+            return found.to_arrow_table()
 
     def read(self, plan: ViewPlan, now: str | None = None, at: Pin | None = None) -> pa.Table:
-        return self._query(plan.view, f"SELECT * FROM {viewed(plan.view)}", now, at).to_arrow_table()
+        return self._table(plan.view, f"SELECT * FROM {viewed(plan.view)}", now, at)
 
     def count(self, view: str) -> int:
         row = self._query(view, f"SELECT count(*) FROM {viewed(view)}").fetchone()
@@ -75,18 +92,16 @@ class Reading:
     def read_mirror(self, t: Table, at: Pin | None = None) -> pa.Table:
         cols, name = mirror.columns(t), mirror.q(t.mirror)
         times = "" if t.key else ", unnest(range(_weight))"
-        try:
+        with _failing(f'reading the mirror of "{t.schema}.{t.name}" failed'):
             return self._at(at).execute(f"SELECT {cols} FROM (SELECT {cols}{times} FROM base.{name})").to_arrow_table()
-        except duckdb.Error as e:
-            raise EngineFailure(
-                f'reading the mirror of "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0]
-            ) from e
 
     def counted(self, plan: ViewPlan, at: Any) -> bool | None:
-        return definition.counted(at.con, self.printer, plan)
+        with _failing(f'counting what is kept for "{plan.view}" failed'):
+            return definition.counted(at.con, self.printer, plan)
 
     def as_defined(self, plan: ViewPlan, at: Any) -> bool | None:
-        return definition.as_defined(at.con, self.printer, plan)
+        with _failing(f'computing "{plan.view}" again failed'):
+            return definition.as_defined(at.con, self.printer, plan)
 
     # -- views of which the keys are kept that were asked for
 
@@ -110,4 +125,4 @@ class Reading:
         return self.printer.view(replace(plan, states=[], top=plan.whole))
 
     def read_whole(self, plan: ViewPlan, at: Pin | None = None) -> pa.Table:
-        return self._query(plan.view, self.whole(plan), None, at).to_arrow_table()
+        return self._table(plan.view, self.whole(plan), None, at)

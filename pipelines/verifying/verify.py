@@ -18,7 +18,7 @@ from psycopg import sql
 
 from compiler.catalog import Table
 from compiler.maintain.plan import ViewPlan
-from connectors.engine import EngineFailure, Pin
+from connectors.engine import VALUE, EngineFailure, Pin
 from connectors.postgres.connection import connect
 from connectors.postgres.snapshot import SharedSnapshot, copy_query, in_snapshot, table_query
 from pipelines import deployment as deployments
@@ -36,6 +36,7 @@ from pipelines.warehouse import Warehouse
 
 __all__ = ["Loop", "Verified", "verify", "verify_with"]
 
+PINS = 6  # of an engine: as many views may fail to be read while others are compared
 TRIES = 5  # with tables that are truncated or rewritten while they are compared
 
 
@@ -132,28 +133,51 @@ def _verify_once(
         return done, {t for v in done if not v.equal for t in v.tables & concerned}
 
 
+@dataclass
+class Pins:
+    """Of an engine, all at one LSN. What fails to be read ends a pin for whatever would be read at it next."""
+
+    rest: list[Pin]
+    spent: bool = False
+
+    @property
+    def now(self) -> Pin:
+        return self.rest[0]
+
+    def failed(self) -> None:
+        self.spent = len(self.rest) == 1
+        self.rest = self.rest[1:] or self.rest
+
+
 @contextmanager
 def _aligned(
     config: Config, capture: Capture, tables: list[Table], views: list[str], loop: Loop
-) -> Iterator[tuple[SharedSnapshot, dict[str, Pin]]]:
+) -> Iterator[tuple[SharedSnapshot, dict[str, Pins]]]:
     """A snapshot of the source, and every engine pinned at just what that sees, with the views finished there."""
     snapshot = SharedSnapshot(config.source.dsn, [t.quoted for t in tables])
     with ExitStack() as pinned:
         pinned.callback(snapshot.close)
 
-        def align() -> dict[str, Pin]:
+        def align() -> dict[str, Pins]:
             capture.align(snapshot)
             loop.finish(views)
-            return {e: pinned.enter_context(capture.warehouse.engine(e).pinned()) for e in capture.engines}
+            return {
+                e: Pins([pinned.enter_context(capture.warehouse.engine(e).pinned()) for _ in range(PINS)])
+                for e in capture.engines
+            }
 
         yield snapshot, loop.run(align)
 
 
-def _view(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str, at: Pin) -> Verified:
+def _view(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str, pins: Pins) -> Verified:
+    at = pins.now
     _, plan = warehouse.view(v.name)
     out = Verified(v.name, tables=set(plan.tables))
     if v.error:
         out.error = f"set aside: {v.error}"
+        return out
+    if pins.spent:
+        out.error = "not compared: too many others could not be read"
         return out
     try:
         with in_snapshot(config.source.dsn, snapshot) as conn:
@@ -171,19 +195,29 @@ def _view(config: Config, warehouse: Warehouse, v: DeployedView, snapshot: str, 
         ours = engine.read(plan, now[0] if now else None, at)
         only = Keys(_places(plan), engine.asked_for(plan.asked, at)) if plan.asked is not None else None
     except EngineFailure as e:
-        out.error, out.unreadable = f"{e.message}: {e.detail}", True
+        out.error, out.unreadable = f"{e.message}: {e.detail}", e.code != VALUE
+        pins.failed()
         return out
     if only is not None:
         out.keys = only.rows.num_rows
     compared(out, [c.type for _, c in plan.outputs], chunks, ours, only)
     if plan.hangs_on_ties and not out.error and (out.missing or out.extra):
-        out.ties = bool(warehouse.engine(v.engine).as_defined(plan, at))
-    if out.equal and warehouse.engine(v.engine).counted(plan, at) is False:
+        out.ties = bool(_asked(pins, lambda: engine.as_defined(plan, at)))
+    if out.equal and _asked(pins, lambda: engine.counted(plan, at)) is False:
         out.extra, out.example = (
             1,
             "what is kept for it counts rows that are not there, or lacks some, and would go wrong later",
         )
     return out
+
+
+def _asked(pins: Pins, ask: Callable[[], bool | None]) -> bool | None:
+    """None also where it cannot be told."""
+    try:
+        return ask()
+    except EngineFailure:
+        pins.failed()
+        return None
 
 
 def _places(plan: ViewPlan) -> list[int]:
@@ -192,8 +226,9 @@ def _places(plan: ViewPlan) -> list[int]:
     return [names.index(c.name) for c in plan.asked.columns] if plan.asked is not None else []
 
 
-def _mirror(config: Config, warehouse: Warehouse, engine: str, t: Table, snapshot: str, at: Pin) -> Verified:
+def _mirror(config: Config, warehouse: Warehouse, engine: str, t: Table, snapshot: str, pins: Pins) -> Verified:
     """The columns that are kept, of every row."""
+    at = pins.now
     name = qualified(t)
     out = Verified(name, tables={name}, mirror=engine)
     gone = warehouse.refused(engine).get(name, {})
@@ -208,6 +243,7 @@ def _mirror(config: Config, warehouse: Warehouse, engine: str, t: Table, snapsho
         ours = warehouse.engine(engine).read_mirror(t, at)
     except EngineFailure as e:
         out.error, out.unreadable = f"{e.message}: {e.detail}", True
+        pins.failed()
         return out
     only = None
     if (hold := warehouse.holds(engine).get(name)) is not None:
