@@ -25,25 +25,34 @@ def is_declared(text: str) -> bool:
     return text == TEXT or m is not None and 0 < int(m[1]) <= MAX_PRECISION and int(m[2]) <= int(m[1])
 
 
-def declared(catalog: Catalog, types: Mapping[str, str]) -> Catalog:
-    """The catalog with columns, [schema.]table.column, as they are declared. Raises TidemarkError for a column of which
-    that cannot be; one that is not there may have been (`check_there`)."""
-    tables = dict(catalog.tables)
+class NotDeclared(TidemarkError):
+    """[source.types] says what cannot be."""
+
+    exit_code = 2
+
+
+def declared(catalog: Catalog, types: Mapping[str, str], strict: bool = True) -> Catalog:
+    """The catalog with columns, [schema.]table.column, as they are declared. One that is not there may have been
+    (`check_there`). Raises NotDeclared for a column of which that cannot be; not `strict`, it stays what it is."""
+    tables, done = dict(catalog.tables), set[tuple[str, str, str]]()
     for name, text in types.items():
         t, c = _find(Catalog(tables, catalog.path), name)
-        if t is None or c is None:
+        if t is None or c is None or not strict and not _may(c, text):
             continue
+        if (t.schema, t.name, c.name) in done:
+            raise _wrong(name, c, "It is declared twice.", "Take one of the lines out.")
+        done.add((t.schema, t.name, c.name))
         kept = replace(c, type=_type(name, c, text))
         tables[(t.schema, t.name)] = replace(t, columns=tuple(kept if x is c else x for x in t.columns))
     return replace(catalog, tables=tables)
 
 
 def check_there(catalog: Catalog, types: Mapping[str, str]) -> None:
-    """Raises TidemarkError for a declared column that is not there."""
+    """Raises NotDeclared for a declared column that is not there."""
     for name in types:
         t, c = _find(catalog, name)
         if c is None:
-            raise TidemarkError(
+            raise NotDeclared(
                 f"[source.types] in tidemark.toml names {name}, which is not there",
                 detail=f'Table "{t.schema}.{t.name}" has no such column.' if t else "There is no such table.",
                 code="undefined_column",
@@ -64,6 +73,10 @@ def _find(catalog: Catalog, name: str) -> tuple[Table | None, Column | None]:
     return found, None
 
 
+def _may(c: Column, text: str) -> bool:
+    return is_numeric(c.type) and (text == TEXT or c.type == numeric())
+
+
 def _type(name: str, c: Column, text: str) -> Type:
     if not is_numeric(c.type):
         raise _wrong(name, c, "A numeric alone can be kept otherwise.", "Take the line out.")
@@ -77,8 +90,8 @@ def _type(name: str, c: Column, text: str) -> Type:
     return varying(numeric(int(m[1]), int(m[2])))
 
 
-def _wrong(name: str, c: Column, why: str, hint: str) -> TidemarkError:
-    return TidemarkError(
+def _wrong(name: str, c: Column, why: str, hint: str) -> NotDeclared:
+    return NotDeclared(
         f"[source.types] in tidemark.toml declares {name}, which has type {c.source_type}",
         detail=why,
         code="bad_value",

@@ -11,15 +11,23 @@ from collections.abc import Iterator
 
 from compiler.errors import UnsupportedSql
 from compiler.ir.parts import scalars
-from compiler.ir.relation import Agg, Aggregate, Order, Relation, TopK, Unnest, Window
+from compiler.ir.relation import Agg, Aggregate, Fixpoint, Order, Relation, TopK, Unnest, Window
 from compiler.ir.relation import walk as relations
 from compiler.ir.scalar import Call, Lit, Scalar, walk
-from compiler.ir.subquery import Sub
-from compiler.ir.types import COMPOSITE, VARYING_PARTS, Type
+from compiler.ir.subquery import AnySub, Sub
+from compiler.ir.types import COMPOSITE, VARYING_PARTS, Type, innermost
 
 CALLS = {"coalesce", "case", "is_null", "num_nulls", "num_nonnulls", "array"}
 AGGREGATES = {"count", "array_agg", "any_value"}
 WINDOWS = {*AGGREGATES, "lag", "lead", "first_value", "last_value", "nth_value"}
+ORDERING = {"<", "<=", ">", ">=", "greatest", "least"}
+COMPARING = {"=", "<>", "same", "in", "array_has", "array_contains_all", "array_overlap", "array_position"} | {
+    "array_positions",
+    "array_remove",
+    "array_replace",
+    "array_any",
+    "array_all",
+}
 UNORDERED = {"opaque", "json", "jsonb"}
 FOLDED = {"citext", "numrange", "nummultirange"}  # whose equal values are not equal as text
 NUMERIC = re.compile(r"numeric(\(\d+,-?\d+\))?")  # that are declared to be kept so
@@ -33,13 +41,15 @@ def check(r: Relation) -> None:
             for s in walk(e):
                 if isinstance(s, Call):
                     _call(s)
-                elif isinstance(s, Lit) and s.value is not None and COMPOSITE in s.type.labels[1:]:
+                elif isinstance(s, AnySub):
+                    _any(s)
+                elif isinstance(s, Lit) and s.value is not None and _unread(s.type):
                     refuse(s.type, "a literal")
         if isinstance(n, Unnest) and any(is_nested(a.type) for a in n.args):
             _refuse_nested("unnest")
         for o in _orders(n):
-            if o.expr.type.name in UNORDERED:
-                refuse(o.expr.type, "ORDER BY")
+            if o.expr.type.name in UNORDERED or is_opaque(innermost(o.expr.type)):
+                refuse(innermost(o.expr.type), "ORDER BY")
         for k in _grouped(n):
             if varies(k.type):
                 refuse(k.type, "GROUP BY, PARTITION BY or DISTINCT")
@@ -48,8 +58,10 @@ def check(r: Relation) -> None:
                 for x in a.args:
                     if isinstance(a, Agg) and a.distinct and varies(x.type):
                         refuse(x.type, f"{a.fn}(DISTINCT …)")
-                    if is_opaque(x.type) and a.fn not in (AGGREGATES if isinstance(n, Aggregate) else WINDOWS):
-                        refuse(x.type, a.fn)
+                    if is_opaque(innermost(x.type)) and a.fn not in (
+                        AGGREGATES if isinstance(n, Aggregate) else WINDOWS
+                    ):
+                        refuse(innermost(x.type), a.fn)
 
 
 def _grouped(n: Relation) -> Iterator[Scalar]:
@@ -58,6 +70,8 @@ def _grouped(n: Relation) -> Iterator[Scalar]:
         yield from (e for _, e in n.keys)
     if isinstance(n, Window):
         yield from n.partition
+    if isinstance(n, Fixpoint) and n.distinct:
+        yield from n.schema
 
 
 def every(r: Relation) -> Iterator[Relation]:
@@ -79,9 +93,14 @@ def is_printed_number(t: Type) -> bool:
     return is_opaque(t) and NUMERIC.fullmatch(t.labels[0]) is not None
 
 
+def _unread(t: Type) -> bool:
+    """Whether literals of the type would stay as they are written, which is not how it prints them."""
+    return COMPOSITE in t.labels[1:] or is_printed_number(t)
+
+
 def varies(t: Type) -> bool:
     """Whether equal values may not be equal as text."""
-    of = t.element or t
+    of = innermost(t)
     return is_opaque(of) and (of.labels[0] in FOLDED or VARYING_PARTS in of.labels)
 
 
@@ -99,7 +118,22 @@ def _refuse_nested(what: str) -> None:
     )
 
 
+def _any(s: AnySub) -> None:
+    """IN and its like compare with each row's columns."""
+    for x in (*s.args, *s.query.schema):
+        if varies(x.type) or s.op not in ("=", "<>") and is_opaque(innermost(x.type)):
+            refuse(innermost(x.type), f"{s.op} of a subquery's rows")
+
+
+def _array(c: Call) -> None:
+    """Lists of such values are compared as lists of their text."""
+    for of in (innermost(a.type) for a in c.args if a.type.name == "array"):
+        if is_opaque(of) and (c.fn in ORDERING or c.fn in COMPARING and varies(of)):
+            refuse(of, c.fn)
+
+
 def _call(c: Call) -> None:
+    _array(c)
     if c.fn not in CALLS and any(is_nested(a.type) for a in c.args) and not (c.fn == "cast" and is_nested(c.type)):
         _refuse_nested("the text" if c.fn == "cast" else c.fn)
     found = next((a.type for a in c.args if is_opaque(a.type)), None)

@@ -163,10 +163,10 @@ def taken(deployed: Iterable[Table], plans: Collection[ViewPlan], catalog: Catal
         if t.oid and other.oid and t.oid != other.oid:
             out.append(replaced(t))
             continue
-        if kept:
+        for name in kept:
             why = "Values that are kept already are of the type that was declared before."
-            of = f'column "{kept[0]}" of "{t.schema}.{t.name}"'
-            out.append(changed(t, f"{of} is declared to be kept as another type", why, columns=tuple(kept)))
+            of = f'column "{name}" of "{t.schema}.{t.name}"'
+            out.append(changed(t, f"{of} is declared to be kept as another type", why, columns=(name,)))
         if moved:
             why = "What was deployed has another name, or is gone."
             of = f'column "{moved[0]}" of "{t.schema}.{t.name}"'

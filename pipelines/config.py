@@ -244,14 +244,25 @@ def load_config(home: Path = Path(".")) -> Config:
         raise ConfigError(
             f"there is no tidemark.toml in {home.resolve()}", code="no_project", hint="Run: tidemark init"
         ) from e
-    except tomllib.TOMLDecodeError as e:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise ConfigError("tidemark.toml does not parse", detail=str(e), code="syntax_error") from e
+    except OSError as e:
+        raise ConfigError("tidemark.toml cannot be read", detail=str(e), code="unreadable") from e
     if "home" in data:
         raise ConfigError('unknown key "home" in tidemark.toml', code="unknown_key")
     try:
         return Config.model_validate({**_expand(data), "home": home})
     except ValidationError as e:
         raise _explain(e) from e
+
+
+def types_in(home: Path) -> dict[str, str]:
+    """What tidemark.toml declares under [source.types], where there is one, and whatever else is in it."""
+    try:
+        found = tomllib.loads((home / "tidemark.toml").read_text(encoding="utf-8")).get("source", {}).get("types", {})
+    except (OSError, ValueError, AttributeError):
+        return {}
+    return {str(n): t for n, t in found.items() if isinstance(t, str) and is_declared(t)}
 
 
 def _explain(e: ValidationError) -> ConfigError:

@@ -11,7 +11,7 @@ from pipelines.config import Config
 
 
 def source_catalog(conn: psycopg.Connection, config: Config) -> Catalog:
-    """Raises TidemarkError where [source.types] names a column that is not there, or cannot be kept so."""
+    """Raises NotDeclared where [source.types] names a column that is not there, or cannot be kept so."""
     catalog = load_catalog(conn)
     check_there(catalog, config.source.types)
     return declared(catalog, config.source.types)

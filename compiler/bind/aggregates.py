@@ -22,6 +22,7 @@ from compiler.ir import types
 from compiler.ir.relation import Agg, Order
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, columns, is_null
 from compiler.ir.types import BOOL, FLOAT8, INT4, INT8, INTERVAL, TEXT, innermost
+from compiler.opaque import varies
 
 Bind = Callable[[exp.Expr], Scalar]
 
@@ -81,7 +82,7 @@ def bind_aggregate(e: exp.Expr, bind: Bind, condition: Bind, arriving: tuple[Ord
                 if isinstance(x, exp.Order):
                     order = orders(x, bind)
                     x = x.this
-                args.append(_row_text(x, bind) if isinstance(x, exp.Tuple) else bind(x))
+                args.append(_row_text(x, bind) if _is_row(x) else bind(x))
         elif isinstance(a, exp.Star):
             continue
         elif a is not None:
@@ -115,12 +116,16 @@ def listed(e: exp.Select) -> bool:
     return any(not any(isinstance(a, exp.Order | exp.Distinct) for a in f.expressions) for f in calls)
 
 
-def _row_text(e: exp.Tuple, bind: Bind) -> Scalar:
+def _is_row(e: exp.Expr) -> bool:
+    return isinstance(e, exp.Tuple) or isinstance(e, exp.Anonymous) and str(e.this).lower() == "row"
+
+
+def _row_text(e: exp.Expr, bind: Bind) -> Scalar:
     """A text that two rows share only when they are equal, NULLs included."""
     parts: list[Scalar] = []
     for x in e.expressions:
         a = normal(coerce(bind(x), TEXT))
-        if innermost(a.type).name in ("interval", "float4", "float8"):
+        if innermost(a.type).name in ("interval", "float4", "float8") or varies(a.type):
             raise UnsupportedSql(
                 f"DISTINCT of rows with {a.type} is not supported",
                 code="unsupported_function",

@@ -14,6 +14,7 @@ from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, case, cast, is_null, null
 from compiler.ir.types import BOOL, INT4, JSON, JSONB, TEXT, Type
+from compiler.opaque import is_printed_number
 
 NULL = Lit("null", TEXT)
 AGGREGATES = {"json_agg": JSON, "jsonb_agg": JSONB}
@@ -65,6 +66,10 @@ def value(e: Scalar, target: Type) -> Scalar:
             Call("number_plain", (shown,), TEXT) if target.name == "jsonb" else shown,
             TEXT,
         )
+    if is_printed_number(t):  # of any number of digits, in jsonb too; JSON has no NaN
+        shown = cast(e, TEXT)
+        special = Call("in", (shown, *(Lit(x, TEXT) for x in ("NaN", "Infinity", "-Infinity"))), types.BOOL)
+        return case([(special, text('"', shown, '"'))], shown, TEXT)
     if types.is_number(t) or t.name == "bool":
         return cast(e, TEXT)
     if t.name in ("json", "jsonb"):

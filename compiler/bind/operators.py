@@ -23,7 +23,7 @@ from compiler.ir.types import (
     Type,
     innermost,
 )
-from compiler.opaque import is_printed_number, unsupported
+from compiler.opaque import is_opaque, unsupported
 
 
 def meet(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
@@ -248,8 +248,8 @@ def _temporal(op: str, a: Scalar, b: Scalar, t: Type) -> Scalar:
 
 
 def no_operator(x: Type, op: str, y: Type) -> InvalidSql | UnsupportedSql:
-    if is_printed_number(x) or is_printed_number(y):
-        return unsupported(x if is_printed_number(x) else y, op)
+    if is_opaque(x) or is_opaque(y):
+        return unsupported(x if is_opaque(x) else y, op)
     return InvalidSql(
         f"operator does not exist: {x} {op} {y}", code="undefined_operator", hint="You might need a cast."
     )

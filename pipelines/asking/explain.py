@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.catalog import Catalog, mirror_name, read_schema
+from compiler.declared import declared
 from compiler.errors import TidemarkError
 from compiler.ir import notation
 from compiler.ir.relation import Aggregate, Relation, TopK, Window, walk
@@ -29,7 +30,7 @@ from pipelines import deployment as deployments
 from pipelines import kinds
 from pipelines.asking.mermaid import as_mermaid
 from pipelines.asking.reading import reader
-from pipelines.config import load_config
+from pipelines.config import load_config, types_in
 from pipelines.deployment import Deployment
 from pipelines.engines import dialect
 from pipelines.kinds import DIST, KINDS, LOCAL, ONE_MACHINE
@@ -45,7 +46,9 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
     deployed: Deployment | None = None
     if schema is not None:
         try:
-            catalog: Catalog = read_schema(schema.read_text(encoding="utf-8"))
+            catalog: Catalog = declared(
+                read_schema(schema.read_text(encoding="utf-8")), types_in(project), strict=False
+            )
         except OSError as e:
             raise TidemarkError(f"cannot read {schema}", detail=str(e), code="no_file") from e
         views = read_views(project / "views")

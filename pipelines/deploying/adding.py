@@ -125,7 +125,7 @@ def add_tables(
             _bring(config, d, n, every, lambda: Arrived(*arrived), lost, n.made)
             return
         except Stale as e:
-            log.warning("batches wait while tables are copied once more: %s", e)
+            log.warning("batches wait while tables are copied once more, %s", e)
     copied = [t for t in every if qualified(t) in n.tables]
     _bring(config, d, n, every, lambda: Snapshot(config, copied, progress), lost, n.made)
 

@@ -71,7 +71,7 @@ def take(warehouse: Warehouse, engine: str) -> None:
             programs = warehouse.maintaining.batches(warehouse.engine(engine), plans)
             filling.take(states_of(plans), read, programs)
     except TidemarkError as e:
-        log.warning("states are filled once more: %s: %s", e.message, e.detail)
+        log.warning("states are filled once more, %s: %s", e.message, e.detail)
     if filling.since or names:
         filling.clear()
 

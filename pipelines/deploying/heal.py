@@ -49,7 +49,9 @@ def _able(config: Config, d: Deployment) -> tuple[Catalog, list[Compiled]]:
     """The source's catalog, and the views that can be; none where none that is set aside is among them, or where that
     is not for a pipeline to do."""
     with connect(config.source.dsn) as conn:
-        catalog = declared(under_deployed_names(load_catalog(conn), d.catalog), config.source.types)
+        types = config.source.types  # by names of now, or as they were deployed
+        catalog = under_deployed_names(declared(load_catalog(conn), types, strict=False), d.catalog)
+        catalog = declared(catalog, types, strict=False)
         views, before = _compiled(d, catalog), _compiled(d, d.to_catalog())
         check_tables(views, catalog)
         check_capture(views, catalog, config.source.capture)

@@ -58,6 +58,13 @@ def _deploy(config: Config, keep_going: bool, progress: Progress, say: Say, resy
                 hint="Run: tidemark deploy",
             ) from e
     outcome = {v["name"]: v for v in answer["views"]}
+    if others := [v.name for v in views if v.error is None and v.name not in outcome]:
+        raise TidemarkError(
+            f'the pipeline that runs does not know of view "{others[0]}"',
+            code="other_project",
+            detail=f"It has the warehouse {config.warehouse_path}, and the views of another folder.",
+            hint="Give this project a warehouse of its own ([warehouse] path), or deploy in the pipeline's folder.",
+        )
     for v in views:
         if v.error is None and v.name in outcome:
             v.engine, v.location = outcome[v.name]["engine"], outcome[v.name]["location"]

@@ -192,7 +192,7 @@ class Run:
                 self.server.ahead.fill(self.warehouse, self.capture.rest, lambda: views)
                 self.server.jobs.ask(self._healed)
         except TidemarkError as e:
-            log.warning("what was set aside could not be filled again: %s: %s", e.message, e.detail)
+            log.warning("what was set aside could not be filled again, %s: %s", e.message, e.detail)
         except psycopg.Error as e:
             log.warning("what was set aside could not be filled again: %s", str(e).split("\n")[0])
         finally:

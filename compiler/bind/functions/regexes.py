@@ -9,7 +9,7 @@ from compiler.bind.coerce import coerce, constant_int, constant_text, unsupporte
 from compiler.bind.functions.rules import Rule
 from compiler.errors import UnsupportedSql
 from compiler.ir import types
-from compiler.ir.scalar import Call, Lit, Scalar, case, cast
+from compiler.ir.scalar import Call, Lit, Scalar, case, cast, is_null
 from compiler.ir.types import BOOL, INT4, TEXT
 
 TEXTS = types.array(TEXT)
@@ -55,9 +55,20 @@ def _like(args: list[Scalar]) -> Scalar:
 def _match(args: list[Scalar]) -> Scalar:
     """An array of what the groups matched, or of the whole; NULL where nothing does."""
     x, p = _subject(args, "regexp_match")
-    if _may_be_unmatched(str(p.value)):
+    groups = _groups(str(p.value))
+    if any(g.unmatched and g.empty for g in groups):
         raise unsupported("regexp_match with groups that may match nothing")
-    return Call("regexp_match", (x, p, Lit(flags(args, 2, "regexp_match"), TEXT)), TEXTS)
+    found = Call("regexp_match", (x, p, Lit(flags(args, 2, "regexp_match"), TEXT)), TEXTS)
+    if not any(g.unmatched for g in groups):
+        return found
+    each = (Call("array_get", (found, Lit(i + 1, INT4)), TEXT) for i in range(len(groups)))
+    parts = tuple(_told(e) if g.unmatched else e for g, e in zip(groups, each, strict=True))
+    return case([(is_null(found), Lit(None, TEXTS))], Call("array", parts, TEXTS), TEXTS)
+
+
+def _told(found: Scalar) -> Scalar:
+    """What a group matched, which is not empty where it took part: the engines do not tell that apart."""
+    return case([(Call("<>", (found, Lit("", TEXT)), types.BOOL), found)], Lit(None, TEXT), TEXT)
 
 
 def every_match(args: list[Scalar]) -> list[Scalar]:
@@ -95,7 +106,7 @@ def first_group(x: Scalar, p: Scalar) -> Scalar:
     inner = re.search(r"(?<!\\)\((?!\?)((?:\\.|[^()\\])*)\)", str(p.value))
     if inner is None or _empty(inner[1]):
         raise unsupported("substring with a group that may match nothing")
-    return case([(Call("<>", (found, Lit("", TEXT)), types.BOOL), found)], Lit(None, TEXT), TEXT)
+    return _told(found)
 
 
 def _count(args: list[Scalar]) -> Scalar:
@@ -127,31 +138,46 @@ def _replace(args: list[Scalar]) -> Scalar:
 
 
 def _may_be_unmatched(pattern: str) -> bool:
-    """Whether a group of a pattern that matches may itself have matched nothing: in an alternative, or where it is
-    optional."""
-    plain = re.sub(r"\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]])*\]", "x", pattern)  # without escapes and classes
-    groups = [_Group(captured=False)]
-    for i, char in enumerate(plain):
-        if char == "(":
-            groups.append(_Group(captured=plain[i + 1 : i + 2] != "?"))
-        elif char == "|":
-            groups[-1].bar = True
-        elif char == ")" and len(groups) > 1:
-            g = groups.pop()
-            captures = g.captured or g.captures
-            if g.bar and g.captures or captures and plain[i + 1 : i + 2] in ("?", "*", "{"):
-                return True
-            groups[-1].captures |= captures
-    return groups[0].bar and groups[0].captures
+    """Whether a group of a pattern that matches may itself have matched nothing."""
+    return any(g.unmatched for g in _groups(pattern))
 
 
 @dataclass
 class _Group:
-    """An open group of a pattern: whether it is captured, holds others that are, and has alternatives."""
+    """A group of a pattern: whether it is captured, where it begins and ends, and whether it has alternatives. It may
+    have no part in a match (`unmatched`): in an alternative, or where it is optional. `empty`: what it matched does not
+    tell, as that may be nothing, or is what it matched the last time, or before."""
 
     captured: bool
-    captures: bool = False
+    start: int
+    end: int = 0
     bar: bool = False
+    unmatched: bool = False
+    empty: bool = False
+
+
+def _groups(pattern: str) -> list[_Group]:
+    """Those that are captured, in their order."""
+    edges, taken = r"\\[bBAZmMyY]", r"\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]])*\]"
+    plain = re.sub(f"{edges}|({taken})", lambda m: "x" if m[1] else "", pattern)  # edges take nothing
+    open_ = [_Group(False, 0)]
+    every = [*open_]
+    for i, char in enumerate(plain):
+        if char == "(":
+            open_.append(_Group(plain[i + 1 : i + 2] != "?", i))
+            every.append(open_[-1])
+        elif char == "|":
+            open_[-1].bar = True
+        elif char == ")" and len(open_) > 1:
+            g, then = open_.pop(), plain[i + 1 : i + 2]
+            g.end = i + 1
+            g.empty |= _empty(plain[g.start + 1 : i])
+            for x in (x for x in every if x is g or g.start < x.start < x.end <= g.end):
+                x.unmatched |= then in ("?", "*", "{") or g.bar and x is not g
+                x.empty |= then in ("*", "+", "{")
+    for x in every:
+        x.unmatched |= every[0].bar
+    return [g for g in every if g.captured]
 
 
 def _empty(pattern: str) -> bool:
