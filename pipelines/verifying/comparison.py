@@ -17,6 +17,8 @@ from compiler.ir.types import Type
 from connectors.duckdb.session import beside, scratch
 from connectors.duckdb.text import from_text
 from connectors.literal_rows import ValueOutOfRange, parsed
+from dialects.duckdb import DUCKDB
+from dialects.printer import Printer
 
 _lock = threading.Lock()
 
@@ -77,6 +79,9 @@ class Keys:
     rows: pa.Table
 
 
+ALIKE = Type("jsonb", labels=("alike",))  # of equal values, which is shown is open
+
+
 def compared(
     out: Verified,
     types: list[Type],
@@ -104,10 +109,22 @@ def difference(
     """Both ways by EXCEPT ALL; numbers that are not exact on both sides are compared to 9 significant digits."""
     with _lock:
         con = beside(_scratch())
+        if ALIKE in types:
+            _with_macros()
     try:
         _difference(con, out, types, chunks, ours, only)
     finally:
         con.close()
+
+
+@functools.cache
+def _with_macros() -> None:
+    """The functions that the dialect has of its own are there, too."""
+    con = beside(_scratch())
+    con.execute("CREATE SCHEMA pg")
+    for s in Printer(DUCKDB).setup():
+        con.execute(s)
+    con.close()
 
 
 @functools.cache
@@ -179,6 +196,8 @@ def _comparable(e: str, t: Type) -> str:
         return f"CAST({days} AS HUGEINT) * 86400000000 + {clock}"
     if t.name == "numeric":
         return f"CAST({e} AS DECIMAL(38,{t.scale}))"
+    if t == ALIKE:
+        return f"pg.json_norm({e})"
     return e
 
 
