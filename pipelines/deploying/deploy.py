@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 
@@ -17,7 +18,7 @@ from pipelines.config import Config
 from pipelines.deploying.arriving import arriving, large, names, sweep
 from pipelines.deploying.first import check_leftovers, first, remove_warehouse
 from pipelines.deploying.initial_copy import Progress
-from pipelines.deploying.location import outgrown
+from pipelines.deploying.location import bytes_of, outgrown
 from pipelines.deploying.placement import place
 from pipelines.deploying.redeploy import caught_up, redeploy
 from pipelines.deploying.resuming import Restart, resume
@@ -74,7 +75,7 @@ def deploy(
             _forget(config, found)
             found = None
         executed: set[str] = set().union(*(v.plan.tables for v in good if v.plan and v.engine == EXECUTORS.name))
-        if found is None and large(config, catalog, executed) and not _executors_copy(config):
+        if found is None and large(config, catalog, executed) and not _executors_copy(config, catalog, executed):
             _first_and_later(config, good, catalog, progress, say, keep_going)
         elif found is None:
             first(config, good, catalog, progress, say, keep_going)
@@ -90,10 +91,14 @@ def deploy(
     return Deployed(views, warnings + _warnings(good, catalog))
 
 
-def _executors_copy(config: Config) -> bool:
-    """Whether they read the source themselves: then all is copied at once."""
+def _executors_copy(config: Config, catalog: Catalog, tables: AbstractSet[str]) -> bool:
+    """Whether they keep some of the tables, and read the source themselves: then all is copied at once."""
     them = executors(config)
-    return them is not None and not config.source.copy_bytes and not them.why_not(config.source.dsn)
+    if them is None or config.source.copy_bytes:
+        return False
+    with connect(config.source.dsn) as conn:
+        size = sum(bytes_of(conn, tables, catalog).values())
+    return (config.spark.alone or size > config.spark.local_bytes) and not them.why_not(config.source.dsn)
 
 
 def _first_and_later(

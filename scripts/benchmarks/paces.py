@@ -322,15 +322,20 @@ def _kept(cells: list[dict[str, Any]]) -> int:
 def page(r: dict[str, Any]) -> list[str]:
     """The part of docs/bench.md."""
     rows, ours, theirs = [], 0.0, 0.0
-    promised = [c for c in r["cells"] if c["promised"]]
-    beyond = [c for c in r["cells"] if not c["promised"]]
+    promised = [c for c in r["cells"] if c.get("promised", True)]
+    beyond = [c for c in r["cells"] if not c.get("promised", True)]
     for c in r["cells"]:
         extra, other = (max(c[k] - c["batch"], 0.0) for k in ("total", "one_total"))
         ours, theirs = ours + extra, theirs + other
         inner = ", ".join(map(str, c["inner"])) or "–"
         left = f"{c['share']:.0%}"
         rows.append(
-            [c["query"], left if c["promised"] else f"({left})", f"{c['batch']:.2f}", f"{c['refresh']}; {inner}"]
+            [
+                c["query"],
+                left if c.get("promised", True) else f"({left})",
+                f"{c['batch']:.2f}",
+                f"{c['refresh']}; {inner}",
+            ]
             + [f"{extra:.2f}", f"{c['final'] / c['batch']:.1%}", str(c["one"]), f"{other:.2f}"]
             + [f"{c['one_final'] / c['batch']:.1%}", f"{c['planning'] * 1e3:.0f}"]
         )
