@@ -131,7 +131,7 @@ def _later(
         try:
             redeploy(config, d, views, catalog, progress, say, keep_going)
         except EngineFailure as e:
-            if not caught_up(config, d):
+            if not caught_up(config, deployments.require(config.warehouse_path)):
                 raise
             say(f"{e.message}: once more, as of now")  # what it failed on may be mended in the source
             redeploy(config, deployments.require(config.warehouse_path), views, catalog, progress, say, keep_going)

@@ -72,7 +72,8 @@ def redeploy(
     views = [v for v in views if v.error is None]
     stay = {t for ts in needed(views).values() for t in ts}
     left = _without(left, views)
-    origin = replace(old.origin, tables=tuple((t, m) for t, m in old.origin.tables if t not in again))
+    there = {qualified(t) for t in old.catalog} - again  # of others a deploy that failed may have left marks
+    origin = replace(old.origin, tables=tuple((t, m) for t, m in old.origin.tables if t in there))
     altered = check_source(
         config.source.dsn,
         replace(old, origin=origin, catalog=[t for t in old.catalog if qualified(t) in stay]),

@@ -228,3 +228,21 @@ def test_a_view_that_is_another_over_what_was_copied_is_set_aside_alone(
         verified = p.command("verify").stdout
     assert not aside(p) and all(f"{v}: equal" in verified for v in (*VIEWS, "more")), verified
     assert f"{name}: equal" in verified or "ties: differs by ties" in verified, verified
+
+
+def test_a_deploy_that_failed_leaves_no_mark_of_a_table_that_came_with_it(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p = project(database, tmp_path, {"short": "SELECT sum(d::smallint) AS s FROM t"})
+    p.write({"later": "SELECT note, count(*) AS n FROM later GROUP BY note"})
+    p.source("UPDATE t SET d = 100000 WHERE id = 1")  # which is noted while it catches up
+    with monkeypatch.context() as m:
+        m.setattr("connectors.failpoints.ACTIVE", Failpoints({"redeploy.caught_up": (Action.RAISE, 1)}))
+        with pytest.raises(FailpointReached):
+            p.deploy()
+    p.source("UPDATE t SET d = 1 WHERE id = 1")
+    p.deploy()
+    p.source("INSERT INTO later VALUES (99, 'more')")
+    p.catch_up()
+    assert not aside(p)
+    p.assert_equal()
