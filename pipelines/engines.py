@@ -36,9 +36,14 @@ def printer(name: str, path: Path, d: Deployment) -> Printer:
     return Printer(DUCKDB) if kind.in_process(d.location) else SparkPrinter(path / kind.data)
 
 
+def _in_this_process(config: Config) -> bool:
+    """Whether Spark's executors are this process."""
+    return re.match(r"local(\[|$)", config.spark.master) is not None
+
+
 def _reader(config: Config) -> Reader:
     """Who fetches rows of what is Dist: Spark, unless its executors are this process."""
-    if re.match(r"local(\[|$)", config.spark.master):
+    if _in_this_process(config):
         from connectors.spark.local.near import NearReader
 
         return NearReader()
@@ -51,7 +56,7 @@ def _reader(config: Config) -> Reader:
 
 def executors(config: Config) -> Executors | None:
     """Those that copy tables; None where they are this process, which does it itself."""
-    if re.match(r"local(\[|$)", config.spark.master):
+    if _in_this_process(config):
         return None
     from connectors.spark.driver import Driver
     from connectors.spark.wide import Executors

@@ -58,18 +58,11 @@ def value(e: Scalar, target: Type) -> Scalar:
     ):  # a numeric there, made of the digits that are shown, and zero has no sign
         digits = e if t == types.FLOAT8 else cast(cast(e, TEXT), types.FLOAT8)
         e = Call("+", (digits, Lit("0", types.FLOAT8)), types.FLOAT8)
-    if types.is_float(t):  # JSON has no such numbers
+    if types.is_float(t):
         shown = cast(e, TEXT)
-        special = Call("in", (shown, *(Lit(x, TEXT) for x in ("NaN", "Infinity", "-Infinity"))), types.BOOL)
-        return case(
-            [(special, text('"', shown, '"'))],
-            Call("number_plain", (shown,), TEXT) if target.name == "jsonb" else shown,
-            TEXT,
-        )
-    if is_printed_number(t):  # of any number of digits, in jsonb too; JSON has no NaN
-        shown = cast(e, TEXT)
-        special = Call("in", (shown, *(Lit(x, TEXT) for x in ("NaN", "Infinity", "-Infinity"))), types.BOOL)
-        return case([(special, text('"', shown, '"'))], shown, TEXT)
+        return _number(shown, Call("number_plain", (shown,), TEXT) if target.name == "jsonb" else shown)
+    if is_printed_number(t):  # of any number of digits, in jsonb too
+        return _number(cast(e, TEXT), cast(e, TEXT))
     if types.is_number(t) or t.name == "bool":
         return cast(e, TEXT)
     if t.name in ("json", "jsonb"):
@@ -92,6 +85,12 @@ def value(e: Scalar, target: Type) -> Scalar:
         inner = Call("array_to_string", (e, Lit(", " if target.name == "jsonb" else ",", TEXT), NULL), TEXT)
         return text("[", inner, "]")
     return Call("json_quote", (cast(e, TEXT),), TEXT)
+
+
+def _number(shown: Scalar, otherwise: Scalar) -> Scalar:
+    """A number's text as JSON, which has no NaN and no infinity."""
+    special = Call("in", (shown, *(Lit(x, TEXT) for x in ("NaN", "Infinity", "-Infinity"))), types.BOOL)
+    return case([(special, text('"', shown, '"'))], otherwise, TEXT)
 
 
 def _moment(e: Scalar) -> Scalar:

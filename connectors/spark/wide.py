@@ -2,7 +2,7 @@
 are.
 
 That needs executors that have Tidemark's Python packages, reach the source by the driver's connection string, and see
-the warehouse where the driver does: `able` asks one. Values are read by the same code as in the driver.
+the warehouse where the driver does: `why_not` asks one. Values are read by the same code as in the driver.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import socket
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from compiler.catalog import Table
@@ -159,7 +160,7 @@ def _range(task: Task, r: Range, file: Path, sizes: list[int]) -> int:
         how = "CREATE TEMP TABLE typed AS"
         for staged in copy_table(of.dsn, of.snapshot, t, read, of.unread, r):
             con.register("staged", parsed(staged, t))
-            cast_errors(t, staged, lambda how=how: con.execute(f"{how} SELECT {landing.values(t)} FROM staged"))  # type: ignore[misc]
+            cast_errors(t, staged, partial(con.execute, f"{how} SELECT {landing.values(t)} FROM staged"))
             con.unregister("staged")
             how = "INSERT INTO typed"
         if how.startswith("CREATE"):

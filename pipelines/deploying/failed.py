@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from compiler.catalog import Catalog
 from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_view
 from pipelines import deployment as deployments
@@ -18,10 +19,10 @@ from pipelines.deployment import Deployment
 from pipelines.project import Compiled, compile_project
 
 
-def recompiled(d: Deployment) -> list[Compiled]:
-    """The deployed views as they are over the tables that are kept; one that cannot be carries its error."""
+def recompiled(d: Deployment, catalog: Catalog) -> list[Compiled]:
+    """The deployed views as they are over these tables; one that cannot be carries its error."""
     views = [Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in d.views]
-    compile_project(views, d.to_catalog(), accepted=True)
+    compile_project(views, catalog, accepted=True)
     return views
 
 
@@ -31,7 +32,7 @@ def set_others_aside(config: Config, maintained: Mapping[str, list[ViewPlan]], f
     if d is None:
         return
     before = {p.view: shape(p) for plans in maintained.values() for p in plans}
-    now = {v.name: shape(v.plan) for v in recompiled(d)}
+    now = {v.name: shape(v.plan) for v in recompiled(d, d.to_catalog())}
     why = str(getattr(failure, "message", "")) or "it was interrupted"
     error = f"a table it reads was altered, and the deploy that was to follow that failed: {why}"
     views = [

@@ -11,20 +11,20 @@ from collections.abc import Callable
 
 from compiler.catalog import Catalog
 from compiler.declared import declared
-from compiler.parse import parse_view
 from connectors.postgres.catalog import load_catalog
 from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
 from pipelines.carried import under_deployed_names
 from pipelines.config import Config
 from pipelines.deploying.building import shape
+from pipelines.deploying.failed import recompiled
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import bytes_of
 from pipelines.deploying.needs import needs
 from pipelines.deploying.redeploy import redeploy
 from pipelines.deploying.unsuited import check_capture, check_tables
 from pipelines.deployment import Deployment
-from pipelines.project import Compiled, compile_project
+from pipelines.project import Compiled
 
 LARGEST = 1 << 30  # bytes of tables that are copied without being asked: batches wait meanwhile
 
@@ -66,8 +66,7 @@ def _able(config: Config, d: Deployment) -> tuple[Catalog, list[Compiled]]:
 
 
 def _compiled(d: Deployment, catalog: Catalog) -> list[Compiled]:
-    views = [Compiled(v.name, parse_view(v.text), engine=v.engine, strategy=v.strategy) for v in d.views]
-    compile_project(views, catalog, accepted=True)
+    views = recompiled(d, catalog)
     for v, was in zip(views, d.views, strict=True):
         v.engine, v.maintenance, v.reason, v.strategy = was.engine, was.maintenance, was.reason, was.strategy
     return views
