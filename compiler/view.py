@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from compiler import opaque
+from compiler.bind import multiranges, range_parts
 from compiler.bind.query import Binder
-from compiler.bind.range_parts import shown
 from compiler.bind.scope import Bound
 from compiler.catalog import Catalog
 from compiler.differences import TIES, differences
@@ -38,7 +38,7 @@ def compile_view(
     read from `mirrors` or from the source, or paced, with its lag; raises InvalidSql or UnsupportedSql."""
     others = {n: q for n, q in (views or {}).items() if n != name}
     bound = _bind(name, query, catalog, others)
-    rel = shown(bound.rel)
+    rel = range_parts.shown(multiranges.shown(bound.rel))
     opaque.check(rel)
     rel = normalize(rel)
     tied = hanging(rel)

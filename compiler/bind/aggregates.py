@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from compiler.bind import json_values, range_order
+from compiler.bind import json_values, multiranges, range_order, ranges
 from compiler.bind.coerce import coerce, joined, no_function, normal, padded, without_blanks
 from compiler.bind.composites import is_composite
 from compiler.bind.failing import under_filter
@@ -27,6 +27,7 @@ from compiler.opaque import varies
 Bind = Callable[[exp.Expr], Scalar]
 
 BREAK = "\n "
+RANGES = {"range_agg": multiranges.aggregated, "range_intersect_agg": multiranges.in_common}
 
 
 def call_of(e: Any) -> Any:
@@ -155,6 +156,10 @@ def build(
                 f"{name}(DISTINCT …) is not supported", code="unsupported_function", hint="Take DISTINCT in a subquery."
             )
         return _object(name, args, keep, order)
+    if name in RANGES:
+        if not ranges.spans(args[0].type) or name != "range_agg" and multiranges.is_multirange(args[0].type):
+            raise no_function(name, args)
+        return Agg("array_agg", (cast(args[0], TEXT),), types.array(TEXT), keep)
     if name in json_values.AGGREGATES:
         if distinct:
             raise UnsupportedSql(
@@ -285,12 +290,14 @@ def finish(e: exp.Expr, col: Scalar, bind: Bind) -> Scalar:
         return label(col, t) if t.name == "enum" else col
     if name in json_values.OBJECTS:
         return json_values.object_of(json_values.OBJECTS[name], col)
-    if name not in json_values.AGGREGATES:
+    if name not in json_values.AGGREGATES and name not in RANGES:
         return col
     arg = call.expressions[0]
     while isinstance(arg, (exp.Order, exp.Distinct)):
         arg = arg.this if isinstance(arg, exp.Order) else arg.expressions[0]
     operand = bind(arg)
+    if name in RANGES:
+        return RANGES[name](col, operand.type)
     if _broken(name, operand, bool(call.meta.get("rows"))) and _padded(operand):  # the first has no line of its own
         breaks = Call("starts_with", (col, Lit(BREAK, TEXT)), BOOL)
         col = case([(breaks, Call("substring", (col, Lit(len(BREAK) + 1, INT4)), TEXT))], col, TEXT)

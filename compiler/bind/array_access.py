@@ -12,7 +12,6 @@ from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import coerce, unify, without_blanks
 from compiler.bind.functions.arrays import slice_of
 from compiler.bind.operators import compare, in_values, meet
-from compiler.bind.range_parts import is_range
 from compiler.errors import UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Agg, Aggregate, Order, Project, Relation, TopK
@@ -86,7 +85,7 @@ def bracket(x: Binding, e: Any, c: Clause) -> Scalar:
 def contains(x: Binding, e: Any, c: Clause) -> Scalar:
     """@> and <@, of arrays, of jsonb and of ranges."""
     a, b = x.bind(e.this, c), x.bind(e.expression, c)
-    if is_range(a.type) or is_range(b.type):
+    if ranges.spans(a.type) or ranges.spans(b.type):
         return ranges.operator("<@" if isinstance(e, exp.ArrayContainedBy) else "@>", a, b)
     if isinstance(e, exp.ArrayContainedBy):
         a, b = b, a
@@ -98,7 +97,7 @@ def contains(x: Binding, e: Any, c: Clause) -> Scalar:
 
 def overlaps(x: Binding, e: Any, c: Clause) -> Scalar:
     a, b = x.bind(e.this, c), x.bind(e.expression, c)
-    if is_range(a.type) or is_range(b.type):
+    if ranges.spans(a.type) or ranges.spans(b.type):
         return ranges.operator("&&", a, b)
     a, b = meet(a, b)
     return Call("array_overlap", (without_blanks(a), without_blanks(b)), BOOL)

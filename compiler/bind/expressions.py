@@ -20,7 +20,6 @@ from compiler.bind.json_casts import as_jsonb
 from compiler.bind.names import schema_of
 from compiler.bind.operators import binary, compare, concat
 from compiler.bind.predicates import Predicates
-from compiler.bind.range_parts import is_range
 from compiler.catalog import parse_type
 from compiler.errors import TidemarkError, UnsupportedSql
 from compiler.ir import types
@@ -150,7 +149,7 @@ class Expressions(Predicates, Calls):
             exp.BitwiseRightShift: "shift_right",
         }[type(e)]
         a, b = self.bind(e.this, c), self.bind(e.expression, c)
-        if fn.startswith("shift") and (is_range(a.type) or is_range(b.type)):
+        if fn.startswith("shift") and (ranges.spans(a.type) or ranges.spans(b.type)):
             return ranges.operator("<<" if fn == "shift_left" else ">>", a, b)
         a, b = coerce(a, b.type), coerce(b, INT4 if fn.startswith("shift") else a.type)
         if not types.is_integer(a.type) or not types.is_integer(b.type):
@@ -160,7 +159,7 @@ class Expressions(Predicates, Calls):
 
     def of_ranges(self, e: Any, c: Clause) -> Scalar:
         op, a, b = RANGES[type(e)], self.bind(e.this, c), self.bind(e.expression, c)
-        if not (is_range(a.type) or is_range(b.type)):
+        if not (ranges.spans(a.type) or ranges.spans(b.type)):
             raise UnsupportedSql(f"{op} of {a.type} and {b.type} is not supported", code="unsupported_function")
         return ranges.operator(op, a, b)
 
@@ -186,8 +185,8 @@ class Expressions(Predicates, Calls):
         digits = re.fullmatch(r"(?i)(?:timestamp|timestamptz|time)\((\d)\)(?: with(?:out)? time zone)?", text)
         if digits and int(digits[1]) < 6 and t.name in ("timestamp", "timestamptz", "time"):
             return Call("round_time", (explicit_cast(self.bind(e.this, c), t), Lit(int(digits[1]), INT4)), t)
-        if is_range(t) and ((x := self.bind(e.this, c)).type in (types.UNKNOWN, t)):
-            return cast(x, t)
+        if ranges.spans(t) and (got := ranges.casted(self.bind(e.this, c), t)) is not None:
+            return got
         if t.name == "opaque" or t.name == "interval" and text.lower() != "interval":
             raise UnsupportedSql(f"cast to {text.lower()} is not supported", code="unsupported_type")
         if (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from compiler.bind import composites, ranges
 from compiler.bind.coerce import coerce, untyped_number, without_blanks
-from compiler.bind.range_parts import is_range
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.scalar import Call, Lit, Scalar, cast, columns
@@ -48,7 +47,7 @@ def _literal(e: Scalar, t: Type) -> Scalar:
 def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
     """A comparison of two operands at the type in which Postgres compares them. Raises InvalidSql where it has no such
     operator, UnsupportedSql for orders that engines do not share."""
-    if is_range(a.type) or is_range(b.type):
+    if ranges.spans(a.type) or ranges.spans(b.type):
         return ranges.operator(op, a, b)
     if composites.is_composite(a.type) or composites.is_composite(b.type):
         return composites.operator(op, a, b)
@@ -186,8 +185,8 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
     """a op b for +, −, *, /, %; raises InvalidSql where Postgres has no such operator."""
     if a.type.name == "unknown" and b.type.name == "unknown":
         a, b = cast(a, INT4), cast(b, INT4)
-    if is_range(a.type) or is_range(b.type):
-        return ranges.common(a, b) if op == "*" else ranges.operator(op, a, b)
+    if ranges.spans(a.type) or ranges.spans(b.type):
+        return ranges.arithmetic(op, a, b)
     for x, y, flip in ((a, b, True), (b, a, False)):
         if x.type.name == "unknown":
             t = y.type

@@ -11,7 +11,6 @@ from compiler.bind.clause import Binding, Clause
 from compiler.bind.coerce import normal
 from compiler.bind.failing import in_order
 from compiler.bind.operators import compare, in_values, meet
-from compiler.bind.range_parts import is_range
 from compiler.errors import InvalidSql, UnsupportedSql
 from compiler.ir import types
 from compiler.ir.relation import Project, Relation
@@ -153,7 +152,7 @@ class Predicates(Binding):
         if rows.items(e.this) is not None:
             return rows.same_rows(rows.values(self, e.this, c) or [], rows.values(self, e.expression, c) or [])
         a, b = self.bind(e.this, c), self.bind(e.expression, c)
-        if is_range(a.type) or is_range(b.type):
+        if ranges.spans(a.type) or ranges.spans(b.type):
             return ranges.same(a, b)
         got = compare("=", a, b)
         assert isinstance(got, Call)

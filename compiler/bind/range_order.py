@@ -44,8 +44,12 @@ def keys(e: Scalar) -> list[Scalar]:
     """What orders rows as a range does: NULL, all of them, where that is missing. Any other value does it by itself."""
     if not is_range(e.type):
         return [e]
-    r = parts(e)
-    discrete = e.type.labels[0] in DISCRETE
+    return of(parts(e))
+
+
+def of(r: Range) -> list[Scalar]:
+    """What orders rows as a range of these parts does."""
+    discrete = r.type.labels[0] in DISCRETE
 
     def place(*conditions: tuple[Scalar, int]) -> Scalar:
         """The number of the first condition that holds, and 1 where none does."""

@@ -63,15 +63,17 @@ def parts(e: Scalar) -> Range:
     if isinstance(e, Call) and e.fn == MADE:
         missing, empty, low, high, begins, ends = e.args
         return Range(e.type, missing, empty, low, high, begins, ends)
-    if isinstance(e, Lit):
-        return _written(e)
-    t = cast(e, TEXT)
-    element = ELEMENTS[e.type.labels[0]]
+    return _written(e) if isinstance(e, Lit) else printed(cast(e, TEXT), e.type)
+
+
+def printed(t: Scalar, of: Type) -> Range:
+    """Of a text as Postgres prints ranges of the type."""
+    element = ELEMENTS[of.labels[0]]
     bounds = [Call("range_bound", (t, Lit(i, INT4)), TEXT) for i in (1, 2)]
     low, high = (cast(Call("era_of_date", (b,), TEXT) if element == DATE else b, element) for b in bounds)
     first = Call("=", (Call("left", (t, Lit(1, INT4)), TEXT), Lit("[", TEXT)), BOOL)
     last = Call("=", (Call("right", (t, Lit(1, INT4)), TEXT), Lit("]", TEXT)), BOOL)
-    return Range(e.type, is_null(e), Call("=", (t, Lit("empty", TEXT)), BOOL), low, high, first, last)
+    return Range(of, is_null(t), Call("=", (t, Lit("empty", TEXT)), BOOL), low, high, first, last)
 
 
 def _written(e: Lit) -> Range:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from compiler.bind import multiranges
+from compiler.bind.multiranges import is_multirange
 from compiler.bind.range_order import less
 from compiler.bind.range_parts import (
     Range,
     absent,
-    alike,
-    as_much,
     both,
     compared,
     either,
@@ -21,67 +21,37 @@ from compiler.bind.range_parts import (
     told,
     whole,
 )
-from compiler.errors import InvalidSql, UnsupportedSql
+from compiler.bind.range_relations import (
+    adjacent,
+    before,
+    begins_with,
+    contains,
+    ends_with,
+    equal,
+    holds,
+    overlaps,
+    refuse,
+)
 from compiler.ir import types
-from compiler.ir.scalar import FALSE, Call, Lit, Scalar, case, cast, is_null, negate, null
-from compiler.ir.types import BOOL, TEXT, Type
-
-
-def _before(a: Range, b: Range) -> Scalar:
-    """Whether a ends before b begins."""
-    touching = both(compared("=", a.upper, b.lower), opposite(both(a.upper_inc, b.lower_inc)))
-    return told(either(compared("<", a.upper, b.lower), touching))
-
-
-def _begins_with(a: Range, b: Range) -> Scalar:
-    """Whether a begins no later than b."""
-    touching = both(compared("=", a.lower, b.lower), either(a.lower_inc, opposite(b.lower_inc)))
-    return either(absent(a.lower), told(either(compared("<", a.lower, b.lower), touching)))
-
-
-def _ends_with(a: Range, b: Range) -> Scalar:
-    """Whether a ends no later than b."""
-    touching = both(compared("=", a.upper, b.upper), either(b.upper_inc, opposite(a.upper_inc)))
-    return either(absent(b.upper), told(either(compared("<", a.upper, b.upper), touching)))
-
-
-def _contains(a: Range, b: Range) -> Scalar:
-    return either(b.empty, both(opposite(a.empty), _begins_with(a, b), _ends_with(b, a)))
-
-
-def _overlaps(a: Range, b: Range) -> Scalar:
-    return both(opposite(a.empty), opposite(b.empty), opposite(_before(a, b)), opposite(_before(b, a)))
+from compiler.ir.scalar import FALSE, TRUE, Call, Lit, Scalar, case, cast, is_null, negate, null
+from compiler.ir.types import BOOL, TEXT, UNKNOWN, Type
 
 
 def _some(holds: Callable[[Range, Range], Scalar]) -> Callable[[Range, Range], Scalar]:
     return lambda a, b: both(opposite(a.empty), opposite(b.empty), holds(a, b))
 
 
-def _adjacent(a: Range, b: Range) -> Scalar:
-    def meets(x: Range, y: Range) -> Scalar:
-        one = either(both(x.upper_inc, opposite(y.lower_inc)), both(opposite(x.upper_inc), y.lower_inc))
-        return told(both(compared("=", x.upper, y.lower), one))
-
-    return either(meets(a, b), meets(b, a))
-
-
-def _equal(a: Range, b: Range) -> Scalar:
-    ends = both(alike(a.lower, b.lower), alike(a.upper, b.upper))
-    same = both(ends, as_much(a.lower_inc, b.lower_inc), as_much(a.upper_inc, b.upper_inc))
-    return either(both(a.empty, b.empty), both(opposite(a.empty), opposite(b.empty), same))
-
-
 OPERATORS: dict[str, Callable[[Range, Range], Scalar]] = {
-    "=": _equal,
-    "<>": lambda a, b: opposite(_equal(a, b)),
-    "@>": _contains,
-    "<@": lambda a, b: _contains(b, a),
-    "&&": _overlaps,
-    "<<": _some(_before),
-    ">>": _some(lambda a, b: _before(b, a)),
-    "&<": _some(_ends_with),
-    "&>": _some(lambda a, b: _begins_with(b, a)),
-    "-|-": _some(_adjacent),
+    "=": equal,
+    "<>": lambda a, b: opposite(equal(a, b)),
+    "@>": contains,
+    "<@": lambda a, b: contains(b, a),
+    "&&": overlaps,
+    "<<": _some(before),
+    ">>": _some(lambda a, b: before(b, a)),
+    "&<": _some(ends_with),
+    "&>": _some(lambda a, b: begins_with(b, a)),
+    "-|-": _some(adjacent),
     "<": less,
     ">": lambda a, b: less(b, a),
     "<=": lambda a, b: opposite(less(b, a)),
@@ -89,16 +59,23 @@ OPERATORS: dict[str, Callable[[Range, Range], Scalar]] = {
 }
 
 
+def spans(t: Type) -> bool:
+    """Whether a type is one of ranges, or of several in one value."""
+    return is_range(t) or is_multirange(t)
+
+
 def operator(op: str, a: Scalar, b: Scalar) -> Scalar:
-    """a op b, where one is a range; an untyped literal beside it is one, too. Raises InvalidSql where there is no such
-    operator."""
+    """a op b, where one is a range or a multirange; an untyped literal beside it is one, too. Raises InvalidSql where
+    there is no such operator."""
+    if is_multirange(a.type) or is_multirange(b.type):
+        return multiranges.operator(op, a, b)
     a, b = (cast(x, y.type) if x.type.name == "unknown" else x for x, y in ((a, b), (b, a)))
     if op in ("<@", "@>") and is_range(a.type) != is_range(b.type):
         inner, outer = (a, b) if op == "<@" else (b, a)
         if is_range(outer.type):
             return _holds(parts(outer), inner, op)
     if a.type != b.type or op not in OPERATORS:
-        _refuse(a.type, op, b.type)
+        refuse(a.type, op, b.type)
     if op in ("=", "<>") and not any(isinstance(x, Lit) or is_made(x) for x in (a, b)) and _is_told_by_text(a.type):
         return Call(op, (cast(a, TEXT), cast(b, TEXT)), BOOL)
     x, y = parts(a), parts(b)
@@ -107,15 +84,9 @@ def operator(op: str, a: Scalar, b: Scalar) -> Scalar:
 
 def same(a: Scalar, b: Scalar) -> Scalar:
     """a IS NOT DISTINCT FROM b."""
+    if is_multirange(a.type) or is_multirange(b.type):
+        return multiranges.same(a, b)
     return either(both(absent(a), absent(b)), told(operator("=", a, b)))
-
-
-def _refuse(x: Type, op: str, y: Type) -> None:
-    if x == y:
-        raise UnsupportedSql(
-            f"{op} of {x} is not supported", code="unsupported_type", hint="Compare their bounds: lower(r), upper(r)."
-        )
-    raise InvalidSql(f"operator does not exist: {x} {op} {y}", code="undefined_operator", hint="You might need a cast.")
 
 
 def _is_told_by_text(t: Type) -> bool:
@@ -123,23 +94,26 @@ def _is_told_by_text(t: Type) -> bool:
     return t.labels[0] != "numrange"
 
 
+def casted(x: Scalar, t: Type) -> Scalar | None:
+    """x::t, of a literal, of a value of the type, and of a range as one of several; None of others."""
+    if x.type in (UNKNOWN, t):
+        return cast(x, t)
+    return multiranges.of_range(x) if is_multirange(t) and multiranges.range_type(t) == x.type else None
+
+
 def _holds(r: Range, x: Scalar, op: str) -> Scalar:
     """Whether a value is in the range."""
-    if x.type.name != r.element.name and not (types.is_numeric(r.element) and types.is_numeric(x.type)):
-        _refuse(*((r.type, op, x.type) if op == "@>" else (x.type, op, r.type)))
-    low = either(absent(r.lower), compared("<", r.lower, x), both(r.lower_inc, compared("=", r.lower, x)))
-    high = either(absent(r.upper), compared(">", r.upper, x), both(r.upper_inc, compared("=", r.upper, x)))
     always = isinstance(x, Lit) and x.value is not None or isinstance(x, Call) and x.fn == "now"
-    return strict(both(opposite(r.empty), low, high), r.missing, FALSE if always else absent(x))
+    return strict(holds(r, x, op), r.missing, FALSE if always else absent(x))
 
 
 def common(a: Scalar, b: Scalar) -> Scalar:
-    """a * b: what both have in common."""
+    """a * b, of ranges: what both have in common."""
     a, b = (cast(x, y.type) if x.type.name == "unknown" else x for x, y in ((a, b), (b, a)))
     if a.type != b.type:
-        _refuse(a.type, "*", b.type)
+        refuse(a.type, "*", b.type)
     x, y = parts(a), parts(b)
-    apart = opposite(_overlaps(x, y))
+    apart = opposite(overlaps(x, y))
 
     def bound(fn: str, p: Scalar, q: Scalar) -> Scalar:
         t = types.common([p.type, q.type]) or p.type
@@ -155,6 +129,59 @@ def common(a: Scalar, b: Scalar) -> Scalar:
     return whole(Range(x.type, either(x.missing, y.missing), apart, low, high, begins, ends))
 
 
+def _choose(condition: Scalar, x: Scalar, y: Scalar) -> Scalar:
+    t = types.common([x.type, y.type]) or x.type
+    return x if condition == TRUE else y if condition == FALSE else case([(condition, cast(x, t))], cast(y, t), t)
+
+
+def _together(a: Range, b: Range, everything: bool) -> Range:
+    """Both in one, with what is between them where that is asked for; else there is none where they are apart, which is
+    an error in Postgres."""
+    gap = both(opposite(a.empty), opposite(b.empty), opposite(overlaps(a, b)), opposite(adjacent(a, b)))
+    first = either(b.empty, both(opposite(a.empty), begins_with(a, b)))
+    final = either(b.empty, both(opposite(a.empty), ends_with(b, a)))
+    return Range(
+        a.type,
+        either(a.missing, b.missing, FALSE if everything else gap),
+        both(a.empty, b.empty),
+        _choose(first, a.lower, b.lower),
+        _choose(final, a.upper, b.upper),
+        _choose(first, a.lower_inc, b.lower_inc),
+        _choose(final, a.upper_inc, b.upper_inc),
+    )
+
+
+def _without(a: Range, b: Range) -> Range:
+    """What of a is not in b; there is none where that is in two pieces, which is an error in Postgres."""
+    met = overlaps(a, b)
+    begins, ends = begins_with(b, a), ends_with(a, b)  # of what is left: after b, before b
+    two = both(met, opposite(begins), opposite(ends))
+    cut_low, cut_high = both(met, begins), both(met, opposite(begins))
+    nothing = both(met, begins, ends)
+    return Range(
+        a.type,
+        either(a.missing, b.missing, two),
+        either(a.empty, nothing),
+        _choose(nothing, null(a.element), _choose(cut_low, b.upper, a.lower)),
+        _choose(nothing, null(a.element), _choose(cut_high, b.lower, a.upper)),
+        _choose(cut_low, opposite(b.upper_inc), a.lower_inc),
+        _choose(cut_high, opposite(b.lower_inc), a.upper_inc),
+    )
+
+
+def arithmetic(op: str, a: Scalar, b: Scalar) -> Scalar:
+    """a + b, a - b and a * b, of sets of values. Raises InvalidSql where there is no such operator."""
+    a, b = (cast(x, y.type) if x.type.name == "unknown" else x for x, y in ((a, b), (b, a)))
+    if a.type != b.type or op not in ("+", "-", "*"):
+        refuse(a.type, op, b.type)
+    if is_multirange(a.type):
+        return multiranges.arithmetic(op, a, b)
+    if op == "*":
+        return common(a, b)
+    x, y = parts(a), parts(b)
+    return whole(_together(x, y, everything=False) if op == "+" else _without(x, y))
+
+
 FUNCTIONS: dict[str, Callable[[Range], Scalar]] = {
     "lower": lambda r: r.lower,
     "upper": lambda r: r.upper,
@@ -168,6 +195,11 @@ FUNCTIONS: dict[str, Callable[[Range], Scalar]] = {
 
 def function(name: str, args: Sequence[Scalar]) -> Scalar | None:
     """A function of ranges; None where it is another one of its name."""
+    if any(is_multirange(a.type) for a in args) or name in multiranges.CONSTRUCTORS:
+        return multiranges.function(name, args)
+    if name == "range_merge" and len(args) == 2 and any(is_range(a.type) for a in args):
+        a, b = (cast(x, y.type) if x.type.name == "unknown" else x for x, y in ((args[0], args[1]), (args[1], args[0])))
+        return whole(_together(parts(a), parts(b), everything=True)) if a.type == b.type else None
     if name not in FUNCTIONS or len(args) != 1 or not is_range(args[0].type):
         return None
     r = parts(args[0])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from compiler.bind import multiranges
 from compiler.bind.coerce import coerce, unsupported
 from compiler.bind.composites import fields, is_composite
 from compiler.bind.functions import bind_function, check_call
@@ -121,6 +122,7 @@ def _array(a: Scalar) -> Type:
 
 def _unnest(args: list[Scalar]) -> SetFunction:
     """Several arrays side by side: as many rows as the longest has elements, NULL where one has none left."""
+    args = [multiranges.ranges(a) if multiranges.is_multirange(a.type) else a for a in args]
     out = [("unnest", _array(a)) for a in args]
     if len(args) == 1:
         return _plain("unnest", (args[0],), out)

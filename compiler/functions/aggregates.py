@@ -106,6 +106,8 @@ def _rows() -> list[AggregateFunction]:
         row("jsonb_agg", "string_agg", none, 1, _always(JSONB), ordered=True),
         row("json_object_agg", "string_agg", none, 2, _always(JSON), ordered=True),
         row("jsonb_object_agg", "array_agg", none, 2, _always(JSONB), ordered=True),
+        row("range_agg", "array_agg", none, 1, types.array),
+        row("range_intersect_agg", "array_agg", none, 1, types.array),
         row("percentile_cont", "percentile_cont", none, 1, _always(FLOAT8), within=True),
         row("percentile_disc", "percentile_disc", none, 1, _itself, within=True),
         row("mode", "mode", none, 0, _itself, within=True),

@@ -6,7 +6,7 @@ from compiler.ir.relation import WindowCall
 from compiler.spelling.duckdb import storage, type_name
 from dialects import macros
 from dialects.dialect import Dialect
-from dialects.duckdb import aggregates, arrays, casts, jsons, numbers, texts, times
+from dialects.duckdb import aggregates, arrays, casts, jsons, lists, numbers, texts, times
 
 __all__ = ["DUCKDB", "storage", "type_name"]
 
@@ -51,6 +51,7 @@ DUCKDB = Dialect(
         **times.FUNCTIONS,
         **texts.FUNCTIONS,
         **arrays.FUNCTIONS,
+        **lists.FUNCTIONS,
         **jsons.FUNCTIONS,
         **aggregates.FUNCTIONS,
     },

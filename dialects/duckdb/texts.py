@@ -138,6 +138,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "kept_number": "pg.kept_number($1)",
     "era_of_date": "REPLACE($1, ' BC', ' (BC)')",
     "range_bound": "pg.range_bound($1, $2)",
+    "multirange_ranges": "pg.multirange_ranges($1)",
+    "multirange": "'{' || ARRAY_TO_STRING($1, ',') || '}'",
     "starts_with": "STARTS_WITH($1, $2)",
     "ascii": "CASE WHEN $1 = '' THEN 0 ELSE ORD($1) END",
     "chr": "CHR($1)",

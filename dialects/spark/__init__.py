@@ -5,7 +5,7 @@ from __future__ import annotations
 from compiler.spelling.spark import type_name
 from dialects import macros
 from dialects.dialect import Dialect
-from dialects.spark import aggregates, arrays, casts, jsons, numbers, texts, times, windows
+from dialects.spark import aggregates, arrays, casts, jsons, lists, numbers, texts, times, windows
 
 __all__ = ["SPARK", "type_name"]
 
@@ -29,6 +29,7 @@ SPARK = Dialect(
         **times.FUNCTIONS,
         **texts.FUNCTIONS,
         **arrays.FUNCTIONS,
+        **lists.FUNCTIONS,
         **jsons.FUNCTIONS,
         **aggregates.FUNCTIONS,
         **windows.FUNCTIONS,

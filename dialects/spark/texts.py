@@ -167,6 +167,8 @@ FUNCTIONS: dict[str, str | Emit] = {
     "kept_number": "pg_kept_number($1)",
     "era_of_date": "$1",
     "range_bound": "pg_range_bound($1, $2)",
+    "multirange_ranges": "pg_multirange_ranges($1)",
+    "multirange": "CONCAT('{', ARRAY_JOIN($1, ','), '}')",
     "starts_with": fn("startswith"),
     "ascii": fn("ascii"),
     "chr": "pg_chr($1)",

@@ -29,9 +29,15 @@ lower(a::text)
 coalesce(a, '[1, 4]')::text
 int4range '(1,2)'::text
 (a * '[2,7]')::text
-range_merge(a, '[1,2)')
-a + '[5,6)'
+range_merge(a, '[1,2)')::text
+(a + '[5,6)')::text
 -- a int4range, b int4range
+CASE WHEN a && b THEN a + b END::text
+(a - b)::text
+range_merge(a, b)::text
+isempty(a - b)
+lower(CASE WHEN a -|- b THEN a + b END)
+upper(a - b)
 a < b
 a <= b
 a > b
@@ -126,6 +132,12 @@ a && '(2,2.5)'
 upper(a) - lower(a)
 lower(a) = 1
 -- a numrange, b numrange
+CASE WHEN a && b THEN a + b END::text
+(a - b)::text
+range_merge(a, b)::text
+isempty(a - b)
+lower(CASE WHEN a -|- b THEN a + b END)
+upper(a - b)
 a < b
 a <= b
 a > b
@@ -172,6 +184,12 @@ a && daterange('2020-02-29', '2020-03-05', '[]')
 a = '[2020-02-29,2020-03-01]'
 extract(year from lower(a))
 -- a daterange, b daterange
+CASE WHEN a && b THEN a + b END::text
+(a - b)::text
+range_merge(a, b)::text
+isempty(a - b)
+lower(CASE WHEN a -|- b THEN a + b END)
+upper(a - b)
 a < b
 a <= b
 a > b
