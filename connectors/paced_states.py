@@ -71,7 +71,7 @@ class Reached:
 class Refresh:
     """A paced view finished: brought to the frontier `lsn`, at a time in seconds since the epoch. `waited`: how many
     rows were taken; `promised`: how many seconds that was to take at most, 0 where nothing was promised; `why`: lag,
-    pace, or asked."""
+    pace, asked, or probe, to learn what few rows take."""
 
     view: str
     lsn: int

@@ -190,13 +190,12 @@ class Batches:
         reach("duckdb.folded")
 
     def _look(self) -> None:
-        """Before a batch: how large mirrors are, now and then."""
+        """Before a batch: how large mirrors are, by what it was before and what came since."""
         if self.batches % LOOK_AGAIN == 0:
             checkpoints.pace(self.con, self.statements.path)
             self.mirrors.estimate()
-            away = self.elsewhere.mirrors
-            sizes = {name: rows for name, rows in self.mirrors.estimates.items() if name not in away}
-            self.larger = frozenset(name for name, rows in sizes.items() if rows >= self.index_rows) | away
+        sizes = self.mirrors.estimates.items()
+        self.larger = frozenset(name for name, rows in sizes if rows >= self.index_rows) | self.elsewhere.mirrors
         self.batches += 1
 
     def _way(self, kind: Kind, staged: list[Staged], programs: Programs) -> tuple[Prepared, Way]:

@@ -13,7 +13,7 @@ from connectors.paced_states import Refresh
 from pipelines.pacing.planning import Found, better_anew, filling
 from pipelines.warehouse import Warehouse
 
-LAG, PACE, ASKED = "lag", "pace", "asked"  # why a view is finished
+LAG, PACE, ASKED, PROBE = "lag", "pace", "asked", "probe"  # why a view is finished
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from compiler.catalog import mirror_name
 from compiler.maintain.kept import own
 from compiler.maintain.pace.cardinality import Amounts, Sizes
 from compiler.maintain.pace.cost import PathCost, costs, starting
+from compiler.maintain.pace.curve import Curve, Knot, curve
 from compiler.maintain.pace.paces import Pace, Paces, View, choose, finishing, simulate
 from compiler.maintain.paced import Path, logs, paths
 from compiler.maintain.plan import ViewPlan
@@ -29,11 +31,12 @@ APART = 1.5  # times as much, that rows have to have been estimated to take at o
 @dataclass(frozen=True)
 class Planned:
     """The paces of a view in a period of its lag, the rows that arrive in each table in it, and the seconds that
-    computing it anew takes."""
+    computing it anew takes. `unmet`: no paces leave as little as may be left, by what is known."""
 
     paces: Paces
     arriving: Mapping[str, float]
     anew: float
+    unmet: bool
 
     def to_json(self) -> str:
         p = self.paces
@@ -70,9 +73,12 @@ def planned(on: Engine, plan: ViewPlan, arriving: Mapping[str, Amounts], left: L
     inner = frozenset(p for p in paths(plan.states) if p.state not in plan.shown)
     estimated = costs(plan.states, sizes(on, plan), arriving)
     some = {t: a.rows for t, a in arriving.items()}
-    view = View(corrected(estimated, on.paced.measured()), inner, some, anew or float("inf"))
+    measured = on.paced.measured()
+    view = View(corrected(estimated, measured), inner, some, anew or float("inf"), curves(estimated, measured))
     off = left.off(view) if left is not None else 1.0
-    return Planned(choose(view, plan.lag.final_work * anew / off), some, anew)
+    bound = plan.lag.final_work * anew / off
+    paces = choose(view, bound)
+    return Planned(paces, some, anew, paces.work.final > bound * 1.000001)
 
 
 def filling(on: Engine, plan: ViewPlan) -> float:
@@ -87,8 +93,8 @@ def better_anew(on: Engine, plan: ViewPlan, found: Found, anew: float) -> bool:
     rows = {by_log[log]: float(new + old) for log, (new, old) in found.items() if new or old}
     if sum(rows.values()) < FEW or not anew:
         return False
-    estimated = corrected(costs(plan.states, sizes(on, plan), {}), on.paced.measured())
-    return finishing(estimated, rows) > ANEW * anew
+    estimated, measured = costs(plan.states, sizes(on, plan), {}), on.paced.measured()
+    return finishing(corrected(estimated, measured), rows, curves(estimated, measured)) > ANEW * anew
 
 
 def sizes(on: Engine, plan: ViewPlan) -> Sizes:
@@ -96,6 +102,18 @@ def sizes(on: Engine, plan: ViewPlan) -> Sizes:
     rows = {t: float(mirrors.get(mirror_name(t), 0)) for t in plan.tables}
     rows |= {s.name: float(on.rows(s.name) or 0) for s in own(plan.states)}
     return Sizes(rows)
+
+
+def curves(estimated: list[PathCost], measured: list[Measured]) -> dict[frozenset[Path], Curve]:
+    """Of paths that were taken together, what that took by what was estimated."""
+    by_path = {c.path: c for c in estimated}
+    knots: dict[frozenset[Path], list[Knot]] = defaultdict(list)
+    for m in measured:
+        if m.rows and by_path.keys() >= set(m.paths):
+            each = (by_path[p].estimated(n / m.times) for p, n in zip(m.paths, m.each, strict=True))
+            knots[frozenset(m.paths)].append(Knot(sum(each), m.seconds / m.times, m.times))
+    found = ((some, curve(k, starting([by_path[p] for p in some]))) for some, k in knots.items())
+    return {some: c for some, c in found if c is not None}
 
 
 def corrected(estimated: list[PathCost], measured: list[Measured]) -> list[PathCost]:

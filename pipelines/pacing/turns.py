@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from compiler.maintain.kept import own
 from compiler.maintain.pace.cardinality import Amounts
-from compiler.maintain.pace.paces import Pace
+from compiler.maintain.pace.paces import LEVELS, Pace
 from compiler.maintain.paced import Path, logs, waiting
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine, EngineFailure
 from connectors.paced_states import Refresh
 from pipelines.observe.snapshot import PacedShot
-from pipelines.pacing.finishing import LAG, PACE, finish, finished
+from pipelines.pacing.finishing import LAG, PACE, PROBE, finish, finished
 from pipelines.pacing.planning import Left, Planned, planned
 from pipelines.warehouse import Warehouse
 
@@ -47,6 +47,7 @@ class Progress:
     planning: float = 0.0  # seconds that it took
     stale: bool = False  # whether taking something was measured since
     left: Left | None = None  # what finishing it took of late
+    probed: bool = False  # whether it was finished soon after another time, for these rates
 
     def look(self, now: float, tables: dict[str, str], found: dict[str, tuple[int, int]]) -> None:
         """`tables`: of logs, the tables that they are of."""
@@ -151,6 +152,7 @@ class Pacing:
             return
         begun = time.perf_counter()
         p.plan, p.planned_at, p.stale = planned(on, plan, arriving, p.left), now, False
+        p.probed &= alike
         p.planning = time.perf_counter() - begun
         self.rest(engine)
         on.paced.note(plan.view, p.plan.to_json())
@@ -162,10 +164,17 @@ class Pacing:
         return p.empty + lag - LOOK - min(EARLY * self.took.get(plan.view, 0.0), lag / 2)
 
     def _often(self, p: Progress) -> str | None:
-        """Whether so much arrived since it was finished that it is planned to be again."""
-        if p.plan is not None and p.plan.paces.refresh > 1:
-            whole = sum(p.plan.arriving.values())
-            return PACE if p.arrived - p.refreshed >= whole / p.plan.paces.refresh else None
+        """Whether so much arrived since it was finished that it is planned to be again. Where no paces are known that
+        leave as little as may be left, it is once, soon after another time: what few rows take may be told wrong by
+        what many took."""
+        if p.plan is None:
+            return None
+        share = (p.arrived - p.refreshed) / max(sum(p.plan.arriving.values()), 1.0)
+        if p.plan.paces.refresh > 1 and share >= 1 / p.plan.paces.refresh:
+            return PACE
+        if p.plan.unmet and not p.probed and p.finished and share >= 1 / LEVELS[-1]:
+            p.probed = True
+            return PROBE
         return None
 
     def _inner(self, engine: str, plan: ViewPlan, p: Progress) -> None:

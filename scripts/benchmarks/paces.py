@@ -40,7 +40,7 @@ from connectors.paced_states import Measured, Taking
 from connectors.staging import LSN, MET, PRESENT, SEQ, Staged
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
-from pipelines.pacing.planning import Left, corrected, sizes
+from pipelines.pacing.planning import Left, corrected, curves, sizes
 
 CASE = Path(__file__).parents[2] / "tests" / "scenarios" / "tpch"
 EVERY = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
@@ -165,7 +165,7 @@ class Playing(InFile):
         return [self.taking(state, sources) for state, sources in whole(self.plan.states)]
 
     def taking(self, state: str, sources: frozenset[str]) -> Taking:
-        large = self.engine.large()  # mirrors grow: what is large changes
+        large = self.engine.paced.large()  # mirrors grow: what is large changes
         if (state, sources, large) not in self.takings:
             p = fetched(flush(self.plan.states, state, sources), lambda t: t.split(".")[-1] in large)
             self.takings[state, sources, large] = Taking(
@@ -178,9 +178,11 @@ class Playing(InFile):
         self.engine.apply(staged, self.lsn, self.programs)
         self.engine.compact([self.stream.tables[n] for n in self.names])
 
-    def play(self, pace: Pace) -> Ran:
-        """A period: what arrives is landed at each moment at which something is taken."""
-        moments = sorted({(i + 1) / n for n in {pace.refresh, *pace.inner.values()} for i in range(n)})
+    def play(self, pace: Pace, probed: bool = False) -> Ran:
+        """A period: what arrives is landed at each moment at which something is taken. `probed`: the view is finished
+        once more, soon after it was before the end, as the pipeline does to see how little may be left."""
+        probe = {1 - 1 / pace.refresh + 1 / LEVELS[-1]} if probed else set()
+        moments = sorted({(i + 1) / n for n in {pace.refresh, *pace.inner.values()} for i in range(n)} | probe)
         total, took, before = 0.0, 0.0, -1.0
         inner = [w for w in paths(self.plan.states) if w in pace.inner]
         for i, now in enumerate(moments):
@@ -188,7 +190,7 @@ class Playing(InFile):
             some = (self.stream.between(n, before, until, self.lsn) for n in self.names if n not in THERE)
             self._apply([s for s in some if s is not None])
             begun = time.perf_counter()
-            if _due(now, before, pace.refresh):
+            if now in probe or _due(now, before, pace.refresh):
                 self.engine.paced.finish(self.plan.view, self.all(), self.kept(), "pace", 0.0)
             elif due := [w for w in inner if _due(now, before, pace.inner[w])]:
                 self.engine.paced.take([self.taking(w.state, frozenset([w.source])) for w in due])
@@ -241,11 +243,11 @@ def _query(
     inner = frozenset(p for p in paths(plan.states) if p.state not in seen)
     rows = {t: a.rows for t, a in arriving.items()}
 
-    def played(pace: Pace) -> tuple[Ran, list[Measured], Any]:
+    def played(pace: Pace, probed: bool = False) -> tuple[Ran, list[Measured], Any]:
         with tempfile.TemporaryDirectory(dir=work, prefix="paces-") as folder:
             target = Playing(Path(folder), stream, plan)
             try:
-                got = target.play(pace)
+                got = target.play(pace, probed)
                 target.check(sql)
                 return got, target.engine.paced.measured(), sizes(target.engine, plan)
             finally:
@@ -258,19 +260,23 @@ def _query(
     def periods(bound: float, plan_for: Callable[[View, float], tuple[int, Mapping[Way, int]]]) -> Period:
         """The first that leaves no more than the bound, or the last: each is planned by what is known by then. One more
         where no paces were known that leave as little."""
-        known, out = [*alone, *measured], None
-        for _ in range(1 + AGAIN):
-            view = View(corrected(estimated, known), inner, rows)
+        known, out, probed = [*alone, *measured], None, False
+        for _ in range(2 + AGAIN):
+            view = View(corrected(estimated, known), inner, rows, curves=curves(estimated, known))
             off = Left(out.pace, out.ran.final).off(view) if out is not None else 1.0
             began = time.perf_counter()
             pace = Pace(*plan_for(view, bound / off))
             planning = time.perf_counter() - began
             hopeless = out is not None and not out.promised
-            ran, more, _ = played(pace)
             expected = simulate(view, pace.refresh, pace.inner)
-            out = Period(pace, ran, expected, planning, expected.final <= bound / off * 1.000001)
-            known += more
-            if ran.final <= bound or (hopeless and not out.promised):
+            promised = expected.final <= bound / off * 1.000001
+            probing = not promised and not probed
+            ran, more, _ = played(pace, probing)
+            known, probed = known + more, probed or probing
+            if probing:
+                continue
+            out = Period(pace, ran, expected, planning, promised)
+            if ran.final <= bound or (hopeless and not promised):
                 break
         assert out is not None
         return out

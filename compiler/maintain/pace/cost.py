@@ -37,7 +37,11 @@ class PathCost:
 
     def varying(self, n: float) -> float:
         """The seconds that hang on how many rows there are."""
-        return self.scale * ROW * (self.per_row * n + self.per_group * self.hit(n))
+        return self.scale * self.estimated(n)
+
+    def estimated(self, n: float) -> float:
+        """The same, before anything was measured."""
+        return ROW * (self.per_row * n + self.per_group * self.hit(n))
 
     def hit(self, n: float) -> float:
         """Rows of the state that change."""

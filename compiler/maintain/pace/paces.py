@@ -9,12 +9,15 @@ of `refresh`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from compiler.maintain.pace.cost import PathCost, starting
+from compiler.maintain.pace.curve import Curve
 from compiler.maintain.paced import Path
 
 NEAR = 1.25  # times what the fastest paces leave: less is not asked for
+Curves = Mapping[frozenset[Path], Curve]
+Programs = dict[object, list[tuple[PathCost, float]]]  # by state or path, with the rows that wait
 LEVELS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
 
 
@@ -50,12 +53,13 @@ class Paces:
 class View:
     """The paths of a view in the order in which they are taken, those that are taken one by one (`inner`), and the rows
     that arrive in each table in a period. `anew`: the seconds that computing the view anew takes, in place of finishing
-    it."""
+    it. `curves`: of paths that were taken together, what was measured."""
 
     paths: Sequence[PathCost]
     inner: frozenset[Path]
     arriving: Mapping[str, float]
     anew: float = float("inf")
+    curves: Curves = field(default_factory=dict)
 
     def below(self, path: Path) -> list[Path]:
         """The paths into the state that a path comes from."""
@@ -70,40 +74,56 @@ def simulate(view: View, refresh: int, inner: Mapping[Path, int]) -> Work:
     readers: dict[str, list[Path]] = {}
     for p in k:
         readers.setdefault(p.source, []).append(p)
+    together = _together(view.paths)
     total, before, cost = 0.0, 0.0, 0.0
     for now in moments:
         for p in k:
             waiting[p] += view.arriving.get(p.source, 0.0) * (now - before)
         whole = _due(now, before, refresh)
-        cost = 0.0
-        programs: dict[object, list[PathCost]] = {}  # paths of one state are taken together when the view is finished
+        programs: Programs = {}  # paths of one state are taken together when the view is finished
         for c in view.paths:
             n = waiting[c.path]
             if n and (whole or (c.path in view.inner and _due(now, before, k[c.path]))):
-                programs.setdefault(c.path.state if whole else c.path, []).append(c)
-                cost += c.varying(n)
+                programs.setdefault(c.path.state if whole else c.path, []).append((c, n))
                 for r in readers.get(c.path.state, ()):
                     waiting[r] = c.waits(waiting[r], c.out(n))
                 waiting[c.path] = 0.0
-        cost += sum(map(starting, programs.values()))
+        cost = _seconds(programs, together, view.curves)
         cost = min(cost, view.anew) if whole else cost
         total, before = total + cost, now
     return Work(total, cost)
 
 
-def finishing(paths: Sequence[PathCost], rows: Mapping[Path, float]) -> float:
+def finishing(paths: Sequence[PathCost], rows: Mapping[Path, float], curves: Curves | None = None) -> float:
     """The seconds that finishing a view takes, of whose paths so many rows wait."""
     waiting = dict(rows)
-    out = 0.0
-    programs: dict[str, list[PathCost]] = {}
+    programs: Programs = {}
     for c in paths:
         if n := waiting.get(c.path, 0.0):
-            programs.setdefault(c.path.state, []).append(c)
-            out += c.varying(n)
+            programs.setdefault(c.path.state, []).append((c, n))
             for r in paths:
                 if r.path.source == c.path.state:
                     waiting[r.path] = c.waits(waiting.get(r.path, 0.0), c.out(n))
-    return out + sum(map(starting, programs.values()))
+    return _seconds(programs, _together(paths), curves or {})
+
+
+def _together(paths: Sequence[PathCost]) -> dict[object, frozenset[Path]]:
+    """Of each program that there may be, the paths that it takes: all into a state, or one."""
+    out: dict[object, frozenset[Path]] = {c.path: frozenset([c.path]) for c in paths}
+    for state in {c.path.state for c in paths}:
+        out[state] = frozenset(c.path for c in paths if c.path.state == state)
+    return out
+
+
+def _seconds(programs: Programs, together: Mapping[object, frozenset[Path]], curves: Curves) -> float:
+    """What programs take of these rows: as they were measured to, or else as it is estimated of their paths."""
+    out = 0.0
+    for program, some in programs.items():
+        if (known := curves.get(together[program])) is not None:
+            out += known.seconds(sum(c.estimated(n) for c, n in some))
+        else:
+            out += starting([c for c, _ in some]) + sum(c.varying(n) for c, n in some)
+    return out
 
 
 def _due(now: float, before: float, pace: int) -> bool:
