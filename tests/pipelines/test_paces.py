@@ -95,7 +95,7 @@ def test_paths_are_taken_at_their_paces(database: str, tmp_path: Path, monkeypat
     seen = {n.name for n in walk(plan.top) if isinstance(n, State)}
     inner = {x: 4 for x in paths(plan.states) if x.state not in seen}
     paces = Paces(2, inner, Work(1.0, 1.0), None)
-    monkeypatch.setattr(turns, "planned", lambda *_: Planned(paces, {"public.t": 400.0}, 1.0))
+    monkeypatch.setattr(turns, "planned", lambda *_: Planned(paces, {"public.t": 400.0}, 1.0, False))
     capture, pacing = Capture(w, limits(p.config)), turns.Pacing(w)
     told = []
     for i in range(1, 9):  # 50 rows each, as they were and as they are
