@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -202,10 +203,16 @@ def _compile_one(
             hint=f"Strategies: {', '.join((AUTO, *STRATEGIES))}.",
         )
     v.engine = engine
-    key, mirrors = _key(v, strategy), _mirrors(v)
-    v.plan = compile_view(v.name, v.text.query, catalog, queries, strategy, key, _lag(v, strategy), mirrors)
+    v.plan = over(v, catalog, queries, strategy)
     v.strategy = v.plan.strategy
     v.notes += [*v.plan.notes, *v.plan.warnings]
+
+
+def over(v: Compiled, catalog: Catalog, queries: Mapping[str, exp.Expr], strategy: str) -> ViewPlan:
+    """The view as its options have it, by this strategy, over tables of this catalog. Raises TidemarkError."""
+    assert v.text is not None
+    key, mirrors = _key(v, strategy), _mirrors(v)
+    return compile_view(v.name, v.text.query, catalog, queries, strategy, key, _lag(v, strategy), mirrors)
 
 
 def _key(v: Compiled, strategy: str) -> tuple[str, ...]:

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan
-from compiler.view import compile_view
 from pipelines.deploying.building import catalog_tables, columns, needed, shape
 from pipelines.deploying.by_key import Tables, other, tables_by_key
 from pipelines.deployment import Deployment
-from pipelines.project import Compiled
+from pipelines.project import Compiled, over
 from pipelines.refused import lacking, qualified, reads, to_keep
 
 
@@ -116,7 +115,7 @@ def _reshaped(old: Deployment, views: list[Compiled], catalog: Catalog) -> set[s
         if v.plan is None or not v.plan.tables & other:
             continue
         try:
-            was = compile_view(v.name, queries[v.name], before, queries, strategy=v.plan.strategy)
+            was = over(v, before, queries, v.plan.strategy)
             same = shape(was) == shape(v.plan)
         except TidemarkError:
             same = False
