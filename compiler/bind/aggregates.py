@@ -157,8 +157,10 @@ def build(
             )
         return _object(name, args, keep, order)
     if name in RANGES:
-        if not ranges.spans(args[0].type) or name != "range_agg" and multiranges.is_multirange(args[0].type):
+        if not ranges.spans(args[0].type):
             raise no_function(name, args)
+        if name != "range_agg" and multiranges.is_multirange(args[0].type):
+            raise UnsupportedSql(f"{name} of {args[0].type} is not supported", code="unsupported_function")
         return Agg("array_agg", (cast(args[0], TEXT),), types.array(TEXT), keep)
     if name in json_values.AGGREGATES:
         if distinct:

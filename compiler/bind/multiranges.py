@@ -158,7 +158,7 @@ def in_common(xs: Scalar, of: Type) -> Scalar:
     carried = lists.last(lists.carried())
     met = _met(carried, printed(carried, of), lists.element(), printed(lists.element(), of))
     step = case([(lists.is_empty(lists.carried()), lists.listed([lists.element()]))], lists.listed([met]), lists.TEXTS)
-    return cast(Call("cast", (lists.last(lists.fold(there, lists.listed([]), step)),), of), of)
+    return Call("cast", (lists.last(lists.fold(there, lists.listed([]), step)),), of)
 
 
 def _met(x: Scalar, a: Range, y: Scalar, b: Range) -> Scalar:
@@ -268,11 +268,6 @@ def _related(op: str, a: Scalar, b: Scalar) -> Scalar:
     x, y = _ends(a), _ends(b)
     there = both(opposite(x[0].empty), opposite(y[0].empty))
     return strict(both(there, ENDS[op](x, y)), x[0].missing, y[0].missing)
-
-
-def same(a: Scalar, b: Scalar) -> Scalar:
-    """a IS NOT DISTINCT FROM b."""
-    return either(both(absent(a), absent(b)), told(operator("=", a, b)))
 
 
 def _equal(a: Scalar, b: Scalar) -> Scalar:

@@ -84,8 +84,6 @@ def operator(op: str, a: Scalar, b: Scalar) -> Scalar:
 
 def same(a: Scalar, b: Scalar) -> Scalar:
     """a IS NOT DISTINCT FROM b."""
-    if is_multirange(a.type) or is_multirange(b.type):
-        return multiranges.same(a, b)
     return either(both(absent(a), absent(b)), told(operator("=", a, b)))
 
 

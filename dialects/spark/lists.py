@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from compiler.ir.scalar import Call, Lit
+from compiler.ir.scalar import Call
 from dialects.dialect import Dialect, Emit, tree
+from dialects.lists import NAMES, depth
 from dialects.spark.common import lambda_of
-
-
-def _depth(e: Call, at: int) -> int:
-    """Which list's element it is."""
-    depth = e.args[at]
-    assert isinstance(depth, Lit)
-    return int(str(depth.value))
 
 
 def _over(name: str) -> Emit:
     """A higher function over the elements."""
 
     def emit(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-        return exp.Anonymous(this=name, expressions=[a[0], lambda_of(f"_e{_depth(e, 2)}", a[1])])
+        return exp.Anonymous(this=name, expressions=[a[0], lambda_of(f"_e{depth(e, 2)}", a[1])])
 
     return emit
-
-
-def _named(name: str) -> Emit:
-    return lambda d, e, a: exp.column(f"{name}{_depth(e, 0)}")
 
 
 def _flat(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -34,21 +24,21 @@ def _flat(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _fold(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    depth = _depth(e, 3)
-    names = [exp.to_identifier(f"_a{depth}"), exp.to_identifier(f"_e{depth}")]
+    at = depth(e, 3)
+    names = [exp.to_identifier(f"_a{at}"), exp.to_identifier(f"_e{at}")]
     step = exp.Lambda(this=d.cast(a[2], e.type), expressions=names)
     return exp.Anonymous(this="aggregate", expressions=[a[0], d.cast(a[1], e.type), step])
 
 
 def _let(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     one = exp.Anonymous(this="array", expressions=[a[0]])
-    body = exp.Anonymous(this="transform", expressions=[one, lambda_of(f"_a{_depth(e, 2)}", a[1])])
+    body = exp.Anonymous(this="transform", expressions=[one, lambda_of(f"_a{depth(e, 2)}", a[1])])
     return exp.Anonymous(this="get", expressions=[body, exp.Literal.number(0)])
 
 
 def _ordered(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
     """Equal ones stay in their order."""
-    name = f"_e{_depth(e, 1)}"
+    name = f"_e{depth(e, 1)}"
     keys = ", ".join(f"'k{i}', ${i + 1}" for i in range(2, len(a)))
     row = tree(d, f"NAMED_STRUCT({keys}, 'i', _i, 'v', {name})", *a)
     numbered = exp.Lambda(this=row, expressions=[exp.to_identifier(name), exp.to_identifier("_i")])
@@ -58,8 +48,7 @@ def _ordered(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 FUNCTIONS: dict[str, str | Emit] = {
-    "element": _named("_e"),
-    "carried": _named("_a"),
+    **NAMES,
     "list_some": _over("exists"),
     "list_every": _over("forall"),
     "list_kept": _over("filter"),

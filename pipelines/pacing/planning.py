@@ -11,7 +11,7 @@ from compiler.catalog import mirror_name
 from compiler.maintain.kept import own
 from compiler.maintain.pace.cardinality import Amounts, Sizes
 from compiler.maintain.pace.cost import PathCost, costs, starting
-from compiler.maintain.pace.curve import Curve, Knot, curve
+from compiler.maintain.pace.curve import LEAST_START, OFTEN, Curve, Knot, curve
 from compiler.maintain.pace.paces import Pace, Paces, View, choose, finishing, simulate
 from compiler.maintain.paced import Path, logs, paths
 from compiler.maintain.plan import ViewPlan
@@ -23,8 +23,6 @@ ANEW = 1.2  # times what filling states anew takes, from which on that is done
 FEW = 1_000  # rows, of which it is not
 MOST, LEAST = 1_000.0, 0.001  # times that something may take what was estimated
 OFF = 5.0  # times, at most, that finishing is taken to be off by
-LEAST_START = 0.1  # of what a path takes
-OFTEN = 2.0  # times that count
 APART = 1.5  # times as much, that rows have to have been estimated to take at one time as at another, for a line
 
 

@@ -67,6 +67,7 @@ def test_they_are_what_they_are_in_postgres(engine: str, database: str, tmp_path
         "SELECT name FROM room WHERE open @> 5",
         "SELECT range_agg(name) AS r FROM room",
         "SELECT max(open) AS m FROM room",
+        "SELECT range_intersect_agg(open) AS m FROM room",
         "SELECT name FROM room WHERE open && '{[2024-01-01}'",
     ],
 )

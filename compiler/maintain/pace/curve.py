@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 ALIKE = 1.25  # times as much, up to which times are taken for one
 OFTEN = 2.0  # times that count, of one
-LEAST_START = 0.1  # of what the fewest rows took, that it takes to begin
+LEAST_START = 0.1  # of what rows took, that it takes to begin
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,7 @@ class Curve:
     start: float
 
     def seconds(self, estimated: float) -> float:
-        xs = [k.estimated for k in self.knots]
-        i = bisect_left(xs, estimated)
+        i = bisect_left(self.knots, estimated, key=lambda k: k.estimated)
         if i == len(self.knots):
             return self._beyond(estimated)
         b = self.knots[i]
