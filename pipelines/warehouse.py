@@ -32,6 +32,7 @@ from pipelines.project import Compiled, compile_project
 from pipelines.refused import ALL, Refused, kept, lacking, parts, qualified, reads
 
 log = logging.getLogger("tidemark")
+HEALING_FILE = "healing.json"  # when a command last tried to fill what was set aside, and for how long
 FRESH_FILE = "fresh.json"  # engine → its frontier, and when it was last known to hold all that the source had
 MORE_LABELS = "an enum has more labels, and it hangs on their order"
 OTHER_EXPRESSION = "a generated column that it reads has another expression, or none"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -186,9 +186,10 @@ def copy_table(
     progress: Callable[[int, int], None],
     unread: Collection[str] = (),
     part: Range | None = None,
-) -> Iterator[pa.Table]:
+) -> Generator[pa.Table, None, None]:
     """Arrow tables of text columns c0…, read in the exported snapshot; `progress(rows, bytes)` after each. The columns
-    `unread` are NULL, whether they are there or not. Of a `part` those rows alone."""
+    `unread` are NULL, whether they are there or not. Of a `part` those rows alone. Who stops before the end closes it:
+    until then its transaction is open, and the table cannot be altered."""
     query = table_query(t, unread=unread) + (part.condition() if part is not None else sql.SQL(""))
     with in_snapshot(dsn, snapshot) as conn:
         yield from copy_query(conn, query, len(t.columns), progress)

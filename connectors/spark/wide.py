@@ -10,6 +10,7 @@ from __future__ import annotations
 import socket
 import uuid
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -158,11 +159,12 @@ def _range(task: Task, r: Range, file: Path, sizes: list[int]) -> int:
     try:
         con.execute("SET threads = 1")  # a task has one core
         how = "CREATE TEMP TABLE typed AS"
-        for staged in copy_table(of.dsn, of.snapshot, t, read, of.unread, r):
-            con.register("staged", parsed(staged, t))
-            cast_errors(t, staged, partial(con.execute, f"{how} SELECT {landing.values(t)} FROM staged"))
-            con.unregister("staged")
-            how = "INSERT INTO typed"
+        with closing(copy_table(of.dsn, of.snapshot, t, read, of.unread, r)) as pieces:
+            for staged in pieces:
+                con.register("staged", parsed(staged, t))
+                cast_errors(t, staged, partial(con.execute, f"{how} SELECT {landing.values(t)} FROM staged"))
+                con.unregister("staged")
+                how = "INSERT INTO typed"
         if how.startswith("CREATE"):
             return 0
         query = f"SELECT *{task.extra} FROM typed"

@@ -33,7 +33,7 @@ from pipelines.deploying.source_objects import drop_source_objects, marked, publ
 from pipelines.deployment import Deployment
 from pipelines.kinds import EXECUTORS, ONE_MACHINE
 from pipelines.project import Compiled, refuse
-from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
+from pipelines.warehouse import FRESH_FILE, HEALING_FILE, UNFINISHED, Warehouse
 
 BESIDE = "resync"  # the folder in the warehouse in which another one is filled (`resync`)
 ARRIVING = "arriving"  # the folder in it in which tables are copied for a pipeline that runs (`arriving`)
@@ -136,7 +136,7 @@ def check_leftovers(config: Config) -> None:
 
 def remove_warehouse(config: Config) -> None:
     path = config.warehouse_path
-    for name in (*DATA[:2], deployments.FILE, "run.json", UNFINISHED, FRESH_FILE):
+    for name in (*DATA[:2], deployments.FILE, "run.json", UNFINISHED, FRESH_FILE, HEALING_FILE):
         (path / name).unlink(missing_ok=True)
     for folder in (EXECUTORS.data, BESIDE, ARRIVING):
         shutil.rmtree(path / folder, ignore_errors=True)

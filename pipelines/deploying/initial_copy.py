@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass
 from threading import Lock
 
@@ -171,8 +172,9 @@ class _Copy:
 
     def _load(self, load: Callable[[Iterator[pa.Table]], int], found: Refusals, r: Range | None = None) -> None:
         refused = {qualified(self.table): {c: e.detail for (_, c), e in found.items()}}
-        read = copy_table(self.dsn, self.snapshot, self.table, self.told.more, self.unread, r)
-        load(without(rows, self.table, refused) for rows in read)
+        # who keeps the error of a load that fails would keep the transaction open
+        with closing(copy_table(self.dsn, self.snapshot, self.table, self.told.more, self.unread, r)) as read:
+            load(without(rows, self.table, refused) for rows in read)
 
 
 def _wide(config: Config, target: Engine, tables: list[Table]) -> dict[Table, int]:

@@ -33,6 +33,7 @@ from pipelines.observe.observer import Observer, refresh_seconds, spent_seconds,
 from pipelines.observe.reason import reason, stored
 from pipelines.running.deploying import outcome_of
 from pipelines.running.healing import Healing
+from pipelines.running.healing_once import due, heal_once
 from pipelines.running.server import LEAVING, Server
 from pipelines.warehouse import Warehouse
 
@@ -45,8 +46,8 @@ REMEMBER = 5.0  # seconds between notes of how fresh the engines are
 def run(
     config: Config, once: bool, observer: Observer | None = None, show: Callable[[Observer], None] = lambda o: None
 ) -> None:
-    """Apply the stream; with `once`, up to the source's LSN at the start. SIGTERM stops after the batch at hand, a
-    second signal in it."""
+    """Apply the stream; with `once`, try again what was set aside, and apply up to the source's LSN at the start.
+    SIGTERM stops after the batch at hand, a second signal in it."""
     with deployments.locked(config.warehouse_path):
         observer = observer or Observer()
         warehouse = opened(config, observer.renamed)
@@ -56,6 +57,10 @@ def run(
             drop_former(config.source.dsn, config.warehouse_path, warehouse.deployment)
             sweep(config)
             if once:
+                if due(config, warehouse.deployment, time.time()):
+                    warehouse.close()
+                    heal_once(config, warehouse.deployment)
+                    warehouse = opened(config, observer.renamed)
                 catch_up(config, warehouse)
                 return
             going = Run(config, warehouse, observer, show)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import gc
+import json
 import os
 import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from pipelines.deploying.heal import heal
 from pipelines.deployment import DeployedView, Deployment
 from pipelines.running import healing, run
 from pipelines.running.healing import Healing
+from pipelines.running.healing_once import due
+from pipelines.warehouse import HEALING_FILE
 from tests.pipelines.running import until
 from tests.project import Project
 
@@ -140,3 +146,62 @@ def test_attempts_become_rarer() -> None:
     assert not h.due(d)
     now[0] += healing.FIRST
     assert h.due(d)
+
+
+def test_run_once_heals_what_it_finds_set_aside(database: str, tmp_path: Path) -> None:
+    p = project(database, tmp_path)
+    p.source("UPDATE t SET v = 1e-30 WHERE id = 7", "INSERT INTO u VALUES (100, 1)")
+    run.run(p.config, once=True)
+    assert aside(p) == {"by_a"}  # found by this very run
+    run.run(p.config, once=True)
+    assert aside(p) == {"by_a"}  # tried again, in vain
+    note = json.loads((p.config.warehouse_path / HEALING_FILE).read_text())
+    p.source("UPDATE t SET v = 3 WHERE id = 7", "ALTER TABLE t DROP b", "DELETE FROM u WHERE id < 5")
+    run.run(p.config, once=True)
+    assert aside(p) == {"by_a", "by_b"}  # soon after the last attempt there is no other
+    (p.config.warehouse_path / HEALING_FILE).write_text(json.dumps({**note, "at": note["at"] - healing.MOST}))
+    run.run(p.config, once=True)
+    assert aside(p) == {"by_b"}
+    p.source("ALTER TABLE t ADD b int DEFAULT 5")
+    (p.config.warehouse_path / HEALING_FILE).unlink()
+    run.run(p.config, once=True)
+    assert not aside(p)
+    p.assert_equal()
+
+
+@pytest.mark.parametrize(
+    ("note", "tried"),
+    [
+        ("", True),
+        ("{}", True),
+        ('{"at": "x", "seconds": 1}', True),
+        ('{"at": 100, "seconds": 10}', False),
+        ('{"at": 0, "seconds": 10}', True),
+        ('{"at": 900, "seconds": 10}', True),  # a clock that was set back
+    ],
+)
+def test_run_once_does_not_try_all_the_time(note: str, tried: bool, database: str, tmp_path: Path) -> None:
+    p = project(database, tmp_path)
+    d = p.deployed
+    assert not due(p.config, d, 250.0)
+    d.views[0].error = "gone"
+    assert due(p.config, d, 250.0)
+    (p.config.warehouse_path / HEALING_FILE).write_text(note)
+    assert due(p.config, d, 250.0) == tried
+
+
+@pytest.mark.parametrize("fill", ["deploy", "heal"])
+def test_a_copy_that_fails_leaves_no_transaction_open(fill: str, database: str, tmp_path: Path) -> None:
+    p = Project.create(tmp_path, database, VIEWS)
+    p.source(*SCHEMA, "UPDATE t SET v = 1e-30 WHERE id = 7")
+    gc.disable()  # which would close it by chance
+    try:
+        p.deploy(keep_going=True)
+        if fill == "heal":
+            heal(p.config, lambda *_: None, lambda _: None)
+        with psycopg.connect(database) as c:
+            found = "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in %'"
+            assert not c.execute(found).fetchall()
+        p.source("SET lock_timeout = '5s'", "ALTER TABLE t DROP b")
+    finally:
+        gc.enable()
