@@ -50,6 +50,7 @@ def run(
     SIGTERM stops after the batch at hand, a second signal in it."""
     with deployments.locked(config.warehouse_path):
         observer = observer or Observer()
+        again = once and due(config, deployments.require(config.warehouse_path), time.time())  # not what is found now
         warehouse = opened(config, observer.renamed)
         try:
             if not warehouse.used_engines():
@@ -57,7 +58,7 @@ def run(
             drop_former(config.source.dsn, config.warehouse_path, warehouse.deployment)
             sweep(config)
             if once:
-                if due(config, warehouse.deployment, time.time()):
+                if again:
                     warehouse.close()
                     heal_once(config, warehouse.deployment)
                     warehouse = opened(config, observer.renamed)

@@ -1,12 +1,15 @@
-"""A deploy that is killed while it copies an altered table again: the next one does it, and the rest goes on."""
+"""A deploy that is killed while it copies an altered table again: the next one does it, or a run; the rest goes on."""
 
 from __future__ import annotations
 
+import json
+import time
 from pathlib import Path
 
 import pytest
 
 from connectors.failpoints import VARIABLE
+from pipelines.warehouse import HEALING_FILE
 from tests.project import Project
 
 VIEWS = {
@@ -24,8 +27,9 @@ SCHEMA = (
 
 @pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.slow])])
 @pytest.mark.parametrize("where", ["snapshot.chunk=kill:1", "snapshot.chunk=raise:1", "redeploy.copied=kill:1"])
-def test_it_is_copied_by_the_next_deploy(
-    where: str, engine: str, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("by", ["deploy", "run"])
+def test_it_is_copied_by_the_next(
+    by: str, where: str, engine: str, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     p = Project.create(tmp_path, database, VIEWS, engine=engine, local_memory="1GB")
     p.source(*SCHEMA)
@@ -37,11 +41,16 @@ def test_it_is_copied_by_the_next_deploy(
     assert p.command("deploy").returncode in (-9, 1)
     monkeypatch.delenv(VARIABLE)
     p.source("UPDATE t SET g = g + 1 WHERE id % 7 = 0", "UPDATE u SET x = x + 1 WHERE id % 7 = 0")
-    p.catch_up()
-    assert {v.name for v in p.deployed.views if v.error} == {"by_g", "ids"}
-    assert {r.view for r in p.verify() if not r.equal} == {"by_g", "ids"}
-    p.source("DELETE FROM t WHERE id % 9 = 0")
-    p.deploy()
+    if by == "deploy":  # a run has tried it just now, and does not again
+        note = {"at": time.time(), "seconds": 100.0}
+        (p.config.warehouse_path / HEALING_FILE).write_text(json.dumps(note))
+        p.catch_up()
+        assert {v.name for v in p.deployed.views if v.error} == {"by_g", "ids"}
+        assert {r.view for r in p.verify() if not r.equal} == {"by_g", "ids"}
+        p.source("DELETE FROM t WHERE id % 9 = 0")
+        p.deploy()
+    else:
+        p.catch_up()
     assert not [v for v in p.deployed.views if v.error]
     p.source("UPDATE t SET g = g + 1 WHERE id % 5 = 0")
     p.assert_equal()
