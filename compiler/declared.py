@@ -1,6 +1,7 @@
-"""How numerics are kept that no engine has a number for, as tidemark.toml declares it under [source.types].
+"""How numerics are kept that no engine has a number for, and arrays whose values have more dimensions than their column
+says, as tidemark.toml declares it under [source.types].
 
-`text`: as Postgres prints them, so that NaN, infinity and any number of digits are kept. `numeric(p, s)`, up to 38
+`text`: as Postgres prints them, so that NaN, infinity, digits and dimensions are kept. `numeric(p, s)`, up to 38
 digits: a column that has no scale of its own takes this one, in place of 12 digits after the point. Nothing is rounded:
 a value that does not fit is an error.
 """
@@ -14,6 +15,7 @@ from dataclasses import replace
 from compiler.catalog import Catalog, Column, Table
 from compiler.errors import TidemarkError
 from compiler.ir.types import MAX_PRECISION, VARYING_PARTS, Type, is_numeric, numeric, varying
+from compiler.opaque import as_printed
 
 TEXT = "text"
 NUMERIC = re.compile(r"numeric\(\s*(\d+)\s*,\s*(\d+)\s*\)")
@@ -74,12 +76,18 @@ def _find(catalog: Catalog, name: str) -> tuple[Table | None, Column | None]:
 
 
 def _may(c: Column, text: str) -> bool:
+    if c.type.element is not None:
+        return text == TEXT
     return is_numeric(c.type) and (text == TEXT or c.type == numeric())
 
 
 def _type(name: str, c: Column, text: str) -> Type:
+    if c.type.element is not None:
+        if text != TEXT:
+            raise _wrong(name, c, "An array can be kept as text, and no otherwise.", f'"{name}" = "text", or nothing.')
+        return as_printed(c.type, 1)
     if not is_numeric(c.type):
-        raise _wrong(name, c, "A numeric alone can be kept otherwise.", "Take the line out.")
+        raise _wrong(name, c, "A numeric or an array alone can be kept otherwise.", "Take the line out.")
     if text == TEXT:
         name = c.over or c.source_type
         return Type("opaque", labels=(name,) if "(" in name else (name, VARYING_PARTS))

@@ -15,7 +15,7 @@ from compiler.ir.relation import Agg, Aggregate, Fixpoint, Order, Relation, TopK
 from compiler.ir.relation import walk as relations
 from compiler.ir.scalar import Call, Lit, Scalar, walk
 from compiler.ir.subquery import AnySub, Sub
-from compiler.ir.types import COMPOSITE, VARYING_PARTS, Type, innermost
+from compiler.ir.types import COMPOSITE, VARYING_PARTS, Type, innermost, numeric
 
 CALLS = {"coalesce", "case", "is_null", "num_nulls", "num_nonnulls", "array"}
 AGGREGATES = {"count", "array_agg", "any_value"}
@@ -31,6 +31,7 @@ COMPARING = {"=", "<>", "same", "in", "array_has", "array_contains_all", "array_
 UNORDERED = {"opaque", "json", "jsonb"}
 FOLDED = {"citext", "numrange", "nummultirange"}  # whose equal values are not equal as text
 NUMERIC = re.compile(r"numeric(\(\d+,-?\d+\))?")  # that are declared to be kept so
+SPELLED = {"float4", "float8", "interval", "json", "jsonb"}  # whose equal values may be written in two ways
 MASKED = {"inet", "cidr"}  # their text cast shows the mask that their output leaves out
 
 
@@ -102,6 +103,19 @@ def varies(t: Type) -> bool:
     """Whether equal values may not be equal as text."""
     of = innermost(t)
     return is_opaque(of) and (of.labels[0] in FOLDED or VARYING_PARTS in of.labels)
+
+
+def spelled_in_two_ways(t: Type) -> bool:
+    """Whether equal values, or what an array has, may be written in two ways."""
+    of = innermost(t)
+    free = of == numeric() or of.name == "bpchar" and of.precision is None
+    return of.name in SPELLED or free or of.name == "opaque" and (of.labels[0] in FOLDED or varies(of))
+
+
+def as_printed(t: Type, dimensions: int) -> Type:
+    """An array of so many dimensions, which is carried as Postgres prints it."""
+    name = f"{t.element or t}{'[]' * dimensions}"
+    return Type("opaque", labels=(name, *([VARYING_PARTS] if spelled_in_two_ways(t) else [])))
 
 
 def is_nested(t: Type) -> bool:

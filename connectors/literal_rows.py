@@ -74,7 +74,7 @@ def _replace(rows: pa.Table, t: Table, name: str, c: Column, kind: pa.DataType, 
 
 
 def _declare(t: Table, c: Column) -> str:
-    if not is_numeric(c.type):
+    if not is_numeric(c.type) and c.type.element is None:
         return ""
     return f', or keep it as it is: "{t.schema}.{t.name}.{c.name}" = "text" under [source.types] in tidemark.toml'
 

@@ -46,7 +46,7 @@ def _reader(config: Config) -> Reader:
     if _in_this_process(config):
         from connectors.spark.local.near import NearReader
 
-        return NearReader()
+        return NearReader(config.warehouse_path / EXECUTORS.data)
     from connectors.spark.driver import Driver
     from connectors.spark.local.fetching import SparkReader
 

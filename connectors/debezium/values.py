@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from compiler.catalog import Table
 from compiler.errors import TidemarkError
-from compiler.ir.types import Type
+from compiler.ir.types import COMPOSITE, Type, innermost
 from compiler.opaque import is_printed_number
 
 PLAIN = (
@@ -36,6 +36,8 @@ EXACT = (
     "bytea",
 )
 OPAQUE = ("inet", "cidr", "macaddr", "macaddr8", "citext", "int4range", "int8range", "numrange", "daterange", "tsrange")
+# that it does not know: it gives the text as bytes
+UNKNOWN = ("int4multirange", "int8multirange", "nummultirange", "datemultirange", "tsmultirange", "pg_lsn")
 DATES = {"-2147472692": "infinity", "-2147472691": "-infinity"}  # days since 1970, far out of Postgres' range
 TIMESTAMPS = {"9223372036825200000": "infinity", "-9223372036832400000": "-infinity"}
 NUMERICS = {"NAN": "NaN", "POSITIVE_INFINITY": "Infinity", "NEGATIVE_INFINITY": "-Infinity"}
@@ -48,8 +50,21 @@ class NotExact(TidemarkError):
 
 def exact(t: Type) -> bool:
     """Whether events carry every value of the type. Arrays lose bounds, dimensions, digits of times, eras of dates,
-    NULL in jsonb."""
-    return t.name in EXACT or is_printed_number(t) or (t.name == "opaque" and set(t.labels) <= set(OPAQUE))
+    NULL in jsonb. Within composites a time with a zone is printed in the connector's."""
+    if COMPOSITE in t.labels[1:]:
+        return all(_printed_alike(f.type) for f in t.fields)
+    known = t.name == "opaque" and (set(t.labels) <= set(OPAQUE) or t.labels[0] in UNKNOWN)
+    return t.name in EXACT or is_printed_number(t) or known
+
+
+def _printed_alike(t: Type) -> bool:
+    """Whether values within a composite are printed in one way by whatever session."""
+    of = innermost(t)
+    return exact(of) and of.name != "timestamptz"
+
+
+def _as_bytes(t: Type) -> bool:
+    return t.name == "opaque" and (COMPOSITE in t.labels[1:] or t.labels[0] in UNKNOWN)
 
 
 def inexact(t: Table) -> NotExact | None:
@@ -92,6 +107,8 @@ def text_of(e: str, t: Type) -> str:
         return f"regexp_replace({e}, '{ISO_INTERVAL}', '\\1 years \\2 mons \\3 days \\4 hours \\5 mins \\6 secs')"
     if t.name == "bytea":
         return f"'\\x' || {e}"
+    if _as_bytes(t):
+        return f"decode(unhex({e}))"
     return e
 
 

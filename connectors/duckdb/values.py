@@ -8,17 +8,17 @@ import duckdb
 import pyarrow as pa
 
 from compiler.catalog import Table
-from compiler.ir.types import MAX_PRECISION, Type, is_numeric, is_varying
+from compiler.ir.types import MAX_PRECISION, Type, innermost, is_numeric, is_varying
 from compiler.spelling import ident
 from connectors.duckdb.session import scratch
 from connectors.duckdb.text import from_text
 from connectors.engine import EngineFailure
-from connectors.literal_rows import out_of_range
+from connectors.literal_rows import out_of_range, parsed
 
 
 def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:
     """Run a statement that casts staged text; what does not fit is named by table, column and key."""
-    if any(_without_scale(c.type) for c in t.columns):
+    if any(_without_scale(innermost(c.type)) for c in t.columns):
         _check(t, rows, scale_only=True)
     try:
         run()
@@ -29,24 +29,38 @@ def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:
         ) from e
 
 
+READ = ("interval", "array", "bytea", "bool")  # types whose text is read before it is cast, or is always cast
+
+
 def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
     """Look for a value that no cast can take, or whose digits a cast would drop; raises ValueOutOfRange."""
     con = scratch()
-    con.register("arrived", rows.append_column("_at", pa.array(range(rows.num_rows))))
+    shown = rows.append_column("_at", pa.array(range(rows.num_rows)))
+    con.register("arrived", shown if scale_only else parsed(shown, t))
     con.execute("CREATE TABLE staged AS SELECT * FROM arrived")
     for i, c in enumerate(t.columns):
-        tests = []
-        if _without_scale(c.type):
-            tests.append(f"length(rtrim(split_part(c{i}, '.', 2), '0')) > {c.type.scale}")
-        if not scale_only and c.type.name not in ("interval", "array", "bytea", "bool"):
-            tests.append(f"c{i} IS NOT NULL AND {from_text(f'c{i}', c.type, strict=False)} IS NULL")
-        for test in tests:
+        for test in _tests(f"c{i}", c.type, scale_only):
             try:
-                bad = con.execute(f"SELECT _at, c{i} FROM staged WHERE {test} ORDER BY _at LIMIT 1").fetchone()
+                bad = con.execute(f"SELECT _at FROM staged WHERE {test} ORDER BY _at LIMIT 1").fetchone()
             except duckdb.Error:
                 continue
             if bad:
-                raise out_of_range(t, c, rows, bad[0], bad[1])
+                raise out_of_range(t, c, rows, bad[0], rows[f"c{i}"][bad[0]].as_py())
+
+
+def _tests(column: str, t: Type, scale_only: bool) -> list[str]:
+    """SQL that is true for values of a staged column that are out of range; of arrays the text, where the scale alone
+    is looked at, else lists of text."""
+    of, tests = t.element if t.name == "array" and t.element is not None else t, []
+    if _without_scale(of) and of is t:
+        tests.append(f"length(rtrim(split_part({column}, '.', 2), '0')) > {of.scale}")
+    elif _without_scale(of) and scale_only:
+        tests.append(f"regexp_matches({column}, '\\.[0-9]{{{of.scale}}}[0-9]*[1-9]')")
+    if not scale_only and of.name not in READ:
+        value = column if of is t else "x"
+        fails = f"{value} IS NOT NULL AND {from_text(value, of, strict=False)} IS NULL"
+        tests.append(fails if of is t else f"len(list_filter({column}, lambda x: {fails})) > 0")
+    return tests
 
 
 def _without_scale(t: Type) -> bool:

@@ -9,7 +9,8 @@ import psycopg
 
 from compiler.catalog import Catalog, Column, Generated, Table, parse_type
 from compiler.ir.types import Type
-from connectors.postgres.composites import Composite, as_printed, composite_of, composites, told_apart, with_fields
+from compiler.opaque import as_printed
+from connectors.postgres.composites import Composite, composite_of, composites, told_apart, with_fields
 from connectors.postgres.files import noted, stored
 
 TABLES = """

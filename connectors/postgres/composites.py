@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import psycopg
 
 from compiler.catalog import parse_type
-from compiler.ir.types import COMPOSITE, VARYING_PARTS, Field, Type, innermost, numeric
-from compiler.opaque import FOLDED, varies
+from compiler.ir.types import COMPOSITE, VARYING_PARTS, Field, Type, innermost
+from compiler.opaque import spelled_in_two_ways
 
 # Of each type that is met on the way down: the one that a domain or an array is of, or the fields of a composite.
 REACHED = """
@@ -34,7 +34,6 @@ LEFT JOIN LATERAL (
   FROM over JOIN pg_type b ON b.oid = over.oid AND b.typtype <> 'd') base ON a.attnum IS NOT NULL
 ORDER BY t.oid, a.attnum
 """
-SPELLED = {"float4", "float8", "interval", "json", "jsonb"}  # whose equal values may be written in two ways
 
 
 @dataclass(frozen=True)
@@ -89,28 +88,15 @@ def told_apart(t: Type, varying: Collection[str]) -> Type:
     return replace(t, labels=(*t.labels, VARYING_PARTS)) if t.name == "opaque" and t.labels[0] in varying else t
 
 
-def as_printed(t: Type, dimensions: int) -> Type:
-    """An array of so many dimensions, which is carried as Postgres prints it."""
-    name = f"{t.element or t}{'[]' * dimensions}"
-    return Type("opaque", labels=(name, *([VARYING_PARTS] if _varies(t) else [])))
-
-
 def with_fields(t: Type, c: Composite) -> Type:
     """The type, or what it is an array of, as a composite; as it is without fields."""
     if not c.fields:
         return t
     if t.element is not None:
         return replace(t, element=with_fields(t.element, c))
-    varying = any(_varies(f.type) for f in c.fields)
+    varying = any(spelled_in_two_ways(f.type) for f in c.fields)
     labels = (*t.labels, COMPOSITE, *([VARYING_PARTS] if varying else []))
     return replace(t, labels=labels, fields=c.fields, ever=c.ever)
-
-
-def _varies(t: Type) -> bool:
-    """Whether equal values of a field may be written in two ways."""
-    of = innermost(t)
-    free = of == numeric() or of.name == "bpchar" and of.precision is None
-    return of.name in SPELLED or free or of.name == "opaque" and (of.labels[0] in FOLDED or varies(of))
 
 
 def composite_of(t: Type) -> Composite:

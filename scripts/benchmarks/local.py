@@ -46,7 +46,7 @@ class OnLocal(InFile):
             [],
             [],
             dist=tables if every else () if part == "local" else LARGE,
-            reader=self.reader if part.endswith("fetched") else NearReader(),
+            reader=self.reader if part.endswith("fetched") else NearReader(folder / "delta"),
             state_memory=0 if every else None,
         )
         self.side = beside(self.engine.con)

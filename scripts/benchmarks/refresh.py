@@ -302,8 +302,8 @@ def _target(engine: str, folder: Path, tables: Mapping[str, Table]) -> Target:
 
 def _warm(target: Target, workload: Workload) -> None:
     """What is done once is done: statements for each set of changed tables, and indexes that are made after some 32
-    fetches of a mirror were answered by SQL."""
-    for size in [20, *[1] * 16, *[20] * (16 if isinstance(target, OnDuckDB) else 0)]:
+    fetches of a mirror were answered by scans."""
+    for size in [20, *[1] * 16, *[20] * (0 if isinstance(target, OnSpark) else 16)]:
         lsn = target.frontier()
         target.apply(workload.batch(size, lsn), lsn + 1)
 

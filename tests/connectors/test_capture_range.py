@@ -91,3 +91,29 @@ def test_an_unusual_value_arrives_as_it_is(database: str, tmp_path: Path, case: 
     p.catch_up()
     shown = "array_to_string(list_transform(v, lambda x: x::VARCHAR), '|')" if kind.endswith("]") else "v::VARCHAR"
     assert ask(p.config, f"SELECT {shown} AS v FROM copy WHERE a = 2", False).to_pylist() == [{"v": want}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "bad"),
+    [
+        ("numeric[]", "{1.5,NaN}"),
+        ("numeric[]", "{1e50}"),
+        ("numeric[]", "{1,0.12345678901234567}"),
+        ("numeric(10,2)[]", "{NaN,1}"),
+        ("timestamp[]", '{"2024-01-01 00:00:00","294276-12-31 23:59:59.999999"}'),
+    ],
+)
+def test_an_element_that_no_type_holds_stops_what_reads_it_alone(
+    kind: str, bad: str, database: str, tmp_path: Path
+) -> None:
+    views = {"v": "SELECT id, a FROM t", "w": "SELECT id, x FROM t"}
+    p = Project.create(tmp_path, database, views)
+    p.source(f"CREATE TABLE t (id int PRIMARY KEY, a {kind}, x int)", "INSERT INTO t VALUES (1, '{}', 1), (2, NULL, 2)")
+    p.deploy()
+    p.source(f"INSERT INTO t VALUES (3, '{bad}', 3)", "UPDATE t SET x = x + 1")
+    p.catch_up()
+    assert {v.name for v in p.deployed.views if "Row id = 3" in v.error} == {"v"}
+    assert {r.view for r in p.verify() if not r.equal} == {"v"}
+    p.source("UPDATE t SET a = '{}' WHERE id = 3")
+    p.catch_up()
+    p.assert_equal()

@@ -53,9 +53,25 @@ INEXACT = [
     "timetz",
     "point",
     "tstzrange",
+    "tstzmultirange",
+    "moment",
 ]
 LABELS = {"mood": ("sad", "ok", 'it\'s, "fine"')}
 VALUES = {t: [*ALL[t], *EDGES.get(t, [])] for t in ALL if exact(parse_type(t, LABELS))}
+VALUES["bytea"].append("(SELECT string_agg(sha256(i::text::bytea), ''::bytea) FROM generate_series(1, 300) i)")
+MANY = "(SELECT range_agg({0}(i * 10 + (hashtext(i::text) & 3), i * 10 + 5)) FROM generate_series(1, 3000) i)"
+VALUES |= {
+    "int4multirange": ["'{[1,3),[5,8)}'", "'{}'", MANY.format("int4range"), "'{(,)}'"],
+    "nummultirange": ["'{[1.50,2],(7,)}'", "'{[-Infinity,1)}'", MANY.format("numrange")],
+    "tsmultirange": ["'{[2024-01-01,infinity]}'", "'{}'", "'{(\"0044-03-15 10:00:00.5 BC\",)}'"],
+    "place": [
+        '\'(1,"a ""q"" ü\\\\",2.50)\'',
+        "'(,,NaN)'",
+        "'(,\"\",)'",
+        "ROW(7, (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 300) i), 1)::place",
+    ],
+    "pg_lsn": ["'0/16'", "'FFFFFFFF/FFFFFFFF'", "'0/0'"],
+}
 NAMES = {t: f"t{i}" for i, t in enumerate(VALUES)}
 
 
@@ -66,6 +82,7 @@ def typed(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pro
         p = Project.create(tmp_path_factory.mktemp("types"), dsn, views, capture="debezium")
         p.source(
             "CREATE TYPE mood AS ENUM ('sad', 'ok', 'it''s, \"fine\"')",
+            "CREATE TYPE place AS (x int, y text, z numeric)",
             *(f"CREATE TABLE {n}s (id int PRIMARY KEY, v {t}, n int)" for t, n in NAMES.items()),
         )
         p.deploy()
@@ -91,6 +108,7 @@ def test_types_whose_values_events_do_not_tell_apart_are_refused(database: str, 
     p = Project.create(tmp_path, database, {**views, "fine": "SELECT id FROM fine"}, capture="debezium")
     p.source(
         "CREATE TYPE mood AS ENUM ('sad', 'ok')",
+        "CREATE TYPE moment AS (x int, at timestamptz[])",
         "CREATE TABLE fine (id int PRIMARY KEY)",
         *(f"CREATE TABLE t{i} (id int PRIMARY KEY, a {t})" for i, t in enumerate(INEXACT)),
     )

@@ -1,4 +1,4 @@
-"""Numerics that no engine has a number for are kept as tidemark.toml declares them, and never rounded."""
+"""What no engine has a type for, numerics and arrays, is kept as tidemark.toml declares it, and never rounded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.project import Project
 LONG = "1" + "0" * 60 + "." + "0" * 40 + "1"
 SCHEMA = (
     "CREATE DOMAIN wei AS numeric(78,0)",
-    "CREATE TABLE token (id int PRIMARY KEY, price numeric, held wei, rate numeric, paid numeric(10,2))",
+    "CREATE TABLE token (id int PRIMARY KEY, price numeric, held wei, rate numeric, paid numeric(10,2), parts int[])",
     f"""INSERT INTO token VALUES (1, 'NaN', {2**255}, 0.123456789012345678, 1.5), (2, 'Infinity', 1, 2, NULL),
     (3, {LONG}, NULL, 3.5, 3), (4, 1.50, 4, NULL, 0), (5, NULL, NULL, 0, 7.25), (6, 1.5, 4, 2.5, -1)""",
 )
@@ -139,6 +139,7 @@ def test_what_would_lose_digits_is_refused(query: str, why: str, database: str, 
         ({"toke.price": "text"}, "names toke.price, which is not there"),
         ({"token.id": "text"}, "declares token.id, which has type integer"),
         ({"token.paid": "numeric(20,4)"}, r"declares token.paid, which has type numeric\(10,2\)"),
+        ({"token.parts": "numeric(20,4)"}, "An array can be kept as text"),
         ({"token.price": "float8"}, "source.types"),
         ({"token.price": "numeric(39,2)"}, "source.types"),
     ],
@@ -177,3 +178,31 @@ def test_what_is_compiled_without_a_server_is_declared_too(database: str, tmp_pa
     declare(p, {"token.id": "text"})
     p.source(*SCHEMA)
     assert p.command("check").returncode == 2
+
+
+@pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
+def test_arrays_of_more_dimensions_than_their_column_says(engine: str, database: str, tmp_path: Path) -> None:
+    views = {
+        "shown": "SELECT id, a, n, m::text AS m, a IS NULL AS none FROM t",
+        "groups": "SELECT a, count(*) AS c FROM t GROUP BY a",
+        "well": "SELECT id FROM t",
+    }
+    p = Project.create(tmp_path, database, views, engine=engine, local_memory="1GB")
+    p.source(
+        "CREATE TYPE mood AS ENUM ('sad', 'ok')",
+        "CREATE TABLE t (id int PRIMARY KEY, a int[], n numeric[], m mood[])",
+        "INSERT INTO t VALUES (1, '{1,2}', '{1.50}', '{sad}')",
+    )
+    p.deploy()
+    p.source("INSERT INTO t VALUES (2, '{{1,2},{3,NULL}}', '{NaN,1e50}', '{{ok},{sad}}')")
+    p.catch_up()
+    assert {v.name for v in p.deployed.views if "is out of range" in v.error} == {"shown", "groups"}
+    declare(p, {"t.a": "text", "public.t.n": "text", "t.m": "text"})
+    p.deploy()
+    p.assert_equal()
+    p.source(
+        "UPDATE t SET a = '[0:1]={1,2}' WHERE id = 1",
+        "INSERT INTO t VALUES (3, '{{1,2},{3,NULL}}', NULL, '{}'), (4, NULL, '{{1},{Infinity}}', NULL)",
+    )
+    p.catch_up()
+    p.assert_equal()

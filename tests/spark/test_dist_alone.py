@@ -17,7 +17,7 @@ from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Prepared
 from compiler.parse import parse_view
 from compiler.view import compile_view
-from connectors.spark.local import delta, rounds
+from connectors.spark.local import delta, index_files, rounds
 from connectors.spark.local.engine import LocalEngine
 from connectors.spark.local.near import NearReader
 from connectors.staging import Staged
@@ -44,6 +44,12 @@ def staged(t: Table, *events: tuple[Row, Row | None, bool]) -> Staged:
     return Staged(t, pa.table({**own, **rows}), True, False, False)
 
 
+@pytest.fixture(params=["scans", "indexes"], autouse=True)
+def by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How bases are read: by scans alone, or from the second time on by an index."""
+    monkeypatch.setattr(index_files, "SHARE", 0.0 if request.param == "indexes" else float("inf"))
+
+
 class Warehouse:
     """Tables, all of them Dist but those of `near`, and one view; opened again by `again`."""
 
@@ -67,7 +73,9 @@ class Warehouse:
         self.engine.set_frontier(self.lsn)
 
     def again(self) -> None:
-        self.engine = LocalEngine(self.root, PRINTER, self.tables, self.plans, dist=self.dist, reader=NearReader())
+        self.engine = LocalEngine(
+            self.root, PRINTER, self.tables, self.plans, dist=self.dist, reader=NearReader(self.root)
+        )
         self.prepared: dict[object, Prepared] = {}
 
     def programs(self, changed: frozenset[str], same: Same = frozenset()) -> Prepared:
