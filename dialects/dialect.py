@@ -10,12 +10,14 @@ from sqlglot import exp
 
 from compiler.ir.relation import WindowCall
 from compiler.ir.scalar import Call
-from compiler.ir.types import Type
+from compiler.ir.types import MAX_PRECISION, Type
 from compiler.spelling import ident
 from dialects.expand import Macros, expand, parse
 
 __all__ = ["Dialect", "Emit", "extreme", "fill", "ident", "tree", "cast_to_type", "wrap"]
 
+LONG = 30  # digits of numerics of which a hundred million may add up to more than 128 bits have
+WRAPS = 1.4  # times the largest numeric, from which on a sum may be beyond 128 bits
 Emit = Callable[["Dialect", Call, list[exp.Expr]], exp.Expr]
 
 
@@ -44,6 +46,7 @@ class Dialect:
     frames: Callable[[WindowCall], bool] = lambda c: True  # whether it has words for the frame of a window function
     window_filters: bool = True  # FILTER of window functions
     storage: Callable[[Type], str] = lambda t: ""  # what a stored column says after its type
+    large_total: str = ""  # template of a sum $1 of numerics that is an error from about $2 on, where it would wrap
 
     def type_sql(self, t: Type) -> str:
         return self.types(t)
@@ -60,6 +63,13 @@ class Dialect:
 
     def cast(self, e: exp.Expr, t: Type) -> exp.Expr:
         return exp.Cast(this=e, to=self.data_type(t))
+
+    def total(self, x: exp.Expr, t: Type) -> exp.Expr:
+        """The sum of values of a type."""
+        if not self.large_total or t.name != "numeric" or (t.precision or 0) < LONG:
+            return exp.Sum(this=x)
+        limit = exp.Literal.number(f"{WRAPS}e{MAX_PRECISION - (t.scale or 0)}")
+        return self.template(self.large_total, [x, limit])
 
     def template(self, text: str, args: list[exp.Expr]) -> exp.Expr:
         return fill(text, self.sqlglot, args)

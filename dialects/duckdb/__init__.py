@@ -58,6 +58,7 @@ DUCKDB = Dialect(
     copies="UNNEST(RANGE($1))",
     unnest=UNNEST,
     fetches=True,
+    large_total="pg.total(SUM($1), SUM(CAST($1 AS DOUBLE)), $2)",
     mirrors={
         ("after", True): ("base", False),
         ("after", False): ("base", False),

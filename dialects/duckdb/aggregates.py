@@ -76,11 +76,9 @@ def _mode(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
 
 
 def _sum(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
-    return (
-        d.cast(tree(d, "SUM($1)", *[x for x in a if not isinstance(x, exp.Distinct)]), e.type)
-        if not any(isinstance(x, exp.Distinct) for x in a)
-        else d.cast(exp.Sum(this=exp.Distinct(expressions=[a[0]])), e.type)
-    )
+    if any(isinstance(x, exp.Distinct) for x in a):
+        return d.cast(exp.Sum(this=exp.Distinct(expressions=[a[0]])), e.type)
+    return d.cast(d.total(a[0], e.args[0].type), e.type)
 
 
 def _avg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
@@ -91,7 +89,8 @@ def _avg(d: Dialect, e: Call, a: list[exp.Expr]) -> exp.Expr:
         return exp.Anonymous(this="avg", expressions=[x])
     if e.args[0].type.name == "interval":
         raise UnsupportedSql("AVG of intervals has no counterpart in duckdb", code="unsupported_function")
-    total = d.cast(exp.Sum(this=x), types.numeric(38, types.digits(e.args[0].type)[1]))
+    added = exp.Sum(this=x) if isinstance(x, exp.Distinct) else d.total(x, e.args[0].type)
+    total = d.cast(added, types.numeric(38, types.digits(e.args[0].type)[1]))
     count = d.cast(exp.Count(this=x.copy()), types.numeric(19, 0))
     return d.cast(d.template("pg.divide($1, $2)", [total, count]), e.type)
 

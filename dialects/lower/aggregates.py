@@ -80,9 +80,10 @@ def accumulator(lowering: Lowering, a: Agg, args: list[exp.Expr], keep: exp.Expr
         x = args[0]
         if f.weights and a.args[0].type.name == "int8":  # a value times its weight may be beyond 64 bits
             x = lowering.dialect.cast(x, a.type)
-        out = exp.Sum(this=x if not f.weights else exp.Mul(this=paren(x), expression=paren(w)))
+        each = x if not f.weights else exp.Mul(this=paren(x), expression=paren(w))
+        out = lowering.dialect.total(each, a.args[0].type)
     if keep is not None:
-        out = exp.Filter(this=out, expression=exp.Where(this=keep))
+        out = lowering.scalars.filtered(out, keep)
     if a.fn == TOTAL or f.weights:
         out = exp.Coalesce(this=out, expressions=[exp.Literal.number(0)])
     if a.fn == TOTAL or f.weights:
