@@ -47,6 +47,7 @@ def staged(t: Table, *events: tuple[Row, Row | None, bool]) -> Staged:
 @pytest.fixture(params=["scans", "indexes"], autouse=True)
 def by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """How bases are read: by scans alone, or from the second time on by an index."""
+    monkeypatch.setattr(index_files, "LEAST", 0)
     monkeypatch.setattr(index_files, "SHARE", 0.0 if request.param == "indexes" else float("inf"))
 
 

@@ -38,7 +38,8 @@ COLUMNS: dict[str, tuple[pa.DataType, list[Any]]] = {
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index is made after one scan, of no more than so many rows."""
+    """An index is made after one scan, of few rows, and of no more than so many."""
+    monkeypatch.setattr(index_files, "LEAST", 0)
     monkeypatch.setattr(index_files, "SHARE", 0.0)
     monkeypatch.setattr(index_files, "SEGMENT", 50)
 

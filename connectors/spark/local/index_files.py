@@ -34,6 +34,8 @@ from connectors.spark.local.stored import parquet
 log = logging.getLogger("tidemark")
 LAYOUT = 1  # another number for another layout of the files
 SEGMENT = 2 << 20  # rows that are put in order in memory, at most, but where one file has more
+MANY = 10_000  # files of which the rows are remembered
+LEAST = 100_000  # rows: fewer are scanned in some milliseconds
 SHARE = 0.25  # of the time that making an index takes, spent on scans in its place before it is made
 ROW = 0.6e-6  # seconds that making one takes for each row, before any was made
 DISK = 2.0  # times its size, that has to be free
@@ -111,12 +113,17 @@ class IndexFiles:
         by, left = tuple(r.by), set(rest)
         missing = [files for files in self._segments(r.files) if files[0] in left]
         for files in missing:
+            rows = sum(map(self._rows, files))
             spent = self.spent[files, by] = self.spent.get((files, by), 0.0) + seconds / len(missing)
-            if spent > SHARE * self.row * sum(map(self._rows, files)) and (files, by) not in self.failed:
+            if rows >= LEAST and spent > SHARE * self.row * rows and (files, by) not in self.failed:
                 self._make(files, by, r.columns)
                 return
 
     def _fits(self, r: Request) -> bool:
+        if len(self.sizes) > MANY:
+            self.sizes.clear()
+        if sum(map(self._rows, r.files)) < LEAST:
+            return False
         return not any(u in kind for u in UNFIT for kind in self._types(r))
 
     def _types(self, r: Request) -> list[str]:
