@@ -15,6 +15,8 @@ from connectors.duckdb.text import from_text
 from connectors.engine import EngineFailure
 from connectors.literal_rows import out_of_range, parsed
 
+READ = ("interval", "array", "bytea", "bool")  # types whose text is read before it is cast, or is always cast
+
 
 def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:
     """Run a statement that casts staged text; what does not fit is named by table, column and key."""
@@ -27,9 +29,6 @@ def cast_errors(t: Table, rows: pa.Table, run: Callable[[], object]) -> None:
         raise EngineFailure(
             f'landing table "{t.schema}.{t.name}" failed', detail=str(e).split("\n")[0], code="engine"
         ) from e
-
-
-READ = ("interval", "array", "bytea", "bool")  # types whose text is read before it is cast, or is always cast
 
 
 def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
@@ -51,7 +50,7 @@ def _check(t: Table, rows: pa.Table, scale_only: bool) -> None:
 def _tests(column: str, t: Type, scale_only: bool) -> list[str]:
     """SQL that is true for values of a staged column that are out of range; of arrays the text, where the scale alone
     is looked at, else lists of text."""
-    of, tests = t.element if t.name == "array" and t.element is not None else t, []
+    of, tests = innermost(t), list[str]()
     if _without_scale(of) and of is t:
         tests.append(f"length(rtrim(split_part({column}, '.', 2), '0')) > {of.scale}")
     elif _without_scale(of) and scale_only:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+import psycopg
+
+from compiler.errors import TidemarkError
 from pipelines.deployment import Deployment
 
+log = logging.getLogger("tidemark")
 FIRST = 30.0  # seconds after a view was set aside: a migration alters more than one thing
 MOST = 3600.0  # seconds between two attempts
 SHARE = 20.0  # times as long as the last attempt took, at least, until the next
@@ -29,3 +35,14 @@ class Healing:
     def tried(self, seconds: float) -> None:
         self.wait = min(max(2 * self.wait, SHARE * seconds), MOST)
         self.next = self.clock() + self.wait
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """An attempt that fails is told, and ends nothing."""
+    try:
+        yield
+    except TidemarkError as e:
+        log.warning("what was set aside could not be filled again, %s: %s", e.message, e.detail)
+    except psycopg.Error as e:
+        log.warning("what was set aside could not be filled again: %s", str(e).split("\n")[0])

@@ -7,19 +7,13 @@ that one every minute does not copy tables every minute.
 from __future__ import annotations
 
 import json
-import logging
 import time
 
-import psycopg
-
-from compiler.errors import TidemarkError
 from pipelines.config import Config
-from pipelines.deploying.heal import able, heal
+from pipelines.deploying.heal import heal
 from pipelines.deployment import Deployment
-from pipelines.running.healing import MOST, SHARE
+from pipelines.running.healing import MOST, SHARE, telling
 from pipelines.warehouse import HEALING_FILE
-
-log = logging.getLogger("tidemark")
 
 
 def due(config: Config, d: Deployment, now: float) -> bool:
@@ -34,16 +28,12 @@ def due(config: Config, d: Deployment, now: float) -> bool:
     return not at <= now < at + min(SHARE * seconds, MOST)
 
 
-def heal_once(config: Config, d: Deployment) -> None:
+def heal_once(config: Config) -> None:
     """Fill again the views that could be, with nobody at work on the warehouse; what still cannot be stays aside."""
     begun = time.time()
     try:
-        if able(config, d):
+        with telling():
             heal(config, lambda *_: None, lambda _: None)
-    except TidemarkError as e:
-        log.warning("what was set aside could not be filled again, %s: %s", e.message, e.detail)
-    except psycopg.Error as e:
-        log.warning("what was set aside could not be filled again: %s", str(e).split("\n")[0])
     finally:
         temp = config.warehouse_path / f".{HEALING_FILE}.new"
         temp.write_text(json.dumps({"at": begun, "seconds": time.time() - begun}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import signal
 import threading
 import time
@@ -11,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import psycopg
 import tenacity
 
 from compiler.errors import TidemarkError
@@ -32,12 +30,11 @@ from pipelines.observe.http import start as listen
 from pipelines.observe.observer import Observer, refresh_seconds, spent_seconds, views_of
 from pipelines.observe.reason import reason, stored
 from pipelines.running.deploying import outcome_of
-from pipelines.running.healing import Healing
+from pipelines.running.healing import Healing, telling
 from pipelines.running.healing_once import due, heal_once
 from pipelines.running.server import LEAVING, Server
 from pipelines.warehouse import Warehouse
 
-log = logging.getLogger("tidemark")
 LONGEST = 15.0  # seconds between attempts to connect again
 SWEEP = 10.0  # seconds between looks for what a deploy that was killed has left
 REMEMBER = 5.0  # seconds between notes of how fresh the engines are
@@ -60,7 +57,7 @@ def run(
             if once:
                 if again:
                     warehouse.close()
-                    heal_once(config, warehouse.deployment)
+                    heal_once(config)
                     warehouse = opened(config, observer.renamed)
                 catch_up(config, warehouse)
                 return
@@ -193,14 +190,11 @@ class Run:
         """Fill again what was set aside, where its cause is gone."""
         begun = time.monotonic()
         try:
-            if views := able(self.config, deployments.require(self.config.warehouse_path)):
-                self.server.busy = "filling again what was set aside"
-                self.server.ahead.fill(self.warehouse, self.capture.rest, lambda: views)
-                self.server.jobs.ask(self._healed)
-        except TidemarkError as e:
-            log.warning("what was set aside could not be filled again, %s: %s", e.message, e.detail)
-        except psycopg.Error as e:
-            log.warning("what was set aside could not be filled again: %s", str(e).split("\n")[0])
+            with telling():
+                if views := able(self.config, deployments.require(self.config.warehouse_path)):
+                    self.server.busy = "filling again what was set aside"
+                    self.server.ahead.fill(self.warehouse, self.capture.rest, lambda: views)
+                    self.server.jobs.ask(self._healed)
         finally:
             self.healing.tried(time.monotonic() - begun)
             self.server.busy = ""
