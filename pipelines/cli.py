@@ -238,7 +238,9 @@ def deploy(project: Path, keep_going: bool, resync: bool, as_json: bool) -> None
 
 
 @main.command()
-@click.option("--once", is_flag=True, help="Catch up with the source's current LSN and stop.")
+@click.option(
+    "--once", is_flag=True, help="Try again what is set aside, catch up with the source's current LSN, and stop."
+)
 @click.option(
     "--log-format", type=click.Choice(["text", "json"]), help="Log to stderr in this format, also on a terminal."
 )
