@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 import threading
 import time
 from collections import deque
@@ -19,6 +20,7 @@ import psycopg
 
 from compiler.errors import TidemarkError
 from connectors.debezium.feed import Take, transaction
+from connectors.debezium.key_file import converted
 from connectors.debezium.settings import CLASS, ROLE, SESSION, VALUES, session
 from connectors.debezium.spool import Room
 
@@ -30,6 +32,8 @@ SMALL = ("-XX:-UseG1GC", "-XX:+UseSerialGC", "-Xms64m", "-XX:MinHeapFreeRatio=10
 LOGGING = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"
 JVM = [SIGNALS, *SMALL, LOGGING]
 QUEUE_BYTES = 128 << 20  # of events that wait in it
+TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword")  # libpq's settings, which Debezium calls alike
+KEY, PASSWORD = "database.sslkey", "database.sslpassword"
 STARTING = 60.0  # seconds that the engine may take to start its task
 
 
@@ -45,14 +49,15 @@ def properties(
             hint='Give the source\'s host and port in tidemark.toml, or leave out capture = "debezium".',
         )
     given = info.get_parameters()
-    secured = {f"database.{k}": given[k] for k in ("sslmode", "sslrootcert", "sslcert", "sslkey") if k in given}
+    secured = {f"database.{k}": given[k] for k in TLS if k in given}
+    verified = given.get("sslmode") == "verify-full"  # the certificate has the host's name, and no address
     return {
         "name": NAME,
         "topic.prefix": NAME,
         "connector.class": CLASS,
         "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore",
         "offset.flush.interval.ms": "0",
-        "database.hostname": given.get("hostaddr") or info.host,
+        "database.hostname": (not verified and given.get("hostaddr")) or info.host,
         "database.port": str(info.port),
         "database.user": info.user,
         "database.password": info.password or "-",
@@ -83,13 +88,18 @@ class Embedded:
     def __init__(self, settings: dict[str, str], take: Take, room: Room) -> None:
         self.take, self.room = take, room
         self.acknowledged = 0
+        self.folder = tempfile.TemporaryDirectory(prefix="tidemark-debezium-")
         self.came = time.monotonic()
         self.refused: TidemarkError | None = None
         self.open = room.new()  # events of the transaction being received
         self.sent: deque[tuple[int, Any]] = deque()  # LSN → the record that may be marked once it is acknowledged
         self.error: str | None = None
         self.stopped = threading.Event()
-        self.engine = self._build(settings)
+        try:
+            self.engine = self._build(_with_key(settings, Path(self.folder.name)))
+        except BaseException:
+            self.folder.cleanup()
+            raise
         self.thread = threading.Thread(target=self.engine.run, daemon=True)
         self.thread.start()
 
@@ -165,6 +175,19 @@ class Embedded:
                 self.stopped.wait(0.05)
         self.thread.join(10)
         self.open.close()
+        self.folder.cleanup()
+
+
+def _with_key(settings: dict[str, str], folder: Path) -> dict[str, str]:
+    """With a client's key in the form that the driver reads; one that it reads by itself has its password."""
+    if KEY not in settings:
+        return settings
+    key = Path(settings[KEY])
+    found = converted(key, settings.get(PASSWORD), folder)
+    out = {**settings, KEY: str(found)}
+    if found != key:
+        out.pop(PASSWORD, None)
+    return out
 
 
 def _jvm() -> str | None:
