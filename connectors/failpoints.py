@@ -63,6 +63,8 @@ NAMES = frozenset(
         "local.frontier",
         "local.cleared",
         "local.rebuilt",
+        "copies.committed",
+        "copies.noted",
         "ask.missing",
         "ask.read",
         "ask.filled",

@@ -152,17 +152,33 @@ def parse_size(text: str) -> int:
 
 
 NONE = "none"
+STORES = ("s3a://", "s3://", "file://")
 
 
 class Spark(_Section):
     """`local_memory`: tables on Spark that are no larger together are kept by the driver (Local), and as much of
-    states; '0': none are, and the driver has what changes alone; 'none': not even that."""
+    states; '0': none are, and the driver has what changes alone; 'none': not even that. `copies`: where views are
+    copied to, 's3a://bucket/folder'."""
 
     master: str = "local[*]"
     jars: str = ""
     settings: dict[str, str] = Field(default_factory=dict)
     local_memory: str = "2GB"
     threshold_rows: int | None = Field(default=None, gt=0)  # auto: of a table that goes to Spark, whatever it costs
+    copies: str = ""
+
+    @field_validator("copies")
+    @classmethod
+    def _store(cls, text: str) -> str:
+        if text and not text.startswith(STORES):
+            raise ValueError(f"{text} begins with none of {', '.join(STORES)}")
+        return text
+
+    @model_validator(mode="after")
+    def _copied(self) -> Spark:
+        if self.copies and self.alone:
+            raise ValueError("views are copied by the driver, which has none with local_memory = 'none'")
+        return self
 
     @field_validator("local_memory")
     @classmethod

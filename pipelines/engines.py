@@ -82,6 +82,7 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
     tables = [d.mirrored(name, t) for t in d.tables.get(name, [])]
     if EXECUTORS.in_process(d.location):
         try:
+            from connectors.spark.local.copies import Store
             from connectors.spark.local.engine import LocalEngine
         except ModuleNotFoundError as e:
             raise TidemarkError(
@@ -100,12 +101,13 @@ def opened(name: str, config: Config, d: Deployment, plans: list[ViewPlan], read
             index_rows=config.duckdb.index_rows,
             state_memory=None if config.spark.alone else config.spark.local_bytes,
             executors=None if read_only else executors(config),
+            copies=Store(config.spark.copies, config.spark.settings) if config.spark.copies else None,
         )
     from connectors.spark.engine import SparkEngine
-    from connectors.spark.store import Store
+    from connectors.spark.store import Store as Tables
 
     assert isinstance(prints, SparkPrinter)
     spark = config.spark
     folder = path / EXECUTORS.data
-    store = Store(folder, prints, spark.master, spark.jars, spark.settings, read_only, tables)
+    store = Tables(folder, prints, spark.master, spark.jars, spark.settings, read_only, tables)
     return SparkEngine(store, plans, None if read_only else executors(config))

@@ -27,6 +27,7 @@ COMMANDS = {  # by the name, or its first part: what may pass it
     "spark.filled": ("deploy",),
     "local": ("run", "once", "deploy"),
     "local.rebuilt": ("once", "run"),
+    "copies": ("run", "once"),
     "ask": ("ask",),
     "snapshot": ("deploy", "redeploy", "verify", "resync", "beside"),
     "snapshot.range": ("deploy", "resumed"),
@@ -40,7 +41,11 @@ COMMANDS = {  # by the name, or its first part: what may pass it
     "resync": ("resync",),
 }
 REWRITES = ("duckdb.rewrite", "duckdb.rewritten", "duckdb.tail", "duckdb.tail_folded")
-OTHERS = {"duckdb": ("spark.", "local."), "local": ("spark.",), "spark": ("duckdb.", "local.", "ask.")}
+OTHERS = {  # of an engine, those that it does not pass; nobody copies views to a store here
+    "duckdb": ("spark.", "local.", "copies."),
+    "local": ("spark.", "copies."),
+    "spark": ("duckdb.", "local.", "ask.", "copies."),
+}
 ROUNDS = ("local.frontier", "local.cleared")  # passed every two seconds
 LOST = "local.rebuilt"  # passed where the local file is gone
 PART = "duckdb.part"  # passed in a transaction that is applied in parts

@@ -29,6 +29,7 @@ from connectors.spark import durable
 from connectors.spark.local import outbox, rebuild
 from connectors.spark.local.away import Away
 from connectors.spark.local.bases import base_files, check_root
+from connectors.spark.local.copies import Copies, Store
 from connectors.spark.local.dist import BASE, Dist, NoReader, Reader
 from connectors.spark.local.outbox import Outbox
 from connectors.spark.local.paced import PacedInRounds
@@ -66,11 +67,12 @@ class LocalEngine:
         index_rows: int = 500_000,
         state_memory: int | None = None,
         executors: Executors | None = None,
+        copies: Store | None = None,
     ) -> None:
         """`tables` and `plans` are those of the deployment: what a lost file is made again for. `dist` are the
         mirrors that stay in Delta, of which `reader` fetches rows, `by_key` those that have the rows of some keys and
         are in the file alone; states of more than `state_memory` bytes together are Dist, too. `executors` copy tables
-        that are Dist, where they are other processes."""
+        that are Dist, where they are other processes. Views are copied to `copies`."""
         root = root.absolute()  # a view of the file names files under it
         rebuild.check_path(root)
         self.root, self.away, self.by_key = root, frozenset(dist), set(by_key)
@@ -96,6 +98,7 @@ class LocalEngine:
             ),
         )
         self.rounds: Rounds | None = None
+        self.copies = Copies(root, copies) if copies is not None and not read_only else None
         if not read_only:
             try:
                 self.rounds = Rounds(self.inner, self.root, self.dist)
@@ -108,6 +111,8 @@ class LocalEngine:
                 self.inner.close()
                 raise
         inner = self.inner
+        if self.copies is not None:
+            self.copies.wake()  # who had the warehouse before may have been killed
         self.con, self.timings = inner.con, inner.timings
         self.frontier, self.moved = inner.frontier, inner.moved
         self.last_commit, self.forget_commit = inner.last_commit, inner.forget_commit
@@ -168,6 +173,8 @@ class LocalEngine:
         return self._writing.outbox
 
     def close(self) -> None:
+        if self.copies is not None:
+            self.copies.close()
         self.inner.close()
 
     def kept(self) -> int:
@@ -179,6 +186,8 @@ class LocalEngine:
             copies = [t for t in self.tables.values() if t.mirror not in self.by_key]
             rounds.run(copies, self.plans.values())
             self.dist_states.tend(states_of(list(self.plans.values())))
+            if self.copies is not None:
+                self.copies.wake()
         self.dist_states.bases.sweep()
 
     def set_frontier(self, lsn: int) -> None:
