@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Set as AbstractSet
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-import psycopg
-
 from compiler.catalog import Catalog
-from compiler.errors import TidemarkError
-from connectors.engine import EngineFailure
-from connectors.postgres.connection import SourceUnreachable, connect
+from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
 from pipelines.config import Config
-from pipelines.deploying.arriving import arriving, large, names, sweep
-from pipelines.deploying.first import check_leftovers, first, remove_warehouse
+from pipelines.deploying.arriving import arriving, names, sweep
+from pipelines.deploying.first import check_leftovers
+from pipelines.deploying.fresh import Say, forget, fresh, later
 from pipelines.deploying.initial_copy import Progress
-from pipelines.deploying.location import bytes_of, outgrown
+from pipelines.deploying.location import outgrown
 from pipelines.deploying.placement import place
-from pipelines.deploying.redeploy import caught_up, redeploy
 from pipelines.deploying.resuming import Restart, resume
 from pipelines.deploying.resync import again
-from pipelines.deploying.source_objects import drop_former, drop_source_objects, orphans, publish_deployed
+from pipelines.deploying.source_objects import drop_former, orphans
 from pipelines.deploying.unsuited import check_capture, check_tables
-from pipelines.deployment import Deployment
-from pipelines.engines import executors
 from pipelines.kinds import EXECUTORS, LOCAL
 from pipelines.project import Compiled, compile_project, read_views, refuse
 from pipelines.source_catalog import source_catalog
@@ -38,9 +30,6 @@ class Deployed:
 
     views: list[Compiled]
     warnings: list[str] = field(default_factory=list)
-
-
-Say = Callable[[str], None]
 
 
 def deploy(
@@ -72,13 +61,10 @@ def deploy(
             except Restart as e:
                 say(f"copying all tables anew: {e}")
         if found is not None and found.status == "snapshot":
-            _forget(config, found)
+            forget(config, found)
             found = None
-        executed: set[str] = set().union(*(v.plan.tables for v in good if v.plan and v.engine == EXECUTORS.name))
-        if found is None and large(config, catalog, executed) and not _executors_copy(config, catalog, executed):
-            _first_and_later(config, good, catalog, progress, say, keep_going)
-        elif found is None:
-            first(config, good, catalog, progress, say, keep_going)
+        if found is None:
+            fresh(config, good, catalog, progress, say, keep_going)
         elif resync:
             drop_former(config.source.dsn, config.warehouse_path, found)
             again(config, found, good, catalog, progress, say, keep_going)
@@ -86,65 +72,9 @@ def deploy(
             deployments.require(config.warehouse_path)
             drop_former(config.source.dsn, config.warehouse_path, found)
             with nullcontext() if held else arriving(config, catalog, good, progress, say, alone=True):
-                _later(config, found, good, catalog, progress, say, keep_going)
+                later(config, found, good, catalog, progress, say, keep_going)
         warnings = _orphans(config) + _outgrown(config, good, catalog)
     return Deployed(views, warnings + _warnings(good, catalog))
-
-
-def _executors_copy(config: Config, catalog: Catalog, tables: AbstractSet[str]) -> bool:
-    """Whether they keep some of the tables, and read the source themselves: then all is copied at once."""
-    them = executors(config)
-    if them is None or config.source.copy_bytes:
-        return False
-    with connect(config.source.dsn) as conn:
-        size = sum(bytes_of(conn, tables, catalog).values())
-    return (config.spark.alone or size > config.spark.local_bytes) and not them.why_not(config.source.dsn)
-
-
-def _first_and_later(
-    config: Config, views: list[Compiled], catalog: Catalog, progress: Progress, say: Say, keep_going: bool
-) -> None:
-    """A first deploy with large tables for Spark: one without views, and then the tables as for later ones. What is
-    there of them when it is killed the next deploy goes on with."""
-    first(config, [], catalog, progress, say, keep_going)
-    d = deployments.require(config.warehouse_path)
-    try:
-        with arriving(config, catalog, views, progress, say, alone=True):
-            _later(config, d, views, catalog, progress, say, keep_going)
-    except (psycopg.OperationalError, SourceUnreachable):
-        raise
-    except BaseException:
-        _forget(config, d)
-        raise
-
-
-def _later(
-    config: Config,
-    d: Deployment,
-    views: list[Compiled],
-    catalog: Catalog,
-    progress: Progress,
-    say: Say,
-    keep_going: bool,
-) -> None:
-    try:
-        try:
-            redeploy(config, d, views, catalog, progress, say, keep_going)
-        except EngineFailure as e:
-            if not caught_up(config, deployments.require(config.warehouse_path)):
-                raise
-            say(f"{e.message}: once more, as of now")  # what it failed on may be mended in the source
-            redeploy(config, deployments.require(config.warehouse_path), views, catalog, progress, say, keep_going)
-    except BaseException:
-        _take_back(config)
-        raise
-
-
-def _take_back(config: Config) -> None:
-    """After a deploy that failed: tables that are not deployed leave the publication."""
-    with suppress(TidemarkError, psycopg.Error):
-        if (d := deployments.load(config.warehouse_path)) is not None:
-            publish_deployed(config.source.dsn, d)
 
 
 def compiled(config: Config) -> tuple[Catalog, list[Compiled]]:
@@ -190,8 +120,3 @@ def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:
                 if c.type.name == "opaque":
                     out.append(f"{t.schema}.{t.name}.{c.name} has type {c.source_type}, which is carried as text")
     return out + [f'view "{v.name}" may differ from Postgres: {w}' for v in views if v.plan for w in v.plan.warnings]
-
-
-def _forget(config: Config, d: Deployment) -> None:
-    drop_source_objects(config.source.dsn, d)
-    remove_warehouse(config)

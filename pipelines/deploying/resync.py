@@ -2,7 +2,7 @@
 
 Where the publication left tables out for a while, these are copied again at one LSN, as new tables are. Where the
 slot, the server or its history is another one, nothing of the stream can be believed: a new warehouse is filled
-beside the old one, which can be read meanwhile, and takes its place.
+beside the old one, which can be read meanwhile, and takes its place. One that was killed goes on with what is there.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from connectors.postgres.connection import connect
 from connectors.postgres.origin import SourceReplaced, ask_server, check_slot
 from pipelines import deployment as deployments
 from pipelines.config import Config
-from pipelines.deploying.first import BESIDE, DATA, first, remove_warehouse
+from pipelines.deploying.first import BESIDE, DATA, remove_warehouse
+from pipelines.deploying.fresh import fresh, go_on
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.redeploy import redeploy
+from pipelines.deploying.resuming import Restart
 from pipelines.deploying.source_objects import drop_former, drop_source_objects, publish
 from pipelines.deployment import Deployment
 from pipelines.kinds import KINDS
@@ -88,10 +90,9 @@ def _all(
     beside = config.model_copy(
         update={"warehouse": config.warehouse.model_copy(update={"path": str(folder.absolute())})}
     )
-    _forget_unfinished(beside, old)
     say("copying all tables again, beside what is there")
     reach("resync.marked")
-    first(beside, views, catalog, progress, say, keep_going)
+    _fill(beside, old, views, catalog, progress, say, keep_going)
     new = deployments.load(folder)
     assert new is not None
     reach("resync.filled")
@@ -112,6 +113,29 @@ def _all(
     _open(config, new)
     reach("resync.saved")
     drop_former(config.source.dsn, path, new)
+
+
+def _fill(
+    beside: Config,
+    old: Deployment,
+    views: list[Compiled],
+    catalog: Catalog,
+    progress: Progress,
+    say: Callable[[str], None],
+    keep_going: bool,
+) -> None:
+    """The new warehouse, from what one that was killed has left of it, or from nothing."""
+    found = None
+    with suppress(TidemarkError):
+        found = deployments.load(beside.warehouse_path)
+    if found is not None and found.slot != old.slot:
+        try:
+            go_on(beside, found, views, catalog, progress, say, keep_going)
+            return
+        except Restart as e:
+            say(f"copying all tables anew: {e}")
+    _forget_unfinished(beside, old)
+    fresh(beside, views, catalog, progress, say, keep_going)
 
 
 def _open(config: Config, d: Deployment) -> None:

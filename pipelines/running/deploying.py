@@ -11,7 +11,8 @@ from pipelines.config import Config
 from pipelines.deploying import deploy as stopped
 from pipelines.deploying.arriving import arriving
 from pipelines.deploying.building import REWRITTEN
-from pipelines.deploying.deploy import Deployed, Say, compiled
+from pipelines.deploying.deploy import Deployed, compiled
+from pipelines.deploying.fresh import Say
 from pipelines.deploying.initial_copy import Progress
 from pipelines.project import refuse
 

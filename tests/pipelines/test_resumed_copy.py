@@ -42,9 +42,9 @@ def project(home: Path, dsn: str) -> Project:
     return p
 
 
-def deployed(p: Project, failpoint: str = "") -> tuple[int, str]:
+def deployed(p: Project, failpoint: str = "", *options: str) -> tuple[int, str]:
     done = subprocess.run(
-        [sys.executable, "-c", SMALL, "deploy"],
+        [sys.executable, "-c", SMALL, "deploy", *options],
         cwd=p.home,
         text=True,
         capture_output=True,
@@ -53,9 +53,9 @@ def deployed(p: Project, failpoint: str = "") -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def copied(p: Project) -> list[int]:
-    """The ranges of `big` that are there."""
-    with duckdb.connect(str(p.config.warehouse_path / "tidemark.duckdb"), read_only=True) as con:
+def copied(p: Project, folder: str = "") -> list[int]:
+    """The ranges of `big` that are there, in a folder of the warehouse."""
+    with duckdb.connect(str(p.config.warehouse_path / folder / "tidemark.duckdb"), read_only=True) as con:
         found = con.execute("SELECT number FROM meta.copied_ranges WHERE mirror = 'big' ORDER BY 1").fetchall()
         return [n for (n,) in found]
 
