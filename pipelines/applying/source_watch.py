@@ -23,7 +23,8 @@ LOOK = 10.0  # seconds between looks at tables and publication: most that is alt
 ANSWER = 5.0  # seconds that an answer may take
 ASK = """
 SELECT pg_current_wal_insert_lsn()::text,
-       (SELECT (pg_current_wal_lsn() - restart_lsn)::bigint FROM pg_replication_slots WHERE slot_name = %s)
+       (pg_current_wal_lsn() - restart_lsn)::bigint, safe_wal_size
+FROM (SELECT) one LEFT JOIN pg_replication_slots ON slot_name = %s
 """
 
 
@@ -39,6 +40,7 @@ class SourceWatch(threading.Thread):
         self.altered: list[TableChanged] = []
         self.doubts: dict[str, int] = {}
         self.retained = 0  # bytes of WAL that the slot makes the source keep
+        self.safe: int | None = None  # that may be written until it may be lost; None without a bound
         self.silent = ""  # why there is no answer
         self.looked = time.monotonic()
         self.conn: Connection | None = None
@@ -85,7 +87,7 @@ class SourceWatch(threading.Thread):
         at = time.time()
         row = conn.execute(ASK, (self.deployment.slot,)).fetchone()
         assert row is not None
-        self.retained, self.silent = int(row[1] or 0), ""
+        self.retained, self.safe, self.silent = int(row[1] or 0), row[2], ""
         d = self.deployment
         altered = altered_between(conn, d.publication, d.origin) != set()  # what it leaves out must not be called fresh
         if altered or time.monotonic() - self.looked > LOOK:

@@ -24,8 +24,9 @@ from pipelines.config import Config
 from pipelines.deployment import Deployment
 
 PATIENCE = 8.0  # seconds for the source
+NEAR = 0.8  # of the WAL that the source keeps for the slot at most, from which on it is said
 SLOT = """
-SELECT active, (pg_current_wal_lsn() - restart_lsn)::bigint, pg_current_wal_lsn()::text
+SELECT active, (pg_current_wal_lsn() - restart_lsn)::bigint, pg_current_wal_lsn()::text, wal_status, safe_wal_size
 FROM (SELECT) one LEFT JOIN pg_replication_slots ON slot_name = %s
 """
 
@@ -61,14 +62,17 @@ class MirrorStatus:
 
 @dataclass
 class Status:
-    """`source_lsn`: where the source's WAL is; `retained_bytes`: WAL that the slot makes it keep. `source`: why it
-    is not known. `states` and `mirrors`: None where nobody asked for them."""
+    """`source_lsn`: where the source's WAL is; `retained_bytes`: WAL that the slot makes it keep; `safe_bytes`: how
+    much more may be written until the slot may be lost, None without a bound; `wal_status` in Postgres' words.
+    `source`: why it is not known. `states` and `mirrors`: None where nobody asked for them."""
 
     views: list[ViewStatus]
     slot: str
     slot_active: bool | None = None
     slot_error: str = ""
     retained_bytes: int | None = None
+    safe_bytes: int | None = None
+    wal_status: str | None = None
     source_lsn: str | None = None
     source: str = ""
     refused: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
@@ -136,9 +140,11 @@ def _ask(config: Config, d: Deployment, s: Status, frontiers: dict[str, int]) ->
     """Where the source is, and how the slot stands; None, with the reason, where it does not answer."""
     try:
         with connect(config.source.dsn, patience=PATIENCE) as c:
-            s.slot_active, s.retained_bytes, s.source_lsn = c.execute(SLOT, (d.slot,)).fetchone()  # type: ignore[misc]
+            row = c.execute(SLOT, (d.slot,)).fetchone()
+            assert row is not None
+            s.slot_active, s.retained_bytes, s.source_lsn, s.wal_status, s.safe_bytes = row
             s.slot_active = bool(s.slot_active)
-            if parse_lsn(s.source_lsn) < max(frontiers.values(), default=0) and not s.running:
+            if parse_lsn(str(s.source_lsn)) < max(frontiers.values(), default=0) and not s.running:
                 s.slot_error = "the source is at an earlier point than the views: it was restored"
             try:
                 lowest = min(frontiers.values()) if frontiers and not s.running else None
@@ -182,6 +188,8 @@ def plain(s: Status) -> str:
     lines.append(f"slot {s.slot}: {_slot(s)}; pipeline {'running' if s.running else 'not running'}")
     if s.slot_error:
         lines.append(s.slot_error)
+    elif near := _near(s):
+        lines.append(near)
     away = (s.pipeline or {}).get("source", {})
     if away.get("state") == "away":
         lines.append(f"the pipeline's source is away for {away.get('seconds', 0):.0f} s: {away.get('reason', '')}")
@@ -195,7 +203,21 @@ def _slot(s: Status) -> str:
         return "not known, the source does not answer"
     if s.retained_bytes is None:
         return f"gone; source at {s.source_lsn}"
+    most = "" if s.safe_bytes is None else f" of {s.retained_bytes + max(s.safe_bytes, 0):,} at most"
     return (
-        f"{'active' if s.slot_active else 'not active'}, {s.retained_bytes:,} bytes of WAL retained; source at "
+        f"{'active' if s.slot_active else 'not active'}, {s.retained_bytes:,} bytes of WAL retained{most}; source at "
         f"{s.source_lsn}"
+    )
+
+
+def _near(s: Status) -> str:
+    """What is to be said where the source may soon remove WAL that the slot needs."""
+    if s.retained_bytes is None or s.safe_bytes is None:
+        return ""
+    if s.safe_bytes > 0 and s.retained_bytes < NEAR * (s.retained_bytes + s.safe_bytes):
+        return ""
+    when = "at its next checkpoint" if s.safe_bytes <= 0 else f"once {s.safe_bytes:,} bytes more were written"
+    return (
+        f"warning: the source may remove WAL that the slot needs, {when}; the tables would have to be copied again "
+        "(tidemark run moves the slot; max_slot_wal_keep_size says how much is kept)"
     )

@@ -130,6 +130,8 @@ def _source(s: SourceShot) -> Iterator[Metric]:
     yield _gauge("source_lsn_bytes", "Where the source's WAL was when it last told.", {(): s["lsn"]})
     yield _gauge("source_told_timestamp_seconds", "When the source last told.", {(): s["told_at"]})
     yield _gauge("slot_retained_bytes", "WAL that the slot keeps at the source.", {(): s["retained_bytes"]})
+    text = "WAL that may yet be written until the source may remove what the slot needs; absent without a bound."
+    yield _gauge("slot_safe_bytes", text, {(): s["safe_bytes"]})
     yield CounterMetricFamily("tidemark_reconnects", "Lost connections that were open again.", value=s["reconnects"])
 
 

@@ -29,7 +29,7 @@ class ViewShot(TypedDict):
 
 
 class SourceShot(TypedDict):
-    """`seconds` that it has been so; `lsn` and `retained_bytes` as they were told at `told_at`."""
+    """`seconds` that it has been so; `lsn`, `retained_bytes` and `safe_bytes` as they were told at `told_at`."""
 
     state: Literal["connected", "away"]
     since: float
@@ -40,6 +40,7 @@ class SourceShot(TypedDict):
     reconnects: int
     lsn: int | None
     retained_bytes: int | None
+    safe_bytes: int | None  # that may be written until the slot may be lost; None without a bound
     told_at: float | None
 
 

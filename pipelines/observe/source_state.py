@@ -10,7 +10,8 @@ from pipelines.observe.snapshot import SourceShot
 
 @dataclass
 class SourceState:
-    """`lsn`: where its WAL is; `retained`: bytes of WAL that the slot keeps; both as told at `told_at`."""
+    """`lsn`: where its WAL is; `retained`: bytes of WAL that the slot keeps; `safe`: that may be written until
+    it may be lost, None without a bound; all as told at `told_at`."""
 
     state: Literal["connected", "away"]
     since: float
@@ -20,6 +21,7 @@ class SourceState:
     reconnects: int = 0
     lsn: int | None = None
     retained: int | None = None
+    safe: int | None = None
     told_at: float | None = None
 
     def away(self, now: float, reason: str, retry_in: float | None) -> int:
@@ -51,5 +53,6 @@ class SourceState:
             "reconnects": self.reconnects,
             "lsn": self.lsn,
             "retained_bytes": self.retained,
+            "safe_bytes": self.safe,
             "told_at": self.told_at,
         }

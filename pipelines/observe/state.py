@@ -135,12 +135,19 @@ class RunState:
             if engine:
                 self._engines.setdefault(engine, _Engine()).error = reason
 
-    def source(self, source_lsn: int, retained_bytes: int | None = None, at: float | None = None) -> None:
-        """Where the source's WAL is, and how much of it the slot keeps (where asked)."""
+    def source(
+        self,
+        source_lsn: int,
+        retained_bytes: int | None = None,
+        at: float | None = None,
+        safe_bytes: int | None = None,
+    ) -> None:
+        """Where the source's WAL is; how much of it the slot keeps (where asked), and how much more it may keep."""
         with self._lock:
             s = self._source
             s.lsn, s.told_at = source_lsn, self._clock() if at is None else at
-            s.retained = s.retained if retained_bytes is None else retained_bytes
+            if retained_bytes is not None:
+                s.retained, s.safe = retained_bytes, safe_bytes
 
     def refreshed(self, seconds: Mapping[str, float]) -> None:
         """View → seconds that its states took in the last batch."""

@@ -342,7 +342,7 @@ class Run:
             if at:
                 state.fresh(e, at)
         if fresh.source_at:
-            state.source(fresh.source_lsn, self.watch.retained, fresh.source_at)
+            state.source(fresh.source_lsn, self.watch.retained, fresh.source_at, self.watch.safe)
         self.observer.turn()
         self.show(self.observer)
         if time.monotonic() - self.remembered > REMEMBER:

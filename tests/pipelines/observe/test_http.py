@@ -75,7 +75,7 @@ def test_metrics(server: http.Server, state: RunState, clock: Clock) -> None:
     start(state, clock)
     state.batch(5, 6, 0.03, {"duckdb": 120}, transactions=2, received_bytes=700)
     state.batch(1, 1, 999.0, {"duckdb": 130})
-    state.source(200, 4096)
+    state.source(200, 4096, safe_bytes=9000)
     state.refreshed({"totals": 0.25})
     state.set_aside("sizes", "conversion error")
     state.failed("no space", "spark")
@@ -98,6 +98,7 @@ def test_metrics(server: http.Server, state: RunState, clock: Clock) -> None:
         "source_lsn_bytes": 200,
         "source_told_timestamp_seconds": 1000,
         "slot_retained_bytes": 4096,
+        "slot_safe_bytes": 9000,
         "reconnects_total": 1,
         "batches_total": 2,
         "transactions_total": 2,
