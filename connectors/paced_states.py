@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from compiler.maintain.kept import Kept
 from compiler.maintain.paced import Path
-from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared
 
 
@@ -90,13 +90,14 @@ class PacedStates(Protocol):
         ...
 
     def finish(
-        self, view: str, takings: Sequence[Taking], states: Collection[str], why: str, promised: float
-    ) -> Refresh:
-        """The same for all that waits for a view: its `states` are at the frontier then."""
+        self, takings: Sequence[Taking], states: Collection[str], why: str, promised: Mapping[str, float]
+    ) -> list[Refresh]:
+        """The same for all that waits for some views: their `states` are at the frontier then. `promised`: of each view
+        the seconds that this was to take at most."""
         ...
 
-    def renew(self, plan: ViewPlan, why: str, promised: float) -> Refresh:
-        """Fill the states of a view anew from the mirrors as they are, in place of finishing it."""
+    def renew(self, states: Sequence[Kept], why: str, promised: Mapping[str, float]) -> list[Refresh]:
+        """Fill the states of some views anew from the mirrors as they are, in place of finishing them."""
         ...
 
     def large(self) -> frozenset[str]:

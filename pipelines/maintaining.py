@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from compiler.catalog import mirror_name
 from compiler.maintain.again import beside, touched
+from compiler.maintain.cohort import Cohort
 from compiler.maintain.differentiate import Same, program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush
@@ -29,7 +30,7 @@ class Maintaining:
         self.printed = printed
         # by engine, views, changed tables, large mirrors, folded states, what is as it was, and leaving keys
         self.prepared: dict[Key, Prepared] = {}
-        self.takings: dict[tuple[str, str, frozenset[str], frozenset[str]], Taking] = {}  # for paced views
+        self.takings: dict[tuple[tuple[str, ...], str, frozenset[str], frozenset[str]], Taking] = {}  # for paced views
         self.folding = Folding()
 
     def forget(self) -> None:
@@ -46,20 +47,20 @@ class Maintaining:
         """The programs that fill the keys of a partial view that arrive, or dismiss those that are `leaving`."""
         return lambda changed, same=SAME: self._prepared(on, [plan], changed, NONE, SAME, leaving)
 
-    def taking(self, on: Engine, plan: ViewPlan, state: str, sources: Iterable[str]) -> Taking:
-        """How a state of a paced view takes what waits of some of its inputs."""
+    def taking(self, on: Engine, cohort: Cohort, state: str, sources: Iterable[str]) -> Taking:
+        """How a state of paced views takes what waits of some of its inputs."""
         large, some = on.paced.large(), frozenset(sources)
-        key = (plan.view, state, some, large)
+        key = (cohort.views, state, some, large)
         found = self.takings.get(key)
         if found is None:
-            p = fetched(flush(plan.states, state, some), lambda t: mirror_name(t) in large)
+            p = fetched(flush(cohort.states, state, some), lambda t: mirror_name(t) in large)
             prepared = self.printed(on.name).prepare(p)
             found = self.takings[key] = Taking(tuple(Path(x, state) for x in sorted(some)), prepared)
         return found
 
-    def finishing(self, on: Engine, plan: ViewPlan) -> list[Taking]:
-        """How a paced view is brought to the frontier."""
-        return [self.taking(on, plan, state, sources) for state, sources in whole(plan.states)]
+    def finishing(self, on: Engine, cohort: Cohort) -> list[Taking]:
+        """How paced views are brought to the frontier."""
+        return [self.taking(on, cohort, state, sources) for state, sources in whole(cohort.states)]
 
     def fold(self, on: Engine, plans: list[ViewPlan]) -> None:
         """Let states take what waits in their tails, where the engine can between batches."""

@@ -13,6 +13,7 @@ from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Values
 from compiler.maintain.asked import Asked
+from compiler.maintain.cohort import Cohort, cohorts
 from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_view
 from connectors.changed import TableChanged
@@ -267,15 +268,18 @@ class Warehouse:
         """The programs that fill the keys of a partial view that arrive, or dismiss those that are `leaving`."""
         return self.maintaining.upqueries(self.engine(engine), self.view(view)[1], leaving)
 
+    def cohorts(self, engine: str) -> list[Cohort]:
+        """The paced views that are maintained, by what they share."""
+        return cohorts(self.plans(engine))
+
+    def cohort(self, view: str) -> Cohort:
+        """A paced view that is maintained, and those that it shares states with."""
+        v, plan = self.view(view)
+        return next((c for c in self.cohorts(v.engine) if view in c.views), Cohort((plan,)))
+
     def taking(self, view: str, state: str, sources: Iterable[str]) -> Taking:
         """How a state of a paced view takes what waits of some of its inputs."""
-        v, plan = self.view(view)
-        return self.maintaining.taking(self.engine(v.engine), plan, state, sources)
-
-    def finishing(self, view: str) -> list[Taking]:
-        """How a paced view is brought to the frontier."""
-        v, plan = self.view(view)
-        return self.maintaining.finishing(self.engine(v.engine), plan)
+        return self.maintaining.taking(self.engine(self.view(view)[0].engine), self.cohort(view), state, sources)
 
     def fold(self, engine: str) -> None:
         """Let states take what waits in their tails, where the engine can between batches."""

@@ -24,11 +24,9 @@ class Path:
     state: str
 
 
-def paced(view: str, states: Iterable[Kept], top: Relation) -> tuple[list[Kept], Relation]:
-    """A view's states and its top, every state with a log for each of its inputs. They are this view's alone, as it is
-    now, and have names that say so: one that is filled from others, which may be behind, has to be of their time."""
-    states = list(states)
-    mark = short_hash(" ".join([view, repr(top), *(s.name for s in states)]))
+def paced(states: Iterable[Kept], top: Relation) -> tuple[list[Kept], Relation]:
+    """A view's states and its top, every state with a log for each of its inputs. Other paced views may have some of
+    them, too (`cohort`); views that are fresh in each batch have none of them."""
     out: list[Kept] = []
     names: dict[str, str] = {}
 
@@ -37,7 +35,7 @@ def paced(view: str, states: Iterable[Kept], top: Relation) -> tuple[list[Kept],
 
     for s in states:
         assert isinstance(s, Accumulated | Recomputed | Bag)
-        names[s.name] = f"{s.name}_paced_{mark}"
+        names[s.name] = f"{s.name}_paced"
         own = replace(s.mapped(renamed), name=names[s.name])
         waits = tuple(_waiting(own, i) for i in _inputs(own))
         out += [*(w.log for w in waits), replace(own, waits=waits)]

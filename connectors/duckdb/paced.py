@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import TypeVar
 
 import duckdb
 
-from compiler.maintain.kept import Log
+from compiler.maintain.kept import Kept, Log
 from compiler.maintain.paced import logs
-from compiler.maintain.plan import ViewPlan
 from connectors.duckdb import frontier, reached
 from connectors.duckdb.batches import Batches
 from connectors.duckdb.mirrors import Mirrors
@@ -42,40 +41,42 @@ class Paced:
         return out
 
     def finish(
-        self, view: str, takings: Sequence[Taking], states: Collection[str], why: str, promised: float
-    ) -> Refresh:
-        """In one transaction: who reads the view sees it as it was, or finished."""
+        self, takings: Sequence[Taking], states: Collection[str], why: str, promised: Mapping[str, float]
+    ) -> list[Refresh]:
+        """In one transaction: who reads the views sees them as they were, or finished."""
         self.ready([t.prepared for t in takings])
         begun = time.perf_counter()
-        with self.statements.transaction(f'finishing "{view}"'):
+        with self.statements.transaction(f"finishing {_quoted(promised)}"):
             waited = sum(t.rows for t in self._take(takings))
             reached.finished(self.con, states)
-            done = self._remembered(view, why, waited, time.perf_counter() - begun, promised)
+            done = self._remembered(promised, why, waited, time.perf_counter() - begun)
         self.statements.indexes.settle()
         reach("duckdb.taken")
         return done
 
-    def renew(self, plan: ViewPlan, why: str, promised: float) -> Refresh:
+    def renew(self, states: Sequence[Kept], why: str, promised: Mapping[str, float]) -> list[Refresh]:
         """In one transaction, too."""
         self.mirrors.fold()
         begun = time.perf_counter()
-        with self.statements.transaction(f'filling "{plan.view}" anew'):
-            waited = sum(map(self._rows, logs(plan.states)))
-            for s in plan.states:
+        with self.statements.transaction(f"filling {_quoted(promised)} anew"):
+            waited = sum(map(self._rows, logs(states)))
+            for s in states:
                 since = time.perf_counter()
                 for statement in self.printer.refill([s]):
                     self.statements.run(statement)
                 if not isinstance(s, Log):
                     reached.filled(self.con, s.name, time.perf_counter() - since)
                 reach("duckdb.taking")
-            done = self._remembered(plan.view, why, waited, time.perf_counter() - begun, promised)
+            done = self._remembered(promised, why, waited, time.perf_counter() - begun)
         reach("duckdb.taken")
         return done
 
-    def _remembered(self, view: str, why: str, waited: int, took: float, promised: float) -> Refresh:
-        done = Refresh(view, frontier.lsn(self.con), time.time(), why, waited, took, promised)
+    def _remembered(self, promised: Mapping[str, float], why: str, waited: int, took: float) -> list[Refresh]:
+        lsn, now = frontier.lsn(self.con), time.time()
+        done = [Refresh(view, lsn, now, why, waited, took, most) for view, most in promised.items()]
         if waited:
-            reached.remember(self.con, done)
+            for r in done:
+                reached.remember(self.con, r)
         return done
 
     def _take(self, takings: Sequence[Taking]) -> list[Taken]:
@@ -142,3 +143,7 @@ class Paced:
     def _asked(self, ask: Callable[[duckdb.DuckDBPyConnection], T], nothing: T) -> T:
         with self.lock:
             return ask(self.standing) if reached.has_tables(self.standing) else nothing
+
+
+def _quoted(views: Iterable[str]) -> str:
+    return ", ".join(f'"{v}"' for v in views)

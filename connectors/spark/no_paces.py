@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn
 
-from compiler.maintain.plan import ViewPlan
+from compiler.maintain.kept import Kept
 from connectors.paced_states import Measured, Reached, Refresh, Taking
 
 
@@ -14,11 +14,11 @@ class NoPaces:
         raise NotImplementedError("no view that executors keep has paces")
 
     def finish(
-        self, view: str, takings: Sequence[Taking], states: Collection[str], why: str, promised: float
+        self, takings: Sequence[Taking], states: Collection[str], why: str, promised: Mapping[str, float]
     ) -> NoReturn:
         raise NotImplementedError("no view that executors keep has paces")
 
-    def renew(self, plan: ViewPlan, why: str, promised: float) -> NoReturn:
+    def renew(self, states: Sequence[Kept], why: str, promised: Mapping[str, float]) -> NoReturn:
         raise NotImplementedError("no view that executors keep has paces")
 
     def note(self, view: str, text: str) -> NoReturn:

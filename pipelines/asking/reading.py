@@ -132,7 +132,7 @@ class LocalReader:
 
     def paces(self, view: str) -> dict[str, Any]:
         v, plan = self.warehouse.view(view)
-        return {} if v.error else progress(self.warehouse.engine(v.engine), plan)
+        return {} if v.error else progress(self.warehouse.engine(v.engine), plan, self.warehouse.cohort(view))
 
     def frontiers(self) -> dict[str, int]:
         return {e: self.warehouse.engine(e).frontier() for e in self.warehouse.used_engines()}

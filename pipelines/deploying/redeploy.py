@@ -35,6 +35,7 @@ from pipelines.deploying.needs import Needs, needs
 from pipelines.deploying.source_objects import publish
 from pipelines.deployment import Deployment
 from pipelines.kinds import EXECUTORS, KINDS
+from pipelines.pacing.joining import join
 from pipelines.project import Compiled, refuse
 from pipelines.refused import qualified, reads
 from pipelines.warehouse import UNFINISHED, Warehouse
@@ -168,6 +169,8 @@ def _filled(
         unfinished = config.warehouse_path / UNFINISHED
         unfinished.touch()
         try:
+            for e, kept in maintained.items():
+                join(warehouse, e, kept)
             build(warehouse, say, views if keep_going else [])
             reach("resync.filled")
         except BaseException:

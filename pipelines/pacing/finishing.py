@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from compiler.maintain.cohort import Cohort
 from compiler.maintain.kept import own
 from compiler.maintain.paced import logs
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine, EngineFailure
 from connectors.paced_states import Refresh
-from pipelines.pacing.planning import Found, better_anew, filling
+from pipelines.pacing.planning import Found, better_anew, promised
 from pipelines.warehouse import Warehouse
 
 LAG, PACE, ASKED, PROBE = "lag", "pace", "asked", "probe"  # why a view is finished
@@ -45,23 +46,27 @@ def finish(warehouse: Warehouse, views: Iterable[str] | None = None) -> list[Ref
     out = []
     chosen = None if views is None else set(views)
     for engine in warehouse.used_engines():
-        for plan in warehouse.plans(engine):
-            if plan.lag is not None and (chosen is None or plan.view in chosen):
-                out += finished(warehouse, engine, plan, ASKED)
+        for c in warehouse.cohorts(engine):
+            if chosen is None or chosen & {*c.views}:
+                out += finished(warehouse, engine, c, ASKED)
     return out
 
 
-def finished(warehouse: Warehouse, engine: str, plan: ViewPlan, why: str, found: Found | None = None) -> list[Refresh]:
-    """One view brought to the frontier, `found` being what waits; nothing where that failed, and it is set aside."""
-    assert plan.lag is not None
-    on = warehouse.engine(engine)
-    whole = filling(on, plan)
-    promised = plan.lag.final_work * whole if plan.lag.final_work < 1 else 0.0
+def finished(warehouse: Warehouse, engine: str, c: Cohort, why: str, found: Found | None = None) -> list[Refresh]:
+    """Views that share states brought to the frontier, `found` being what waits; nothing where that failed, and those
+    are set aside that have the state."""
     try:
-        if better_anew(on, plan, found if found is not None else on.paced.waiting(logs(plan.states)), whole):
-            return [on.paced.renew(plan, why, promised)]
-        states = [s.name for s in own(plan.states)]
-        return [on.paced.finish(plan.view, warehouse.finishing(plan.view), states, why, promised)]
+        return brought(warehouse, engine, c, why, found)
     except EngineFailure as e:
         warehouse.set_aside(engine, e)
         return []
+
+
+def brought(warehouse: Warehouse, engine: str, c: Cohort, why: str, found: Found | None = None) -> list[Refresh]:
+    """The same; raises EngineFailure where that fails, and nothing is done."""
+    on = warehouse.engine(engine)
+    bounds = promised(on, c)
+    if better_anew(on, c, found if found is not None else on.paced.waiting(logs(c.states))):
+        return on.paced.renew(c.states, why, bounds)
+    states = [s.name for s in own(c.states)]
+    return on.paced.finish(warehouse.maintaining.finishing(on, c), states, why, bounds)

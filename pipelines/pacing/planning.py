@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from compiler.catalog import mirror_name
-from compiler.maintain.kept import own
+from compiler.maintain.cohort import Cohort
+from compiler.maintain.kept import Kept, own
 from compiler.maintain.pace.cardinality import Amounts, Sizes
 from compiler.maintain.pace.cost import PathCost, costs, starting
 from compiler.maintain.pace.curve import LEAST_START, OFTEN, Curve, Knot, curve
 from compiler.maintain.pace.paces import Pace, Paces, View, choose, finishing, simulate
 from compiler.maintain.paced import Path, logs, paths
-from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine
 from connectors.paced_states import Measured, whatever_waited
 
@@ -28,20 +28,21 @@ APART = 1.5  # times as much, that rows have to have been estimated to take at o
 
 @dataclass(frozen=True)
 class Planned:
-    """The paces of a view in a period of its lag, the rows that arrive in each table in it, and the seconds that
-    computing it anew takes. `unmet`: no paces leave as little as may be left, by what is known."""
+    """The paces of views that share states in a period of their lag, the rows that arrive in each table in it, and the
+    seconds that computing them anew takes. `unmet`: no paces leave as little as may be left, by what is known."""
 
     paces: Paces
     arriving: Mapping[str, float]
     anew: float
     unmet: bool
 
-    def to_json(self) -> str:
-        p = self.paces
+    def to_json(self, some: Iterable[Path]) -> str:
+        """Of the paths of one of the views."""
+        p, some = self.paces, {*some}
         return json.dumps(
             {
                 "refresh": p.refresh,
-                "inner": [[x.source, x.state, k] for x, k in p.inner.items()],
+                "inner": [[x.source, x.state, k] for x, k in p.inner.items() if x in some],
                 "total_seconds": p.work.total,
                 "final_seconds": p.work.final,
                 "one_pace_total_seconds": p.at_once.total if p.at_once is not None else None,
@@ -64,41 +65,47 @@ class Left:
         return min(max(self.seconds / expected, 1.0), OFF) if expected else 1.0
 
 
-def planned(on: Engine, plan: ViewPlan, arriving: Mapping[str, Amounts], left: Left | None = None) -> Planned:
-    """`arriving`: what changes in each table in a period. `left`: what finishing the view took of late."""
-    assert plan.lag is not None
-    anew = filling(on, plan)
-    inner = frozenset(p for p in paths(plan.states) if p.state not in plan.shown)
-    estimated = costs(plan.states, sizes(on, plan), arriving)
+def planned(on: Engine, c: Cohort, arriving: Mapping[str, Amounts], left: Left | None = None) -> Planned:
+    """`arriving`: what changes in each table in a period. `left`: what finishing the views took of late. No more may be
+    left of all of them than of the one that says least."""
+    anew, states, shown = filling(on, c.states), c.states, c.shown
+    inner = frozenset(p for p in paths(states) if p.state not in shown)
+    estimated = costs(states, sizes(on, c), arriving)
     some = {t: a.rows for t, a in arriving.items()}
     measured = on.paced.measured()
     view = View(corrected(estimated, measured), inner, some, anew or float("inf"), curves(estimated, measured))
     off = left.off(view) if left is not None else 1.0
-    bound = plan.lag.final_work * anew / off
+    bound = min((s for s in promised(on, c).values() if s), default=anew) / off
     paces = choose(view, bound)
     return Planned(paces, some, anew, paces.work.final > bound * 1.000001)
 
 
-def filling(on: Engine, plan: ViewPlan) -> float:
-    """Seconds that filling its states took."""
+def filling(on: Engine, states: Iterable[Kept]) -> float:
+    """Seconds that filling these states took."""
     reached = on.paced.reached()
-    return sum(reached[s.name].filled for s in own(plan.states) if s.name in reached)
+    return sum(reached[s.name].filled for s in own(states) if s.name in reached)
 
 
-def better_anew(on: Engine, plan: ViewPlan, found: Found, anew: float) -> bool:
-    """Whether filling the states of a view, in `anew` seconds, is less work than to take what waits for them."""
-    by_log = logs(plan.states)
+def promised(on: Engine, c: Cohort) -> dict[str, float]:
+    """Of each view, the seconds that finishing it is to take at most; 0 where it does not say."""
+    shares = {p.view: (p.lag.final_work, p.states) for p in c.plans if p.lag is not None}
+    return {v: share * filling(on, states) if share < 1 else 0.0 for v, (share, states) in shares.items()}
+
+
+def better_anew(on: Engine, c: Cohort, found: Found) -> bool:
+    """Whether filling the states of these views is less work than to take what waits for them."""
+    by_log, anew = logs(c.states), filling(on, c.states)
     rows = {by_log[log]: float(new + old) for log, (new, old) in found.items() if new or old}
     if sum(rows.values()) < FEW or not anew:
         return False
-    estimated, measured = costs(plan.states, sizes(on, plan), {}), on.paced.measured()
+    estimated, measured = costs(c.states, sizes(on, c), {}), on.paced.measured()
     return finishing(corrected(estimated, measured), rows, curves(estimated, measured)) > ANEW * anew
 
 
-def sizes(on: Engine, plan: ViewPlan) -> Sizes:
+def sizes(on: Engine, c: Cohort) -> Sizes:
     mirrors = on.paced.sizes()
-    rows = {t: float(mirrors.get(mirror_name(t), 0)) for t in plan.tables}
-    rows |= {s.name: float(on.rows(s.name) or 0) for s in own(plan.states)}
+    rows = {t: float(mirrors.get(mirror_name(t), 0)) for t in c.tables}
+    rows |= {s.name: float(on.rows(s.name) or 0) for s in own(c.states)}
     return Sizes(rows)
 
 

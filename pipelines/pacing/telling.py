@@ -6,6 +6,7 @@ import json
 from statistics import median
 from typing import Any
 
+from compiler.maintain.cohort import Cohort
 from compiler.maintain.paced import paths
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine
@@ -22,9 +23,10 @@ def expected(plan: ViewPlan) -> dict[str, Any]:
     }
 
 
-def progress(on: Engine, plan: ViewPlan) -> dict[str, Any]:
-    """Of a view on its engine: `planned`, None where nothing is yet; `taken`, what paths took; `finished`, how often,
-    with the median of rows and seconds, and the share that kept what was promised."""
+def progress(on: Engine, plan: ViewPlan, cohort: Cohort) -> dict[str, Any]:
+    """Of a view on its engine: `together`, the others of its cohort; `planned`, None where nothing is yet; `taken`,
+    what paths took; `finished`, how often, with the median of rows and seconds, and the share that kept what was
+    promised."""
     if plan.lag is None:
         return {}
     note = _planned(plan, on.paced.noted().get(plan.view))
@@ -32,6 +34,7 @@ def progress(on: Engine, plan: ViewPlan) -> dict[str, Any]:
     done = [r for r in on.paced.refreshes() if r.view == plan.view]
     bound = [r for r in done if r.promised]
     return {
+        "together": [v for v in cohort.views if v != plan.view],
         "planned": note,
         "taken": [
             {
@@ -65,6 +68,8 @@ def as_text(e: dict[str, Any]) -> list[str]:
     """Lines of `explain`."""
     share = "" if e["final_work"] >= 1 else f"; at most {e['final_work']:.0%} of a recomputation left at any time"
     lines = ["", f"paces: it may lag {e['target_lag_seconds']:g} s{share}"]
+    if others := e.get("together"):
+        lines.append(f"  shares states with {', '.join(others)}: finished together, as often as one of them has to be")
     plan = e.get("planned")
     inner = {(s, t): k for s, t, k in plan["inner"]} if plan else {}
     took = {(*t["from"], t["into"]): t for t in e.get("taken", ())}

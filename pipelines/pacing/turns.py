@@ -1,5 +1,5 @@
 """When paced views take what waits for them: so that none lags longer than it may and no more work is left than it
-says, and at once for who asks."""
+says, and at once for who asks. Those that share states do so together (`cohort`), as often as one of them has to."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from compiler.maintain.cohort import Cohort
 from compiler.maintain.kept import own
 from compiler.maintain.pace.cardinality import Amounts
 from compiler.maintain.pace.paces import LEVELS, Pace
-from compiler.maintain.paced import Path, logs, waiting
-from compiler.maintain.plan import ViewPlan
+from compiler.maintain.paced import Path, logs, paths, waiting
 from connectors.engine import Engine, EngineFailure
 from connectors.paced_states import Refresh
 from pipelines.observe.snapshot import PacedShot
@@ -27,18 +27,20 @@ SOON = 5.0  # seconds between two plans of a view, and of what is known of its r
 OTHER = 1.5  # times as many changes, or as few, that make another plan worthwhile
 HALF = 60.0  # seconds after which what arrived counts half for the rate
 
+Views = tuple[str, ...]  # those of a cohort
+
 
 @dataclass
 class Progress:
-    """What arrived of a view's tables since the pipeline began, and where its paths are in that."""
+    """What arrived of some views' tables since the pipeline began, and where their paths are in that."""
 
     begun: float
-    empty: float  # when nothing waited for it
+    empty: float  # when nothing waited for them
     complete: int | None = None  # the frontier then, where that is not noted yet
     seen: dict[str, tuple[int, int]] = field(default_factory=dict)  # rows of its logs, at the last look
     arrived: float = 0.0
     finished: int = 0  # how often
-    refreshed: float = 0.0  # of what arrived, where the view was finished last
+    refreshed: float = 0.0  # of what arrived, where they were finished last
     at: dict[Path, float] = field(default_factory=dict)  # and where a path was taken last
     rates: dict[str, Amounts] = field(default_factory=dict)  # changes a second of each table, of late
     looked: float = 0.0
@@ -46,8 +48,8 @@ class Progress:
     planned_at: float = 0.0
     planning: float = 0.0  # seconds that it took
     stale: bool = False  # whether taking something was measured since
-    left: Left | None = None  # what finishing it took of late
-    probed: bool = False  # whether it was finished soon after another time, for these rates
+    left: Left | None = None  # what finishing them took of late
+    probed: bool = False  # whether they were finished soon after another time, for these rates
 
     def look(self, now: float, tables: dict[str, str], found: dict[str, tuple[int, int]]) -> None:
         """`tables`: of logs, the tables that they are of."""
@@ -77,8 +79,8 @@ class Pacing:
     def __init__(self, warehouse: Warehouse, rest: Callable[[str], None] = lambda engine: None) -> None:
         self.warehouse, self.rest = warehouse, rest
         self.next, self.looking = 0.0, 0.0
-        self.progress: dict[str, Progress] = {}
-        self.took: dict[str, float] = {}  # view → seconds that finishing it took last
+        self.progress: dict[Views, Progress] = {}
+        self.took: dict[Views, float] = {}  # seconds that finishing them took last
 
     def turn(self) -> None:
         """Take what may wait no longer."""
@@ -86,10 +88,10 @@ class Pacing:
         if begun < self.next:
             return
         self.looking, due = 0.0, float("inf")
-        for engine in self.warehouse.used_engines():
-            for plan in self.warehouse.plans(engine):
-                if plan.lag is not None:
-                    due = min(due, self._look(engine, plan, begun))
+        there = [(e, c) for e in self.warehouse.used_engines() for c in self.warehouse.cohorts(e)]
+        self.progress = {views: p for views, p in self.progress.items() if any(views == c.views for _, c in there)}
+        for engine, c in there:
+            due = min(due, self._look(engine, c, begun))
         now = time.time()
         self.next = now + max(LOOK, min(SHARE * self.looking, 10 * LOOK, due - now))
 
@@ -98,7 +100,8 @@ class Pacing:
         there = {v.name for v in self.warehouse.deployment.views}
         return {
             v: {"waiting": sum(a + b for a, b in p.seen.values()), "complete_at": p.empty, "finished": p.finished}
-            for v, p in self.progress.items()
+            for views, p in self.progress.items()
+            for v in views
             if v in there
         }
 
@@ -108,65 +111,63 @@ class Pacing:
             self.rest(engine)
         return self._noted(finish(self.warehouse, views))
 
-    def _look(self, engine: str, plan: ViewPlan, now: float) -> float:
-        """Finish a view, or take some of what waits, if it is time; gives when its time is up."""
-        on = self.warehouse.engine(engine)
-        p = self.progress.get(plan.view) or self._begun(on, plan, now)
+    def _look(self, engine: str, c: Cohort, now: float) -> float:
+        """Finish views that share states, or take some of what waits, if it is time; gives when their time is up."""
+        on, states = self.warehouse.engine(engine), c.states
+        p = self.progress.get(c.views) or self._begun(on, c, now)
         since, at = time.perf_counter(), on.frontier()  # no later than what waits
-        found = on.paced.waiting(logs(plan.states))
+        found = on.paced.waiting(logs(states))
         self.looking += time.perf_counter() - since
-        p.look(now, {w.log.name: path.source for path, w in waiting(plan.states) if w.scan}, found)
+        p.look(now, {w.log.name: path.source for path, w in waiting(states) if w.scan}, found)
         if not any(a or b for a, b in found.values()):
             p.empty, p.complete = now, at
             return float("inf")
         if p.complete is not None:
             self.rest(engine)
-            on.paced.complete([s.name for s in own(plan.states)], p.complete, p.empty)
+            on.paced.complete([s.name for s in own(states)], p.complete, p.empty)
             p.complete = None
-        self._plan(engine, on, plan, p, now)
-        due = self._due(plan, p)
+        self._plan(engine, on, c, p, now)
+        due = self._due(c, p)
         if (why := LAG if now >= due else self._often(p)) is not None:
             self.rest(engine)
-            self._noted(finished(self.warehouse, engine, plan, why, found))
+            self._noted(finished(self.warehouse, engine, c, why, found))
             return float("inf")
-        self._inner(engine, plan, p)
+        self._inner(engine, c, p)
         return due
 
-    def _begun(self, on: Engine, plan: ViewPlan, now: float) -> Progress:
-        """What waits when the pipeline begins, does since the view was finished last."""
+    def _begun(self, on: Engine, c: Cohort, now: float) -> Progress:
+        """What waits when the pipeline begins, does since the views were finished last."""
         reached = on.paced.reached()
-        since = min((reached[s.name].at for s in own(plan.states) if s.name in reached), default=now)
-        return self.progress.setdefault(plan.view, Progress(now, since))
+        since = min((reached[s.name].at for s in own(c.states) if s.name in reached), default=now)
+        return self.progress.setdefault(c.views, Progress(now, since))
 
-    def _plan(self, engine: str, on: Engine, plan: ViewPlan, p: Progress, now: float) -> None:
+    def _plan(self, engine: str, on: Engine, c: Cohort, p: Progress, now: float) -> None:
         """Paces for the rates of late, where they are others than were planned for, or more is known of the costs."""
-        assert plan.lag is not None
-        if p.arrived < FEW or now - p.begun < min(SOON, plan.lag.seconds / 4):
+        if p.arrived < FEW or now - p.begun < min(SOON, c.lag / 4):
             return
         if now - p.planned_at < max(SOON, SHARE * p.planning):
             return
-        arriving = {t: a * plan.lag.seconds for t, a in p.rates.items()}
+        arriving = {t: a * c.lag for t, a in p.rates.items()}
         before, rows = p.plan, sum(a.rows for a in arriving.values())
         alike = before is not None and 1 / OTHER < rows / max(sum(before.arriving.values()), 1.0) < OTHER
         if alike and not p.stale:
             return
         begun = time.perf_counter()
-        p.plan, p.planned_at, p.stale = planned(on, plan, arriving, p.left), now, False
+        p.plan, p.planned_at, p.stale = planned(on, c, arriving, p.left), now, False
         p.probed &= alike
         p.planning = time.perf_counter() - begun
         self.rest(engine)
-        on.paced.note(plan.view, p.plan.to_json())
+        for plan in c.plans:
+            on.paced.note(plan.view, p.plan.to_json(paths(plan.states)))
 
-    def _due(self, plan: ViewPlan, p: Progress) -> float:
-        """When a view has to be finished, not to lag longer than it may."""
-        assert plan.lag is not None
-        lag = plan.lag.seconds
-        return p.empty + lag - LOOK - min(EARLY * self.took.get(plan.view, 0.0), lag / 2)
+    def _due(self, c: Cohort, p: Progress) -> float:
+        """When views have to be finished, that none lags longer than it may."""
+        return p.empty + c.lag - LOOK - min(EARLY * self.took.get(c.views, 0.0), c.lag / 2)
 
     def _often(self, p: Progress) -> str | None:
-        """Whether so much arrived since it was finished that it is planned to be again. Where no paces are known that
-        leave as little as may be left, it is once, soon after another time: what few rows take may be told wrong by
-        what many took."""
+        """Whether so much arrived since they were finished that they are planned to be again. Where no paces are known
+        that leave as little as may be left, they are once, soon after another time: what few rows take may be told
+        wrong by what many took."""
         if p.plan is None:
             return None
         share = (p.arrived - p.refreshed) / max(sum(p.plan.arriving.values()), 1.0)
@@ -177,12 +178,12 @@ class Pacing:
             return PROBE
         return None
 
-    def _inner(self, engine: str, plan: ViewPlan, p: Progress) -> None:
+    def _inner(self, engine: str, c: Cohort, p: Progress) -> None:
         """Take the paths into states that no reader sees whose time has come, the lowest first."""
         if p.plan is None:
             return
         whole = sum(p.plan.arriving.values())
-        waits = {path: w.log.name for path, w in waiting(plan.states)}
+        waits = {path: w.log.name for path, w in waiting(c.states)}
         due = [
             path
             for path in waits
@@ -194,8 +195,8 @@ class Pacing:
             return
         self.rest(engine)
         try:
-            takings = [self.warehouse.taking(plan.view, x.state, [x.source]) for x in due]
-            done = self.warehouse.engine(engine).paced.take(takings)
+            on = self.warehouse.engine(engine)
+            done = on.paced.take([self.warehouse.maintaining.taking(on, c, x.state, [x.source]) for x in due])
         except EngineFailure as e:
             self.warehouse.set_aside(engine, e)
             return
@@ -205,8 +206,9 @@ class Pacing:
             p.took(waits[path])
 
     def _noted(self, done: list[Refresh]) -> list[Refresh]:
-        for r in done:
-            p = self.progress.setdefault(r.view, Progress(r.at, r.at))
+        of = {v: c.views for e in self.warehouse.used_engines() for c in self.warehouse.cohorts(e) for v in c.views}
+        for views, r in {of.get(r.view, (r.view,)): r for r in done}.items():
+            p = self.progress.setdefault(views, Progress(r.at, r.at))
             p.empty, p.complete, p.refreshed = r.at, None, p.arrived
             p.finished += 1
             if r.why == PACE and r.waited and p.plan is not None:
@@ -216,5 +218,5 @@ class Pacing:
             p.at.clear()
             p.seen.clear()
             if r.waited:
-                self.took[r.view], p.stale = r.seconds, True
+                self.took[views], p.stale = r.seconds, True
         return done

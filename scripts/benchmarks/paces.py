@@ -22,6 +22,7 @@ from benchmarks.data import generate
 from benchmarks.driven import InFile, compare
 from compiler.catalog import Catalog, Table, read_schema
 from compiler.ir.relation import State, walk
+from compiler.maintain.cohort import Cohort
 from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush
 from compiler.maintain.kept import own
@@ -156,7 +157,7 @@ class Playing(InFile):
         for n in self.names:
             if n in THERE:
                 self._apply([s for s in (stream.between(n, -1.0, 2.0, self.lsn),) if s is not None])
-        self.engine.paced.finish(plan.view, self.all(), self.kept(), "asked", 0.0)
+        self.engine.paced.finish(self.all(), self.kept(), "asked", {plan.view: 0.0})
 
     def kept(self) -> list[str]:
         return [s.name for s in own(self.plan.states)]
@@ -191,7 +192,7 @@ class Playing(InFile):
             self._apply([s for s in some if s is not None])
             begun = time.perf_counter()
             if now in probe or _due(now, before, pace.refresh):
-                self.engine.paced.finish(self.plan.view, self.all(), self.kept(), "pace", 0.0)
+                self.engine.paced.finish(self.all(), self.kept(), "pace", {self.plan.view: 0.0})
             elif due := [w for w in inner if _due(now, before, pace.inner[w])]:
                 self.engine.paced.take([self.taking(w.state, frozenset([w.source])) for w in due])
             took = time.perf_counter() - begun
@@ -249,7 +250,7 @@ def _query(
             try:
                 got = target.play(pace, probed)
                 target.check(sql)
-                return got, target.engine.paced.measured(), sizes(target.engine, plan)
+                return got, target.engine.paced.measured(), sizes(target.engine, Cohort((plan,)))
             finally:
                 target.close()
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import duckdb
 
-from compiler.ir.relation import State, walk
 from compiler.maintain.paced import paths
 from connectors.postgres.connection import current_lsn
 from pipelines.applying.capture import Capture
@@ -91,13 +90,12 @@ def rows(p: Project, view: str) -> list[tuple[object, ...]]:
 
 
 def some_paths(p: Project, chance: random.Random) -> None:
-    """States take what waits of some of their inputs; not those that readers see."""
+    """States take what waits of some of their inputs; not those that readers of any view see."""
     w = Warehouse(p.config, p.deployed)
     try:
         for v in VIEWS:
-            plan = w.view(v)[1]
-            seen = {n.name for n in walk(plan.top) if isinstance(n, State)}
-            inner = [x for x in paths(plan.states) if x.state not in seen]
+            seen = w.cohort(v).shown
+            inner = [x for x in paths(w.view(v)[1].states) if x.state not in seen]
             for x in chance.sample(inner, chance.randint(0, len(inner))):
                 w.engine(next(iter(w.used_engines()))).paced.take([w.taking(v, x.state, [x.source])])
     finally:

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from compiler.ir.relation import State, walk
+from compiler.maintain.cohort import Cohort
 from compiler.maintain.pace.paces import Paces, Work
 from compiler.maintain.paced import logs, paths
 from connectors.failpoints import Action, FailpointReached, Failpoints
@@ -20,7 +21,7 @@ from pipelines.applying.capture import Capture
 from pipelines.applying.catching_up import limits
 from pipelines.pacing import turns
 from pipelines.pacing.finishing import finish
-from pipelines.pacing.planning import Planned, better_anew, filling
+from pipelines.pacing.planning import Planned, better_anew
 from pipelines.warehouse import Warehouse
 from tests.pipelines.lagging import COMMITS, SCHEMA, VIEWS, assert_any_order, project, rows, take_in
 from tests.pipelines.running import running, until
@@ -157,8 +158,8 @@ def test_where_that_is_less_work_states_are_filled_anew(database: str, tmp_path:
         p.source("UPDATE t SET x = x + 1", "UPDATE t SET x = x + 1 WHERE g < 40")
         take_in(p)
         w = Warehouse(p.config, p.deployed)
-        on, plans = w.engine("duckdb"), [w.view(v)[1] for v in ("above_average", "met")]
-        told.append([better_anew(on, x, on.paced.waiting(logs(x.states)), filling(on, x)) for x in plans])
+        on, each = w.engine("duckdb"), [Cohort((w.view(v)[1],)) for v in ("above_average", "met")]
+        told.append([better_anew(on, x, on.paced.waiting(logs(x.states))) for x in each])
         w.close()
         p.assert_equal()
     assert any(told[-1]), told

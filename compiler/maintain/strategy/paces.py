@@ -25,4 +25,4 @@ def offer(w: Wanted) -> Offer:
             code="unknown_option",
         )
     offered = first_order.offer(w)
-    return Offer(*paced(w.view, offered.states, offered.top), offered.notes)
+    return Offer(*paced(offered.states, offered.top), offered.notes)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from compiler.maintain.plan import ViewPlan
+from compiler.maintain.kept import Kept
 from connectors.duckdb.paced import Paced
 from connectors.paced_states import Refresh, Taking
 
@@ -20,13 +20,13 @@ class PacedInRounds:
         self.note, self.noted = inner.note, inner.noted
 
     def finish(
-        self, view: str, takings: Sequence[Taking], states: Collection[str], why: str, promised: float
-    ) -> Refresh:
-        done = self.inner.finish(view, takings, states, why, promised)
+        self, takings: Sequence[Taking], states: Collection[str], why: str, promised: Mapping[str, float]
+    ) -> list[Refresh]:
+        done = self.inner.finish(takings, states, why, promised)
         self.moved()
         return done
 
-    def renew(self, plan: ViewPlan, why: str, promised: float) -> Refresh:
-        done = self.inner.renew(plan, why, promised)
+    def renew(self, states: Sequence[Kept], why: str, promised: Mapping[str, float]) -> list[Refresh]:
+        done = self.inner.renew(states, why, promised)
         self.moved()
         return done

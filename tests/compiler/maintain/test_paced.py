@@ -13,7 +13,7 @@ from compiler.catalog import read_schema
 from compiler.delta.times import before
 from compiler.ir import notation
 from compiler.ir.evaluate import evaluate
-from compiler.ir.relation import Relation
+from compiler.ir.relation import Fixpoint, Relation, Scan, walk
 from compiler.ir.scalar import Col
 from compiler.ir.zset import Database, ZSet, add, scaled
 from compiler.maintain.differentiate import program
@@ -24,7 +24,7 @@ from compiler.maintain.lag import Lag
 from compiler.maintain.meaning import filled, landed, run
 from compiler.maintain.offer import Wanted
 from compiler.maintain.paced import logs, paced, paths, whole
-from compiler.maintain.plan import ViewPlan
+from compiler.maintain.plan import ViewPlan, states_of
 from compiler.maintain.program import Program
 from compiler.maintain.strategy import first_order
 from compiler.parse import parse_query
@@ -47,8 +47,8 @@ def taken(s: Kept, db: Database) -> ZSet:
     return add(evaluate(prune(before(s.definition)), world))
 
 
-def flushed(plan: ViewPlan, name: str, sources: frozenset[str], db: Database) -> Database:
-    p = flush(plan.states, name, sources)
+def flushed(states: list[Kept], name: str, sources: frozenset[str], db: Database) -> Database:
+    p = flush(states, name, sources)
     found, by_keys = run(p, db, True), fetched(p, lambda t: True)
     for table, read in by_keys.columns("delta", "before").items():
         held = {n for n, e in p.waiting[table].exprs if isinstance(e, Col)}
@@ -64,35 +64,46 @@ def test_a_state_is_its_definition_over_what_it_has_taken(q: Relation, db: Datab
 
 
 def follows_paces(q: Relation, db: Database, data: st.DataObject) -> None:
-    """Plays batches on a paced view, and lets its states take what waits of some of their inputs."""
-    got = first_order.offer(Wanted("v", q))
-    states, top = paced("v", got.states, got.top)
-    plan = ViewPlan("v", states, top, [], frozenset(TABLES))
-    note("\n".join([notation.tree(q), *(f"state {s.name}\n{notation.tree(s.definition)}" for s in plan.states)]))
-    kept = [s for s in plan.states if not isinstance(s, Log)]
+    """A paced view; or two that share states: a part of the query is a view, too."""
+    closed = not any(isinstance(n, Fixpoint) for n in walk(q))  # a part of a recursion may read the rest of it
+    parts = [n for n in walk(q) if not isinstance(n, Scan)] if closed else []
+    follow_paces([q, data.draw(st.sampled_from(parts))] if parts and data.draw(st.booleans()) else [q], db, data)
+
+
+def follow_paces(queries: list[Relation], db: Database, data: st.DataObject) -> None:
+    """Plays batches on paced views, and lets their states take what waits of some of their inputs."""
+    plans = []
+    for i, q in enumerate(queries):
+        got = first_order.offer(Wanted(f"v{i}", q))
+        plans.append(ViewPlan(f"v{i}", *paced(got.states, got.top), [], frozenset(TABLES)))
+    states = states_of(plans)
+    note("\n".join([*map(notation.tree, queries), *(f"state {s.name}\n{notation.tree(s.definition)}" for s in states)]))
+    kept = [s for s in states if not isinstance(s, Log)]
+    waiting = [s for s in kept if s.waits]
     delta = db.delta
     db = Database(db.before)
-    db.states = filled(plan.states, db)
+    db.states = filled(states, db)
     for _ in range(data.draw(st.integers(1, 6))):
-        if not kept or data.draw(st.booleans()):
-            p = program([plan], frozenset(t for t in TABLES if delta.get(t)))
+        if not waiting or data.draw(st.booleans()):
+            p = program(plans, frozenset(t for t in TABLES if delta.get(t)))
             assert all(isinstance(c.state, Log) for c in p.changes) and not p.steps
             states_after = run(p, Database(db.before, delta, db.states), True)
             db = Database({t: add(db.before[t], delta.get(t, {})) for t in TABLES}, states=states_after)
             delta = data.draw(batches(db.before))
         else:
-            s = data.draw(st.sampled_from(kept))
+            s = data.draw(st.sampled_from(waiting))
             some = sorted(w.source for w in s.waits)
-            db = flushed(plan, s.name, frozenset(data.draw(st.sets(st.sampled_from(some), min_size=1))), db)
+            db = flushed(states, s.name, frozenset(data.draw(st.sets(st.sampled_from(some), min_size=1))), db)
         for s in kept:
             assert db.states[s.name] == taken(s, db), s.name
     for s in kept:
-        db = flushed(plan, s.name, frozenset(p.source for p in paths(plan.states) if p.state == s.name), db)
-    assert not any(db.states[log] for log in logs(plan.states))
+        db = flushed(states, s.name, frozenset(p.source for p in paths(states) if p.state == s.name), db)
+    assert not any(db.states[log] for log in logs(states))
     assert {s.name: db.states[s.name] for s in kept} == {
-        n: rows for n, rows in filled(plan.states, db).items() if any(n == s.name for s in kept)
+        n: rows for n, rows in filled(states, db).items() if any(n == s.name for s in kept)
     }
-    assert evaluate(plan.top, db) == evaluate(q, db)
+    for plan, q in zip(plans, queries, strict=True):
+        assert evaluate(plan.top, db) == evaluate(q, db)
 
 
 @pytest.mark.parametrize(
