@@ -42,6 +42,7 @@ class SourceState:
         return away
 
     def shot(self, now: float) -> SourceShot:
+        """As it is at this moment."""
         retry_in = None if self.retry_at is None else max(self.retry_at - now, 0.0)
         return {
             "state": self.state,
