@@ -44,17 +44,17 @@ def again(
 ) -> None:
     """Copy again what has to be."""
     tables = _left_out(config, old)
-    if tables is None:
+    if not tables:  # every one, or asked for without need
         _all(config, old, views, catalog, progress, say, keep_going)
         return
-    say(f"copying again {', '.join(sorted(tables)) or 'nothing: no table has lost changes'}")
+    say(f"copying again {', '.join(sorted(tables))}")
     publish(config.source.dsn, old.publication, old.catalog, alter=True)
     redeploy(config, old, views, catalog, progress, say, keep_going, tables)
 
 
 def _left_out(config: Config, d: Deployment) -> set[str] | None:
-    """The tables whose changes may be missing from the stream; None where that is every table, or was asked for
-    without need."""
+    """The tables whose changes may be missing from the stream; None where that is every table: nothing of it can be
+    believed."""
     if d.status != "live":
         return None
     try:
@@ -71,7 +71,7 @@ def _left_out(config: Config, d: Deployment) -> set[str] | None:
         if getattr(e, "exit_code", 1) == 3 and e.code == "source_unreachable":
             raise
         return None
-    return found or None
+    return found
 
 
 def _all(
@@ -128,7 +128,7 @@ def _fill(
     found = None
     with suppress(TidemarkError):
         found = deployments.load(beside.warehouse_path)
-    if found is not None and found.slot != old.slot:
+    if found is not None and found.slot != old.slot and _goes_on(beside, found):
         try:
             go_on(beside, found, views, catalog, progress, say, keep_going)
             return
@@ -136,6 +136,11 @@ def _fill(
             say(f"copying all tables anew: {e}")
     _forget_unfinished(beside, old)
     fresh(beside, views, catalog, progress, say, keep_going)
+
+
+def _goes_on(beside: Config, d: Deployment) -> bool:
+    """Whether what was filled is as the source's stream left it; what is being copied is looked at where it goes on."""
+    return d.status == "snapshot" or _left_out(beside, d) == set()
 
 
 def _open(config: Config, d: Deployment) -> None:
