@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 A, B, T = {"by_a", "joined"}, {"by_b"}, {"best", "by_a", "by_b", "joined", "moods", "spots"}
 NEW = "CREATE TABLE t (id int PRIMARY KEY, a int, b int, mood mood, p place); INSERT INTO t SELECT 1, 2, 3, 'sad'"
 # what is done, the views that it stops, and how these read the table as it is now, where they have to
@@ -199,3 +203,9 @@ PARTITIONS = {
         True,
     ),
 }
+
+
+def ever_stopped(told: pytest.LogCaptureFixture) -> set[str]:
+    """Views that were set aside in a test, also those that were filled again since."""
+    found = (re.match(r'view "(.*)" is set aside', r.getMessage()) for r in told.records)
+    return {m[1] for m in found if m}

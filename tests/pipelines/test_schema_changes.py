@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from compiler.ir.types import TEXT
 from pipelines.applying.unaltered import _uncertain
 from pipelines.asking.status import status
 from tests.pipelines.running import running, until
-from tests.pipelines.schema_changes import ALTERED, FORMS, PUBLISHED
+from tests.pipelines.schema_changes import ALTERED, FORMS, PUBLISHED, ever_stopped
 from tests.pipelines.schema_changes_page import written
 from tests.project import Project
 
@@ -76,15 +76,18 @@ def assert_others_equal(p: Project, stops: set[str]) -> None:
     assert {n for n, r in told.items() if not r.equal} == stops, [r.line() for r in told.values() if not r.equal]
 
 
-def follow(p: Project, cases: Iterable[str], first: Callable[[], None] = lambda: None) -> None:
-    """Alter the table of each case among its changes; what stops, and what the next deploy makes of it."""
+def follow(p: Project, cases: Iterable[str], twice: pytest.LogCaptureFixture | None = None) -> None:
+    """Alter the table of each case among its changes; what stops, and what the next deploy makes of it. Where a run
+    comes between, the next one fills again what it can."""
     for case in cases:
         p.source(*(of(case, x) for x in (*BEFORE, ALTERED[case][0])))
-    first()
+    if twice is not None:
+        p.catch_up()
     p.source(*(of(case, x) for case in cases for x in AFTER))
     p.catch_up()
-    stops = {n for case in cases for n in views(case, dict.fromkeys(ALTERED[case][1], ""))}
-    assert set(stopped(p)) == stops
+    stops = set(stopped(p))
+    seen = stops if twice is None else ever_stopped(twice)
+    assert seen == {n for case in cases for n in views(case, dict.fromkeys(ALTERED[case][1], ""))}
     assert all("noticed at " in why for why in stopped(p).values())
     assert_others_equal(p, stops)
     more = ("INSERT INTO u VALUES (77, 'later')", "UPDATE u SET k = k + 1000 WHERE k > 7")
@@ -171,10 +174,12 @@ def test_the_page_of_schema_changes_is_what_is_tested() -> None:
     assert page.read_text() == written(), "write it again: python -m tests.pipelines.schema_changes_page"
 
 
-def test_what_the_catalog_tells_first_is_followed_too(database: str, tmp_path: Path) -> None:
+def test_what_the_catalog_tells_first_is_followed_too(
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     cases = ("drop", "rename", "retype", "passed on", "labels", "identity", "renamed and replaced")
     p = project(database, tmp_path, cases)
-    follow(p, cases, p.catch_up)
+    follow(p, cases, caplog)
 
 
 def test_what_is_kept_by_the_driver_follows_too(database: str, tmp_path: Path) -> None:
