@@ -89,7 +89,6 @@ NAMES = frozenset(
         "redeploy.built",
         "redeploy.saved",
         "resync.marked",
-        "resync.slot",
         "resync.copied",
         "resync.filled",
         "resync.saved",
