@@ -3,7 +3,6 @@ given."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from compiler.catalog import mirror_name
 from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan
 from connectors.engine import Engine
+from connectors.spark.session import in_this_process
 from dialects.dialect import Dialect
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
@@ -36,27 +36,25 @@ def printer(name: str, path: Path, d: Deployment) -> Printer:
     return Printer(DUCKDB) if kind.in_process(d.location) else SparkPrinter(path / kind.data)
 
 
-def _in_this_process(config: Config) -> bool:
-    """Whether Spark's executors are this process."""
-    return re.match(r"local(\[|$)", config.spark.master) is not None
-
-
 def _reader(config: Config) -> Reader:
     """Who fetches rows of what is Dist: Spark, unless its executors are this process."""
-    if _in_this_process(config):
+    root = config.warehouse_path / EXECUTORS.data
+    if in_this_process(config.spark.master):
         from connectors.spark.local.near import NearReader
 
-        return NearReader(config.warehouse_path / EXECUTORS.data)
+        return NearReader(root)
     from connectors.spark.driver import Driver
+    from connectors.spark.local.fastest import FastestReader
     from connectors.spark.local.fetching import SparkReader
+    from connectors.spark.local.tasks import TaskReader
 
-    folder = config.warehouse_path / EXECUTORS.data / "fetched"
-    return SparkReader(Driver(config.spark.master, config.spark.jars, config.spark.settings), folder)
+    driver = Driver(config.spark.master, config.spark.jars, config.spark.settings)
+    return FastestReader(TaskReader(driver, root), SparkReader(driver, root / "fetched"))
 
 
 def executors(config: Config) -> Executors | None:
     """Those that copy tables; None where they are this process, which does it itself."""
-    if _in_this_process(config):
+    if in_this_process(config.spark.master):
         return None
     from connectors.spark.driver import Driver
     from connectors.spark.wide import Executors

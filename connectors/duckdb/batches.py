@@ -77,7 +77,7 @@ class Batches:
         self.filling, self.index_rows, self.landed = filling, index_rows, landed
         self.con, self.indexes, self.elsewhere = statements.con, statements.indexes, mirrors.elsewhere
         self.batches, self.larger = 0, frozenset[str]()
-        self.ways, self.fetching, self.unchanged = Ways(), True, Unchanged(self.con)
+        self.ways, self.fetching, self.unchanged = Ways[Way](), True, Unchanged(self.con)
         self.bound: int | None = LARGE  # of memory, for large transactions
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         self.spent: dict[str, float] = {}  # of the last batch, what touched it

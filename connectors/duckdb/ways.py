@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from enum import Enum
 from statistics import median
+from typing import Generic, TypeVar
 
 
 class Way(Enum):
@@ -23,6 +24,7 @@ ANEW_ROWS = 1_000  # of a batch, below which no state is filled anew: it takes n
 ANEW_SHARE = 0.05  # of the rows that are read then
 MOST_SHARE = 0.5  # of them: then nothing else is tried
 Kind = tuple[frozenset[str], int]  # the tables that change, and how many digits the number of rows has
+W = TypeVar("W", bound=Enum)
 SAMPLES = 5  # the last ones count
 FIRST = 2  # samples of the first way, before the others are tried
 AGAIN = 50  # batches of a kind, until the second best way is tried again
@@ -38,27 +40,28 @@ def open_ways(rows: int, whole: int, fetching: bool) -> list[Way]:
     return [Way.ANEW] if rows >= MOST_SHARE * whole else [*some, Way.ANEW]
 
 
-class Ways:
-    """What batches took, by their kind and their way."""
+class Ways(Generic[W]):
+    """What pieces of work took, by their kind and their way."""
 
     def __init__(self) -> None:
-        self.seconds: dict[tuple[Kind, Way], deque[float]] = defaultdict(lambda: deque(maxlen=SAMPLES))
-        self.batches: dict[Kind, int] = defaultdict(int)
+        self.seconds: dict[tuple[Kind, W], deque[float]] = defaultdict(lambda: deque(maxlen=SAMPLES))
+        self.done: dict[Kind, int] = defaultdict(int)
 
-    def choose(self, kind: Kind, ways: Sequence[Way]) -> Way:
-        """The way for a batch of this kind, of those that it could go, the likeliest first."""
+    def choose(self, kind: Kind, ways: Sequence[W]) -> W:
+        """The way for one of this kind, of those that it could go, the likeliest first."""
         first = ways[0]
         if len(self.seconds[kind, first]) < min(FIRST, len(ways)) and len(ways) > 1:
             return first
         for w in ways:
             if not self.seconds[kind, w]:
                 return w
-        self.batches[kind] += 1
-        took = sorted((median(self.seconds[kind, w]), w.value) for w in ways)
-        best, second = took[0], took[min(1, len(took) - 1)]
-        again = self.batches[kind] % AGAIN == 0 and second[0] < HOPELESS * best[0]
-        return Way(second[1] if again else best[1])
+        self.done[kind] += 1
+        best, *others = sorted(ways, key=lambda w: (median(self.seconds[kind, w]), w.value))
+        if not others or self.done[kind] % AGAIN:
+            return best
+        hopeless = median(self.seconds[kind, others[0]]) >= HOPELESS * median(self.seconds[kind, best])
+        return best if hopeless else others[0]
 
-    def took(self, kind: Kind, way: Way, seconds: float) -> None:
+    def took(self, kind: Kind, way: W, seconds: float) -> None:
         """A sample, of the way that was taken in fact."""
         self.seconds[kind, way].append(seconds)

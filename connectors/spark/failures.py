@@ -45,8 +45,7 @@ PASSING = (
     "ConcurrentDeleteDeleteException",
     "ConcurrentTransactionException",
 )  # Delta's, of two commits at once
-
-
+TOO_LARGE = "spark.driver.maxResultSize"  # in what is said of a result that is too much for the driver
 UNREADABLE = "KD001"  # the SQLSTATE of a file that is not there, or not as it was written
 
 
@@ -123,3 +122,13 @@ def causes(e: BaseException) -> Iterator[tuple[str, str]]:
             says = is_instance_of(SparkContext._gateway, thrown, "org.apache.spark.SparkThrowable")
             yield str(thrown.getClass().getName()), str((thrown.getSqlState() if says else None) or "")
             thrown = thrown.getCause()
+
+
+def last_line(e: Exception) -> str:
+    """What Python said in an executor, or Spark in the driver."""
+    lines = [x.strip() for x in str(e).splitlines() if x.strip()]
+    said = [
+        x for x in lines if not x.startswith(("at ", "File ", "Traceback", "...", "Caused by", "Driver stacktrace"))
+    ]
+    python = [x for x in said if ("Error: " in x or "Exception: " in x) and "org.apache" not in x and "Py4J" not in x]
+    return (python or said or [type(e).__name__])[0][:300]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,8 +25,6 @@ SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.variant.allowDuplicateKeys": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.default.parallelism": "2",
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.databricks.delta.properties.defaults.dataSkippingNumIndexedCols": "4",
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
@@ -34,7 +33,6 @@ SETTINGS = {
     "spark.databricks.delta.stats.collect": "false",
     "spark.databricks.delta.schema.autoMerge.enabled": "false",
     "spark.databricks.delta.merge.repartitionBeforeWrite.enabled": "false",
-    "spark.sql.adaptive.enabled": "false",
     "spark.sql.parquet.compression.codec": "snappy",
     # tasks of a VACUUM; 10,000 by default, also for one file
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
@@ -52,6 +50,17 @@ SETTINGS = {
     "-Dlog4j2.level=ERROR",
     "spark.sql.codegen.wholeStage": "true",
 }
+ONE_MACHINE = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.sql.adaptive.enabled": "false",
+}
+CLUSTER = {"spark.sql.adaptive.enabled": "true"}  # Spark counts its cores, and fits partitions to what they hold
+
+
+def in_this_process(master: str) -> bool:
+    """Whether the executors of that master are."""
+    return re.match(r"local(\[|$)", master) is not None
 
 
 def delta_version() -> str:
@@ -79,7 +88,7 @@ def start(master: str, jars: str, extra: dict[str, str]) -> Any:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("tidemark").master(master)
-    for k, v in {**SETTINGS, **extra}.items():
+    for k, v in {**SETTINGS, **(ONE_MACHINE if in_this_process(master) else CLUSTER), **extra}.items():
         builder = builder.config(k, v)
     # Spark's own handler ends whatever runs; what an interrupt means is for the command to say
     asked = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None

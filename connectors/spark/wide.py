@@ -27,6 +27,7 @@ from connectors.postgres.ranges import Range
 from connectors.postgres.snapshot import copy_table
 from connectors.spark import durable
 from connectors.spark.driver import Driver
+from connectors.spark.failures import last_line
 from connectors.spark.landing import held
 from connectors.spark.local.delta import BASE
 from connectors.spark.local.stored import copy, to_delta
@@ -78,7 +79,7 @@ class Executors:
             except TidemarkError:
                 raise
             except Exception as e:
-                self._why = _last_line(e)
+                self._why = last_line(e)
             file.unlink(missing_ok=True)
         return self._why
 
@@ -94,7 +95,7 @@ class Executors:
             written: list[Written] = context.parallelize(tasks, len(tasks)).map(_copied).collect()
         except Exception as e:
             raise EngineFailure(
-                f'executors could not copy "{t.schema}.{t.name}"', detail=_last_line(e), code="engine"
+                f'executors could not copy "{t.schema}.{t.name}"', detail=last_line(e), code="engine"
             ) from e
         if refused := [w for w in written if w.column]:
             raise _out_of_range(t, refused[0])
@@ -180,13 +181,3 @@ def _out_of_range(t: Table, w: Written) -> ValueOutOfRange:
     error = ValueOutOfRange(w.message, code="value_out_of_range", detail=w.detail, hint=w.hint)
     error.table, error.column = t, w.column
     return error
-
-
-def _last_line(e: Exception) -> str:
-    """What Python said in an executor, or Spark in the driver."""
-    lines = [x.strip() for x in str(e).splitlines() if x.strip()]
-    said = [
-        x for x in lines if not x.startswith(("at ", "File ", "Traceback", "...", "Caused by", "Driver stacktrace"))
-    ]
-    python = [x for x in said if ("Error: " in x or "Exception: " in x) and "org.apache" not in x and "Py4J" not in x]
-    return (python or said or [type(e).__name__])[0][:300]

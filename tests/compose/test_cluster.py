@@ -123,6 +123,7 @@ def test_executors_copy_tables_though_a_worker_is_killed(database: str, tmp_path
     for command in (["run", "--once"], ["deploy"], ["verify"]):
         done = project.command(*command)
         assert done.returncode == 0, done.stdout + done.stderr
+        assert "do not find rows by indexes" not in done.stderr, done.stderr
     assert all(f"{v}: equal" in done.stdout for v in views), done.stdout
 
 

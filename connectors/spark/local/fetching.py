@@ -19,13 +19,13 @@ import pyarrow.parquet as pq
 from pyarrow.dataset import dataset
 
 from connectors.spark.driver import Driver
+from connectors.spark.failures import TOO_LARGE
 from connectors.spark.healing import Healing
 from connectors.spark.local.dist import Request, Rows
 
 OF = "_of"  # which request a row answers
 LISTED, LONGEST = 10_000, 1 << 20  # keys, and characters of them, that are told in the query: more are broadcast
 LOOSE = 4  # times as many combinations of several columns' values as there are keys: else too much is met by chance
-TOO_LARGE = "spark.driver.maxResultSize"
 SETTINGS = {  # a list is planned as one set, and not compiled anew with each of its values
     "spark.sql.optimizer.inSetConversionThreshold": "0",
     "spark.sql.optimizer.inSetSwitchThreshold": "0",

@@ -15,6 +15,7 @@ import json
 import logging
 import os
 import shutil
+import socket
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,10 +75,12 @@ class Segment:
 
 
 class IndexFiles:
-    """Those of one warehouse, in `folder`; `root` is what the names of bases' files are told under."""
+    """Those of one warehouse, in `folder`; `root` is what the names of bases' files are told under. Where several
+    processes have it, each that is asked of some of a base's files is one of them, and `shared`: another one, which is
+    asked of all, deletes what is of no use."""
 
-    def __init__(self, folder: Path, root: Path, con: duckdb.DuckDBPyConnection) -> None:
-        self.folder, self.root, self.con = folder, root, con
+    def __init__(self, folder: Path, root: Path, con: duckdb.DuckDBPyConnection, shared: bool = False) -> None:
+        self.folder, self.root, self.con, self.shared = folder, root, con, shared
         self.open: dict[tuple[tuple[Path, ...], By], Segment | None] = {}  # None where none is there
         self.spent: dict[tuple[tuple[Path, ...], By], float] = {}  # seconds of scans in the place of an index
         self.present: dict[tuple[Path, By], tuple[Path, ...]] = {}  # the files of bases, by their folders
@@ -93,8 +96,8 @@ class IndexFiles:
         try:
             if not self._fits(r):
                 return [], r.files
-            self._let_go(r)
-            for files in self._segments(r.files):
+            self.let_go(r)
+            for files in self.segments(r.files):
                 segment = self._there(files, tuple(r.by), r.columns)
                 if segment is None:
                     rest += files
@@ -106,18 +109,24 @@ class IndexFiles:
             return [], r.files
         return found, rest
 
-    def scanned(self, r: Request, rest: Sequence[Path], seconds: float) -> None:
-        """Files were scanned in the place of segments: makes one of these, where that was done often enough."""
+    def scanned(self, r: Request, rest: Sequence[Path], seconds: float) -> bool:
+        """Files were scanned in the place of segments: makes one of these, where that was done often enough. Whether
+        one is yet to come of them, or has come now."""
         if not self._fits(r):
-            return
+            return False
         by, left = tuple(r.by), set(rest)
-        missing = [files for files in self._segments(r.files) if files[0] in left]
+        missing = [files for files in self.segments(r.files) if files[0] in left]
+        awaited = False
         for files in missing:
             rows = sum(map(self._rows, files))
             spent = self.spent[files, by] = self.spent.get((files, by), 0.0) + seconds / len(missing)
-            if rows >= LEAST and spent > SHARE * self.row * rows and (files, by) not in self.failed:
+            if rows < LEAST or (files, by) in self.failed:
+                continue
+            awaited = True
+            if spent > SHARE * self.row * rows:
                 self._make(files, by, r.columns)
-                return
+                break
+        return awaited
 
     def _fits(self, r: Request) -> bool:
         if len(self.sizes) > MANY:
@@ -147,7 +156,8 @@ class IndexFiles:
             self.sizes[file] = int(pq.read_metadata(file).num_rows)
         return self.sizes[file]
 
-    def _segments(self, files: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
+    def segments(self, files: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
+        """A base's files, as its segments have them. Raises OSError where one is gone."""
         some, rows = list[Path](), 0
         for f in files:
             if some and rows + self._rows(f) > SEGMENT:
@@ -158,8 +168,14 @@ class IndexFiles:
         if some:
             yield tuple(some)
 
-    def _let_go(self, r: Request) -> None:
+    def let_go(self, r: Request) -> None:
         """Of a base that has other files by now, segments are of no use."""
+        if self.shared:
+            if len(self.open) > MANY:
+                self.open.clear()
+                self.spent.clear()
+                self.failed.clear()
+            return
         key, files = (r.files[0].parent, tuple(r.by)), tuple(r.files)
         if self.present.get(key) == files:
             return
@@ -217,15 +233,14 @@ class IndexFiles:
         begun, old = perf_counter(), self.open.get((files, by))
         wanted = sorted({*columns, *(old.columns if old is not None else ())})
         place = self._place(files, by)
-        new = self.folder / f".{place.name}.{os.getpid()}.new"
+        new = self.folder / f".{place.name}.{socket.gethostname()}.{os.getpid()}.new"
         try:
             rows = self.con.execute(
                 f"SELECT {_named(wanted)}, hash({_named(by)}) AS _hash FROM {parquet(files)} ORDER BY _hash"
             ).to_arrow_table()
             if rows.num_rows and self._has_room(rows.nbytes):
                 self._write(new, rows, files, by)
-                shutil.rmtree(place, ignore_errors=True)
-                new.rename(place)
+                self._put(new, place)
                 self.row = (perf_counter() - begun) / rows.num_rows
         except (OSError, MemoryError, duckdb.Error, pa.ArrowException) as e:
             shutil.rmtree(new, ignore_errors=True)
@@ -234,6 +249,18 @@ class IndexFiles:
         self.open[files, by] = self._read(place)
         if self.open[files, by] is None:
             self.failed.add((files, by))
+
+    def _put(self, new: Path, place: Path) -> None:
+        """Another process may have put the same there, just now."""
+        shutil.rmtree(place, ignore_errors=True)
+        try:
+            new.rename(place)
+        except FileExistsError:
+            shutil.rmtree(new, ignore_errors=True)
+        except OSError:
+            if not place.exists():
+                raise
+            shutil.rmtree(new, ignore_errors=True)
 
     def _write(self, folder: Path, rows: pa.Table, files: Sequence[Path], by: By) -> None:
         shutil.rmtree(folder, ignore_errors=True)
