@@ -16,6 +16,7 @@ from connectors.spark.driver import Driver
 from connectors.spark.local.engine import LocalEngine
 from connectors.spark.local.fetching import SparkReader
 from connectors.spark.local.near import NearReader
+from connectors.spark.local.tasks import TaskReader
 from connectors.staging import Staged
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
@@ -24,8 +25,9 @@ LARGE = ("lineitem", "orders")
 
 
 class OnLocal(InFile):
-    """By the part's name: `local`; `mixed` or `fetched`, the large mirrors Dist; `dist` or `dist-fetched`, all of them,
-    and the states. What is `fetched` comes by Spark's jobs, as on a cluster, else as on one machine."""
+    """By the part's name: `local`; `mixed`, `fetched` or `tasks`, the large mirrors Dist; `dist`, `dist-fetched` or
+    `dist-tasks`, all of them, and the states. What is `fetched` comes by Spark's query, by `tasks` by indexes in
+    Spark's tasks, as on a cluster either way; else as on one machine."""
 
     engine: LocalEngine
 
@@ -40,13 +42,16 @@ class OnLocal(InFile):
         self.folder, self.tables = folder, tables
         self.reader = SparkReader(Driver(master, "", {}), folder / "fetched")
         every = part.startswith("dist")
+        self.near = NearReader(folder / "delta")
+        self.tasks = TaskReader(self.reader.driver, folder / "delta")
+        self.by = self.reader if part.endswith("fetched") else self.tasks if part.endswith("tasks") else self.near
         self.engine = LocalEngine(
             folder / "delta",
             self.printer,
             [],
             [],
             dist=tables if every else () if part == "local" else LARGE,
-            reader=self.reader if part.endswith("fetched") else NearReader(folder / "delta"),
+            reader=self.by,
             state_memory=0 if every else None,
         )
         self.side = beside(self.engine.con)
@@ -64,10 +69,14 @@ class OnLocal(InFile):
         self.engine.settle(force=True)
 
     def apply(self, staged: list[Staged], end: int) -> dict[str, float]:
-        before = self.reader.jobs
+        before = self.reader.jobs + self.tasks.jobs
         self.engine.apply(staged, end, self.programs)
-        self.jobs.append(self.reader.jobs - before)
+        self.jobs.append(self.reader.jobs + self.tasks.jobs - before)
         return {}
+
+    def waits(self) -> bool:
+        """Whether an index was missed by the last batch that will be there later."""
+        return not isinstance(self.by, SparkReader) and self.by.awaited
 
     def compact(self) -> None:
         self.engine.settle(force=True)

@@ -19,8 +19,10 @@ ENGINES = {
     "local": "Spark, all Local",
     "mixed": "Spark, lineitem and orders Dist",
     "fetched": "Spark, lineitem and orders Dist, fetched by jobs",
+    "tasks": "Spark, lineitem and orders Dist, found by indexes in tasks",
     "dist": "Spark, all Dist",
     "dist-fetched": "Spark, all Dist, fetched by jobs",
+    "dist-tasks": "Spark, all Dist, found by indexes in tasks",
     "spark": "Spark, by executors alone",
 }
 ALL, LANDING = "all six", "landing alone"
