@@ -127,7 +127,7 @@ def compile_project(
         try:
             _compile_one(v, catalog, queries, default_engine, default_strategy)
             if not accepted:
-                _judge(v)
+                judge(v)
         except TidemarkError as e:
             v.error = _of_view(v, e)
         except RecursionError:
@@ -275,7 +275,8 @@ def memory_of(v: Compiled) -> int:
         raise InvalidSql(f'view "{v.name}": memory = {text!r}', detail=f"{e}.", code="unknown_option") from e
 
 
-def _judge(v: Compiled) -> None:
+def judge(v: Compiled) -> None:
+    """Say how a view is maintained, and why. Raises UnsupportedSql where that is not what it asks for."""
     assert v.text is not None and v.plan is not None
     maintenance = maintenance_of(v.plan)
     v.maintenance, v.reason = maintenance.value, reason_of(v.plan, maintenance)

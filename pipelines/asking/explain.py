@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from compiler.catalog import Catalog, mirror_name, read_schema
+from compiler.catalog import Catalog, read_schema
 from compiler.declared import declared
 from compiler.errors import TidemarkError
 from compiler.ir import notation
@@ -22,7 +22,6 @@ from compiler.maintain.paced import whole
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Does, Program, Statement
 from compiler.maintain.void import void
-from connectors.duckdb.elsewhere import rounds
 from connectors.postgres.connection import connect
 from dialects import maintain
 from dialects.dialect import Dialect
@@ -33,6 +32,7 @@ from pipelines.asking.reading import reader
 from pipelines.config import load_config, types_in
 from pipelines.deployment import Deployment
 from pipelines.engines import dialect
+from pipelines.fetches import by_states, fetches
 from pipelines.kinds import DIST, KINDS, LOCAL, ONE_MACHINE
 from pipelines.pacing.telling import as_text as paces_as_text
 from pipelines.pacing.telling import expected
@@ -69,6 +69,8 @@ def compiled(project: Path, names: list[str], schema: Path | None, engine: str |
     refuse(chosen)
     for v in chosen:
         _placed(v, engine, deployed)
+        if v.location == LOCAL:
+            by_states(v, v.dist, catalog, views, strategy)
     return chosen
 
 
@@ -91,18 +93,6 @@ def batch_of(v: Compiled) -> Program:
     assert v.plan is not None
     p = program([v.plan], v.plan.tables)
     return fetched(p, lambda table: True) if dialect_of(v).fetches else p
-
-
-def fetches(v: Compiled) -> int | None:
-    """How often a batch that updates all tables of a view reads what is Dist, where its states are Local: for the old
-    rows of all tables, and for each round of fetches; on a cluster each is a Spark job. None where that is not
-    known."""
-    if v.location != LOCAL or v.plan is None:
-        return None
-    mirrors = frozenset(map(mirror_name, v.dist))
-    p = fetched(program([v.plan], v.plan.tables), lambda table: mirror_name(table) in mirrors)
-    together = rounds(maintain.statements(dialect_of(v), p), mirrors)
-    return bool(v.dist) + sum(some[0].fetch is not None and some[0].fetch.mirror in mirrors for some in together)
 
 
 def statements(v: Compiled, by_keys: bool = True) -> list[Statement]:

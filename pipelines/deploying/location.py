@@ -19,6 +19,7 @@ from pipelines.asking.explain import statements
 from pipelines.config import Config
 from pipelines.deploying.by_key import tables_by_key
 from pipelines.deployment import Deployment
+from pipelines.fetches import by_states, local_all_the_same
 from pipelines.kinds import DIST, EXECUTORS, LOCAL
 from pipelines.project import Compiled
 
@@ -51,6 +52,11 @@ def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, cata
     fits = not config.spark.alone and dist is not None and not foreign
     if not fits:
         _check_drivers(mine)
+    if fits and dist:
+        for v in mine:
+            by_states(v, dist, catalog, views, config.defaults.strategy)
+        nearer = local_all_the_same(mine, dist, sizes, limit)
+        dist = [t for t in dist if t not in nearer]
     for v in mine:
         assert v.plan is not None
         v.location = LOCAL if fits else DIST
@@ -123,7 +129,10 @@ def located(
     more = away(new, keyed, config.spark.local_bytes, sum(known.values()))
     if more is None:  # there is no room in any case: what can be elsewhere is
         more = sorted(keyed)
-    return Located(LOCAL, tuple(sorted({*(t for t in old.dist if t not in some), *more})))
+    out = tuple(sorted({*(t for t in old.dist if t not in some), *more}))
+    for v in mine:
+        by_states(v, out, catalog, views, config.defaults.strategy)
+    return Located(LOCAL, out)
 
 
 def unsayable(v: Compiled) -> TidemarkError | None:
@@ -181,7 +190,8 @@ def outgrown(
     """A warning where what is Local is larger than it may be, as a list of one."""
     sizes = sizes_of(conn, [v for v in views if v.engine == EXECUTORS.name], catalog)
     size = sum(n for t, n in sizes.items() if t not in elsewhere)
-    if size <= config.spark.local_bytes:
+    room = config.spark.local_bytes
+    if size <= (2 * room if elsewhere else room):  # beside what is Dist as much again may be Local all the same
         return []
     return [
         f"the tables that the driver keeps have {size:,} bytes, more than local_memory ({config.spark.local_memory}). "
