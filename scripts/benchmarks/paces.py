@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ from compiler.view import compile_view
 from connectors.duckdb.engine import DuckDBEngine
 from connectors.duckdb.session import scratch
 from connectors.paced_states import Measured, Taking
+from connectors.spark.local.engine import LocalEngine
 from connectors.staging import LSN, MET, PRESENT, SEQ, Staged
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
@@ -53,6 +55,7 @@ MORE = {
     "outer": "SELECT count(*) AS n FROM part LEFT JOIN partsupp ON p_partkey = ps_partkey JOIN lineitem ON "
     "p_partkey = l_partkey JOIN orders ON l_orderkey = o_orderkey",
 }
+TITLES = {"duckdb": "Paces", "local": "Paces on Spark, all Local"}
 SHARES = (0.5, 0.2, 0.1, 0.05)
 AGAIN = 4  # periods after one that left more than it may, each planned by what those before took
 WARM = Pace(10, {})  # paces of the run that measures what paths take; inner ones are twice as fast
@@ -141,13 +144,15 @@ class Stream:
 
 
 class Playing(InFile):
-    """A view over tables that fill, in a file of its own."""
+    """A view over tables that fill, in a warehouse of its own; on Spark with all Local."""
 
-    engine: DuckDBEngine
-
-    def __init__(self, folder: Path, stream: Stream, plan: ViewPlan) -> None:
+    def __init__(self, folder: Path, stream: Stream, plan: ViewPlan, engine: str) -> None:
         super().__init__(Printer(DUCKDB))
-        self.engine = DuckDBEngine(folder / "paces.duckdb", self.printer)
+        self.engine = (
+            DuckDBEngine(folder / "paces.duckdb", self.printer)
+            if engine == DUCKDB.name
+            else LocalEngine(folder / "delta", self.printer, [], [])
+        )
         self.stream, self.plan, self.lsn = stream, plan, 1
         self.names = [n for n in EVERY if f"public.{n}" in plan.tables]
         self.takings: dict[tuple[str, frozenset[str], frozenset[str]], Taking] = {}
@@ -178,6 +183,7 @@ class Playing(InFile):
         self.lsn += 1
         self.engine.apply(staged, self.lsn, self.programs)
         self.engine.compact([self.stream.tables[n] for n in self.names])
+        self.engine.settle()  # what is in Delta follows, as it does between batches
 
     def play(self, pace: Pace, probed: bool = False) -> Ran:
         """A period: what arrives is landed at each moment at which something is taken. `probed`: the view is finished
@@ -218,7 +224,9 @@ def _due(now: float, before: float, pace: int) -> bool:
     return int(now * pace + 1e-9) > int(max(before, 0.0) * pace + 1e-9)
 
 
-def run(scale: float, some: list[str], shares: list[float], work: Path, say: Callable[[str], None]) -> dict[str, Any]:
+def run(
+    engine: str, scale: float, some: list[str], shares: list[float], work: Path, say: Callable[[str], None]
+) -> dict[str, Any]:
     """Of each query, or of `some`, and each share: seconds beyond a batch's and at the end, with paces and with one."""
     data = generate(work, scale, EVERY)
     schema = catalog()
@@ -227,16 +235,20 @@ def run(scale: float, some: list[str], shares: list[float], work: Path, say: Cal
     cells = []
     for name, sql in {q: text for q, text in queries().items() if not some or q in some}.items():
         plan = compile_view(name, parse_query(sql), schema, lag=Lag(3600.0))
-        cells += _query(plan, sql, stream, arriving, shares, work, say)
-    return {"scale": scale, "cells": cells}
+        cells += _query(plan, sql, arriving, shares, partial(_playing, engine, stream, plan), work, say)
+    return {"engine": engine, "scale": scale, "cells": cells}
+
+
+def _playing(engine: str, stream: Stream, plan: ViewPlan, folder: Path) -> Playing:
+    return Playing(folder, stream, plan, engine)
 
 
 def _query(
     plan: ViewPlan,
     sql: str,
-    stream: Stream,
     arriving: Mapping[str, Amounts],
     shares: list[float],
+    playing: Callable[[Path], Playing],
     work: Path,
     say: Callable[[str], None],
 ) -> list[dict[str, Any]]:
@@ -246,7 +258,7 @@ def _query(
 
     def played(pace: Pace, probed: bool = False) -> tuple[Ran, list[Measured], Any]:
         with tempfile.TemporaryDirectory(dir=work, prefix="paces-") as folder:
-            target = Playing(Path(folder), stream, plan)
+            target = playing(Path(folder))
             try:
                 got = target.play(pace, probed)
                 target.check(sql)
@@ -349,10 +361,10 @@ def page(r: dict[str, Any]) -> list[str]:
     head = ["query", "may be left", "one batch", "paces: view; inner", "extra", "left", "one pace", "extra", "left"]
     head.append("planned in, ms")
     return [
-        "## Paces",
+        f"## {TITLES[r['engine']]}",
         "",
         f"TPC-H at scale {r['scale']:g} as a stream, {CORRECTED} % of the rows corrected and {DELETED} % deleted "
-        "on the way, on DuckDB: queries that undo early work, and two of the paper's own. Seconds; `extra` is the work "
+        "on the way: queries that undo early work, and two of the paper's own. Seconds; `extra` is the work "
         "beyond that of one batch at the end, `left` the work at the end as a share of that batch. Landing is the same "
         "for all, and not counted. Each run ends with the view compared with its query.",
         "",
@@ -364,6 +376,11 @@ def page(r: dict[str, Any]) -> list[str]:
         f"by what was measured until then, and in {_kept(beyond)} of the {len(beyond)} others (in brackets), where as "
         f"little is not asked for at any price. Extra work in all: {ours:.1f} s; with one pace {theirs:.1f} s.",
         "",
-        "![Extra work, and what is left at the end](paces.png)",
+        f"![Extra work, and what is left at the end]({picture(r['engine'])}.png)",
         "",
     ]
+
+
+def picture(engine: str) -> str:
+    """The name of what is drawn, and of the results."""
+    return "paces" if engine == DUCKDB.name else f"paces-{engine}"

@@ -42,11 +42,12 @@ def write(results: Path, docs: Path) -> list[Path]:
         charts.refresh(refreshes, chart)
     parts = [_machine(), _aims(kept, chart.exists()), *map(_refresh, refreshes)]
     parts += [make(kept[name]) for name, make in PARTS.items() if name in kept]
-    drawn = [docs / f"{name}.png" for name in ("partial", "paces") if name in kept]
+    drawn = [docs / f"{name}.png" for name in ("partial", "paces", "paces-local") if name in kept]
     if "partial" in kept:
         charts.partial(kept["partial"], docs / "partial.png")
-    if "paces" in kept:
-        charts.paces(kept["paces"], docs / "paces.png")
+    for name in ("paces", "paces-local"):
+        if name in kept:
+            charts.paces(kept[name], docs / f"{name}.png")
     text = sections.merged(page.read_text() if page.exists() else "", parts)
     page.write_text(text, encoding="utf-8")
     return [page, *drawn, *([chart] if "refresh-duckdb" in kept else [])]
@@ -290,4 +291,5 @@ PARTS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "copying": copying.page,
     "partial": partial.page,
     "paces": paces.page,
+    "paces-local": paces.page,
 }
