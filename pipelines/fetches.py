@@ -56,39 +56,61 @@ def by_states(v: Compiled, dist: Collection[str], catalog: Catalog, views: Itera
         return
     queries: Mapping[str, exp.Expr] = {x.name: x.text.query for x in views if x.text is not None}
     try:
-        other = replace(v, plan=over(v, catalog, queries, higher_order.NAME), notes=[*v.notes])
+        other = replace(v, plan=over(v, catalog, queries, higher_order.NAME))
+        after = rounds_of(other, dist)
     except TidemarkError:  # it knows no states for such a view
         return
     assert other.plan is not None
-    after = rounds_of(other, dist)
     if after >= before or maintenance_of(other.plan) is Maintenance.RECOMPUTE:
         return
     v.plan, v.strategy = other.plan, other.plan.strategy
     judge(v)
     v.notes.append(
-        f"strategy {v.strategy}: a batch fetches what is Dist in {after} rounds, and in {before} without its states"
+        f"strategy {v.strategy}: rounds in which a batch fetches what is Dist: {after}; without its states: {before}"
     )
+
+
+def few_rounds(
+    views: list[Compiled],
+    dist: Collection[str],
+    sizes: Mapping[str, int],
+    room: int,
+    catalog: Catalog,
+    project: Iterable[Compiled],
+    default: str,
+) -> list[str]:
+    """The tables of `dist` without those that are Local all the same, and the views' strategies for these. `sizes`: of
+    those that may be; `room`: bytes that they may have together."""
+    trial = [replace(v, notes=[]) for v in views]
+    for v in trial:
+        by_states(v, dist, catalog, project, default)
+    nearer = local_all_the_same(trial, dist, sizes, room)
+    left = sorted(t for t in dist if t not in nearer)
+    for v in views:
+        by_states(v, left, catalog, project, default)
+        assert v.plan is not None
+        if some := sorted(v.plan.tables & nearer):
+            v.notes.append(f"Local all the same: the mirrors of {', '.join(some)}; a batch would have too many rounds")
+    return left
 
 
 def local_all_the_same(views: list[Compiled], dist: Collection[str], sizes: Mapping[str, int], room: int) -> set[str]:
     """Of tables that are too large to be Local, those that are, since a batch of one of the views would have too many
-    rounds else: the smallest, with no more than `room` bytes together."""
+    rounds else: the smallest of those with a size, of no more than `room` bytes together."""
     out: set[str] = set()
     for v in views:
         assert v.plan is not None
-        left = sorted((t for t in dist if t in v.plan.tables and t not in out), key=lambda t: (sizes[t], t))
-        if room <= 0 or (before := rounds_of(v, left)) <= MOST:
+        left = {t for t in dist if t in v.plan.tables and t not in out}
+        if room <= 0 or rounds_of(v, left) <= MOST:
             continue
         size, some = 0, set[str]()
-        for t in left:
+        for t in sorted(left & sizes.keys(), key=lambda t: (sizes[t], t)):
             size += sizes[t]
             some.add(t)
             if size > room:
                 break
-            if rounds_of(v, {*left} - some) <= MOST:
+            if rounds_of(v, left - some) <= MOST:
                 out |= some
                 room -= size
-                named = ", ".join(sorted(some))
-                v.notes.append(f"Local all the same: the mirrors of {named}; a batch would fetch in {before} rounds")
                 break
     return out

@@ -108,7 +108,7 @@ def _outgrown(config: Config, views: list[Compiled], catalog: Catalog) -> list[s
     if d is None or d.location != LOCAL or EXECUTORS.name not in d.tables:
         return []
     with connect(config.source.dsn) as conn:
-        return outgrown(conn, views, config, {*d.dist, *d.by_key.get(EXECUTORS.name, {})}, catalog)
+        return outgrown(conn, views, config, d.dist, d.by_key.get(EXECUTORS.name, {}), catalog)
 
 
 def _warnings(views: list[Compiled], catalog: Catalog) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psycopg
 
@@ -19,7 +19,7 @@ from pipelines.asking.explain import statements
 from pipelines.config import Config
 from pipelines.deploying.by_key import tables_by_key
 from pipelines.deployment import Deployment
-from pipelines.fetches import by_states, local_all_the_same
+from pipelines.fetches import few_rounds
 from pipelines.kinds import DIST, EXECUTORS, LOCAL
 from pipelines.project import Compiled
 
@@ -47,16 +47,14 @@ def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, cata
     some = tables_by_key(mine, catalog).get(EXECUTORS.name, {})
     sizes = {t: n for t, n in sizes.items() if t not in some}
     foreign = sorted(v.name for v in mine if unsayable(v) is not None)
-    keyed = {t for t in sizes if _table(catalog, t).key}
-    dist = away(sizes, keyed, limit)
+    alone = _of_drivers(mine)
+    dist = _dist(mine, sizes, limit, catalog)
+    over = dist is not None and sum(n for t, n in sizes.items() if t not in dist) > limit
     fits = not config.spark.alone and dist is not None and not foreign
     if not fits:
         _check_drivers(mine)
-    if fits and dist:
-        for v in mine:
-            by_states(v, dist, catalog, views, config.defaults.strategy)
-        nearer = local_all_the_same(mine, dist, sizes, limit)
-        dist = [t for t in dist if t not in nearer]
+    elif dist:
+        dist = few_rounds(mine, dist, sizes, limit, catalog, views, config.defaults.strategy)
     for v in mine:
         assert v.plan is not None
         v.location = LOCAL if fits else DIST
@@ -65,11 +63,25 @@ def locate(conn: psycopg.Connection, views: list[Compiled], config: Config, cata
         else:
             said = config.spark.local_memory if config.spark.alone else f"{limit:,}"
             why = f"the tables of views on Spark have {sum(sizes.values()):,} bytes, and local_memory is {said}"
+            why += f', but only the driver can keep view "{alone[0]}"' if over and fits else ""
         v.notes.append(f"{'Local: kept by the driver' if fits else 'Dist: kept by the executors'}, since {why}")
         v.dist = tuple(sorted(v.plan.tables & set(dist or ()))) if fits else ()
         if v.dist:
             v.notes.append(f"Dist: the mirrors of {', '.join(v.dist)}; their rows are fetched by keys")
     return Located(LOCAL, tuple(dist or ())) if fits else Located(DIST)
+
+
+def _of_drivers(views: list[Compiled]) -> list[str]:
+    """The views that only the driver can keep."""
+    return sorted(v.name for v in views if v.plan is not None and (v.plan.asked is not None or v.plan.lag is not None))
+
+
+def _dist(views: list[Compiled], sizes: dict[str, int], limit: int, catalog: Catalog) -> list[str] | None:
+    """The tables that are Dist before rounds are looked at; None where the executors keep everything. Where a view can
+    be kept by the driver alone, there may be no room for tables without a key: all others are elsewhere then."""
+    keyed = {t for t in sizes if _table(catalog, t).key}
+    found = away(sizes, keyed, limit)
+    return sorted(keyed) if found is None and _of_drivers(views) else found
 
 
 def away(sizes: dict[str, int], keyed: AbstractSet[str], limit: int, before: int = 0) -> list[str] | None:
@@ -129,9 +141,9 @@ def located(
     more = away(new, keyed, config.spark.local_bytes, sum(known.values()))
     if more is None:  # there is no room in any case: what can be elsewhere is
         more = sorted(keyed)
-    out = tuple(sorted({*(t for t in old.dist if t not in some), *more}))
-    for v in mine:
-        by_states(v, out, catalog, views, config.defaults.strategy)
+    dist, room = {*(t for t in old.dist if t not in some), *more}, 2 * config.spark.local_bytes - sum(known.values())
+    movable = {t: new[t] for t in more}
+    out = tuple(few_rounds(mine, dist, movable, room, catalog, views, config.defaults.strategy))
     return Located(LOCAL, out)
 
 
@@ -185,14 +197,26 @@ def _check_drivers(views: list[Compiled]) -> None:
 
 
 def outgrown(
-    conn: psycopg.Connection, views: list[Compiled], config: Config, elsewhere: Collection[str], catalog: Catalog
+    conn: psycopg.Connection,
+    views: list[Compiled],
+    config: Config,
+    elsewhere: Collection[str],
+    by_key: Collection[str],
+    catalog: Catalog,
 ) -> list[str]:
-    """A warning where what is Local is larger than it may be, as a list of one."""
-    sizes = sizes_of(conn, [v for v in views if v.engine == EXECUTORS.name], catalog)
-    size = sum(n for t, n in sizes.items() if t not in elsewhere)
-    room = config.spark.local_bytes
-    if size <= (2 * room if elsewhere else room):  # beside what is Dist as much again may be Local all the same
+    """A warning where what is Local is larger than it may be, as a list of one. Tables are `elsewhere`, or have the
+    rows of some keys alone."""
+    mine = [v for v in views if v.engine == EXECUTORS.name and v.plan is not None and v.error is None]
+    sizes = {t: n for t, n in sizes_of(conn, mine, catalog).items() if t not in by_key}
+    limit, size = config.spark.local_bytes, sum(n for t, n in sizes.items() if t not in elsewhere)
+    if size <= limit:
         return []
+    dist = _dist(mine, sizes, limit, catalog)
+    if dist is not None:
+        trial = [replace(v, notes=[]) for v in mine]
+        dist = few_rounds(trial, dist, sizes, limit, catalog, views, config.defaults.strategy)
+        if {*dist} <= {*elsewhere}:  # it would stay as it is
+            return []
     return [
         f"the tables that the driver keeps have {size:,} bytes, more than local_memory ({config.spark.local_memory}). "
         f"{AGAIN}"

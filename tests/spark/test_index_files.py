@@ -180,3 +180,35 @@ def test_without_room_there_is_none(
     r, _ = one(tmp_path)
     assert asked(tmp_path, r, 3) == [(3, 3), (99, 1)]
     assert caplog.text.count("have no index") == 1 and not [*(tmp_path / FOLDER).iterdir()]
+
+
+def test_processes_that_share_a_folder_make_one_index(tmp_path: Path) -> None:
+    r, _ = one(tmp_path)
+    readers = [NearReader(tmp_path, shared=True) for _ in range(4)]
+    for reader in readers:
+        reader.con.execute("SET threads = 1")
+    readers[0].rows([r])
+    (folder,) = (tmp_path / FOLDER).iterdir()
+    made = (folder / index_files.ROWS).stat().st_ino
+    for reader in readers:
+        reader.rows([r])
+        assert not reader.awaited
+    wide = Request(r.files, ["k"], ["k"], r.keys)
+    for reader in readers:
+        reader.rows([wide])
+        assert not reader.awaited
+    assert (folder / index_files.ROWS).stat().st_ino == made
+    other = Request(r.files, ["k"], ["x"], r.keys)
+    assert sorted(x["x"] for x in readers[1].rows([other])[0].to_pylist()) == [1, 3]
+
+
+def test_what_others_made_keeps_their_columns(tmp_path: Path) -> None:
+    r, _ = one(tmp_path)
+    first, second = NearReader(tmp_path, shared=True), NearReader(tmp_path, shared=True)
+    second.rows([Request(r.files, ["x"], ["k"], pa.table({"_k0": pa.array([3])}))])
+    first.rows([Request(r.files, ["k"], ["k"], r.keys)])
+    second.rows([r])  # by another column more
+    first.rows([Request(r.files, ["k"], ["k"], r.keys)])
+    assert not first.awaited
+    first.rows([r])
+    assert not first.awaited

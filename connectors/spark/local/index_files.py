@@ -203,10 +203,10 @@ class IndexFiles:
 
     def _there(self, files: tuple[Path, ...], by: By, columns: Collection[str]) -> Segment | None:
         """The segment of these files, where one has the columns."""
-        if (files, by) not in self.open:
-            self.open[files, by] = self._read(self._place(files, by))
-        found = self.open[files, by]
-        return found if found is not None and found.columns >= set(columns) else None
+        found = self.open.get((files, by))
+        if (files, by) not in self.open or (self.shared and not _has(found, columns)):  # others make them, too
+            found = self.open[files, by] = self._read(self._place(files, by))
+        return found if _has(found, columns) else None
 
     def _place(self, files: Sequence[Path], by: By) -> Path:
         """Where the segment is; raises OSError where a file is gone."""
@@ -230,9 +230,9 @@ class IndexFiles:
 
     def _make(self, files: tuple[Path, ...], by: By, columns: Collection[str]) -> None:
         """Make the segment, with these columns and those that it had."""
-        begun, old = perf_counter(), self.open.get((files, by))
+        begun, place = perf_counter(), self._place(files, by)
+        old = self._read(place) if self.shared else self.open.get((files, by))
         wanted = sorted({*columns, *(old.columns if old is not None else ())})
-        place = self._place(files, by)
         new = self.folder / f".{place.name}.{socket.gethostname()}.{os.getpid()}.new"
         try:
             rows = self.con.execute(
@@ -286,6 +286,10 @@ class IndexFiles:
         if not self.said:
             log.warning("large mirrors and states have no index, and are read by scans: %s", why)
         self.said = True
+
+
+def _has(segment: Segment | None, columns: Collection[str]) -> bool:
+    return segment is not None and segment.columns >= set(columns)
 
 
 def _named(names: Sequence[str]) -> str:
