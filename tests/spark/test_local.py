@@ -335,6 +335,27 @@ def test_a_damaged_delta_table_is_written_anew(project: Project, damage: Callabl
     project.assert_equal()
 
 
+@pytest.mark.parametrize("log_rows", [50_000, 0])  # the last commit is of a log, or of a base
+def test_a_delta_table_that_lost_its_last_commit_is_written_anew(
+    project: Project, log_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("connectors.spark.local.rounds.LOG_ROWS", log_rows)
+    monkeypatch.setattr("connectors.spark.local.rounds.LOG_SHARE", 0.0 if not log_rows else 1.0)
+    for c in CHANGES[:3]:
+        project.source(c)
+        project.catch_up()
+    tables = ("mirror/t", "mirror/l", "views/joined")
+    for t in tables:
+        max((delta(project) / t / "_delta_log").glob("*.json")).unlink()
+    monkeypatch.setattr("connectors.spark.local.rounds.LOG_ROWS", 50_000)
+    project.source(*CHANGES[3:])
+    project.assert_equal()
+    assert_published(project)
+    lose(project)
+    project.assert_equal()
+    assert_published(project)
+
+
 def test_a_server_that_stops_is_told_of_what_is_not_in_delta_yet(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

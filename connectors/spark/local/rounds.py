@@ -162,10 +162,17 @@ class Rounds:
     def _look(self) -> None:
         """Once a process, and after a round that failed: tables that are not as they were left are written anew."""
         for name, version in (self.published.pin().versions or {}).items():
-            if self._folder(name).damaged() or emptied(self.root / name, version):
-                if name in self._away():
+            folder, away = self._folder(name), name in self._away()
+            behind = folder.version is None or folder.version < version
+            if folder.damaged() or emptied(self.root / name, version):
+                if away:
                     raise EngineFailure(f"the Delta table {name} has lost files", hint=RESYNC)
                 log.warning("the Delta table %s has lost files: it is written anew", name)
+                self.published.withdraw([name])
+            elif behind:
+                log.warning("the Delta table %s has lost its last commits: it is written anew", name)
+                if away:  # the local file knows the base that is there, and what came after it
+                    self.outbox.write_whole([name])
                 self.published.withdraw([name])
         self._adopt()
         self.looked = True
