@@ -225,18 +225,29 @@ def _due(now: float, before: float, pace: int) -> bool:
 
 
 def run(
-    engine: str, scale: float, some: list[str], shares: list[float], work: Path, say: Callable[[str], None]
-) -> dict[str, Any]:
-    """Of each query, or of `some`, and each share: seconds beyond a batch's and at the end, with paces and with one."""
+    engine: str,
+    scale: float,
+    some: list[str],
+    shares: list[float],
+    work: Path,
+    keep: Callable[[dict[str, Any]], None],
+    kept: dict[str, Any],
+    say: Callable[[str], None],
+) -> None:
+    """Of each query, or of `some`, and each share: seconds beyond a batch's and at the end, with paces and with one.
+    After each query all are kept, with those that were kept before of this engine and scale."""
     data = generate(work, scale, EVERY)
     schema = catalog()
     stream = Stream(data, {n: schema.tables["public", n] for n in EVERY})
     arriving = {f"public.{n}": stream.rows(n) for n in EVERY if n not in THERE}
-    cells = []
+    same = kept.get("engine") == engine and kept.get("scale") == scale
+    cells = {(c["query"], c["share"]): c for c in kept["cells"]} if same else {}
     for name, sql in {q: text for q, text in queries().items() if not some or q in some}.items():
         plan = compile_view(name, parse_query(sql), schema, lag=Lag(3600.0))
-        cells += _query(plan, sql, arriving, shares, partial(_playing, engine, stream, plan), work, say)
-    return {"engine": engine, "scale": scale, "cells": cells}
+        for c in _query(plan, sql, arriving, shares, partial(_playing, engine, stream, plan), work, say):
+            cells[name, c["share"]] = c
+        order = sorted(cells, key=lambda at: (list(queries()).index(at[0]), -at[1]))
+        keep({"engine": engine, "scale": scale, "cells": [cells[at] for at in order]})
 
 
 def _playing(engine: str, stream: Stream, plan: ViewPlan, folder: Path) -> Playing:
