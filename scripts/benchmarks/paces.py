@@ -387,8 +387,8 @@ def page(r: dict[str, Any]) -> list[str]:
         "",
         f"The bound was kept in {_kept(promised)} of the {len(promised)} cases for which there are paces that keep it, "
         f"by what was measured until then, and in {_kept(beyond)} of the {len(beyond)} others (in brackets), where as "
-        f"little is not asked for at any price; less than that was not tried. Extra work in all: {ours:.1f} s; with one "
-        f"pace {theirs:.1f} s.",
+        f"little is not asked for at any price; less than that was not tried. Extra work in all: {ours:.1f} s; with "
+        f"one pace {theirs:.1f} s.",
         "",
         f"![Extra work, and what is left at the end]({picture(r['engine'])}.png)",
         "",
