@@ -9,6 +9,7 @@ from functools import reduce
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from compiler.catalog import Table
 from compiler.maintain.program import Fetch
@@ -37,12 +38,20 @@ class Following:
         self.con, self.lending, self.table, self.index = con, lending, t, index
         self.columns = frozenset(index.types)
         self.found: np.ndarray | None = None  # the places of old images, where these were looked up here
+        self.landed: pa.Table | None = None  # the batch's rows, where they were read for that
 
     def images(self, key: tuple[str, ...], make: Callable[[str], str], gone: str) -> None:
         """Run the statement that `make` gives for a query of the rows with the keys of the temp table `latest`."""
         rows = self._found(key, "latest", [f"_key_{i}" for i in range(len(key))], self.index.types)
         lent(self.lending, self.index.types, rows, make)
-        self.found = np.asarray(self.con.execute(f"SELECT _row FROM {gone}").fetchnumpy()["_row"], dtype=np.int64)
+        every = gone == batch(self.table)
+        items = f"{self.index.select()}, _weight" if every else "_weight"
+        got = self.con.execute(f"SELECT {items}, _row FROM {gone}").to_arrow_table()
+        self.landed = got if every else None
+        self.found = got.filter(pc.less(got["_weight"], 0))["_row"].to_numpy()
+
+    def nothing_left(self) -> None:
+        self.found = np.empty(0, dtype=np.int64)
 
     def check(self, said: int | None) -> None:
         """Compare with what the source says of each key, and with the mirror where that is not so; raises Astray."""
@@ -76,7 +85,10 @@ class Following:
         """Take what the batch did; raises Astray where the index does not have what left."""
         rows = batch(self.table)
         self.index.bury(self._places(rows) if self.found is None else self.found)
-        new = self.con.execute(f"SELECT {self.index.select()} FROM {rows} WHERE _weight > 0").to_arrow_table()
+        if self.landed is not None:
+            new = self.landed.filter(pc.greater(self.landed["_weight"], 0))
+        else:
+            new = self.con.execute(f"SELECT {self.index.select()} FROM {rows} WHERE _weight > 0").to_arrow_table()
         self.index.add(new)
 
     def _places(self, rows: str) -> np.ndarray:

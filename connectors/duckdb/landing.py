@@ -33,7 +33,12 @@ class Find(Protocol):
 
     def images(self, key: tuple[str, ...], make: Callable[[str], str], gone: str) -> None:
         """Look up the rows with the keys of the temp table `latest` (_key_0, …), and run the statement that `make`
-        gives for what SQL reads them from. Then `gone` reads them, with their places as _row."""
+        gives for what SQL reads them from. Then the table `gone` has them, with weights below 0 and their places as
+        _row."""
+        ...
+
+    def nothing_left(self) -> None:
+        """No row leaves by what landed."""
         ...
 
     def check(self, said: int | None) -> None:
@@ -69,7 +74,8 @@ def land(s: Staged, source: str, needed: frozenset[str], find: Find | None = Non
     if s.inserts_only:
         weight = "1::BIGINT AS _weight"
         statement = f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS SELECT {values(s.table)}, {weight} FROM {source}"
-        return Landing([statement], [_add(s.table) if s.table.key or s.keyed else _merge(s.table)])
+        done: list[Work] = [find.nothing_left] if find is not None else []
+        return Landing([statement, *done], [_add(s.table) if s.table.key or s.keyed else _merge(s.table)])
     if s.keyed:
         return _keyed(s, source, needed, find)
     return _with_old_images(s, source) if s.table.key else Landing([_netted(s, source)], [_merge(s.table)])
@@ -184,7 +190,7 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
         if s.unchanged:  # values that were not sent are those of the old images
             both = [partial(by_index.images, t.identity_key, lambda where: made("old", old(where)), "old"), check, then]
         else:
-            both = [partial(by_index.images, t.identity_key, all_at_once, f"{batch(t)} WHERE _weight < 0"), check]
+            both = [partial(by_index.images, t.identity_key, all_at_once, batch(t)), check]
     add = (
         _add(t)
         if s.unchanged

@@ -8,6 +8,7 @@ that it is. DuckDB 1.5.5 lets Arrow filter what else it reads, and then finds ot
 from __future__ import annotations
 
 import builtins
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
@@ -16,7 +17,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-PREFIX = "lent_"
+PREFIX = f"lent_{secrets.token_hex(8)}_"  # a table or view of that name would be read instead
 
 
 def _execute(sql: str) -> Any:

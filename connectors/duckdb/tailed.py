@@ -129,6 +129,8 @@ class _BySql:
         name = q(self.table.mirror)
         self.con.execute(make(f"(SELECT *, NULL::BIGINT AS {AT} FROM base.{name} m SEMI JOIN latest l ON {on})"))
 
+    def nothing_left(self) -> None: ...
+
     def check(self, said: int | None) -> None: ...
 
     def delete(self, statement: str) -> None:

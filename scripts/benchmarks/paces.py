@@ -16,12 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from benchmarks.compiling import views
 from benchmarks.data import generate
 from benchmarks.driven import InFile, compare
-from compiler.catalog import Catalog, Table, read_schema
+from benchmarks.paces_stream import Stream
+from compiler.catalog import Catalog, read_schema
 from compiler.ir.relation import State, walk
 from compiler.maintain.cohort import Cohort
 from compiler.maintain.fetch import fetched
@@ -37,10 +36,9 @@ from compiler.maintain.plan import ViewPlan
 from compiler.parse import parse_query
 from compiler.view import compile_view
 from connectors.duckdb.engine import DuckDBEngine
-from connectors.duckdb.session import scratch
 from connectors.paced_states import Measured, Taking
 from connectors.spark.local.engine import LocalEngine
-from connectors.staging import LSN, MET, PRESENT, SEQ, Staged
+from connectors.staging import Staged
 from dialects.duckdb import DUCKDB
 from dialects.printer import Printer
 from pipelines.pacing.planning import Left, corrected, curves, sizes
@@ -55,11 +53,9 @@ MORE = {
     "outer": "SELECT count(*) AS n FROM part LEFT JOIN partsupp ON p_partkey = ps_partkey JOIN lineitem ON "
     "p_partkey = l_partkey JOIN orders ON l_orderkey = o_orderkey",
 }
-TITLES = {"duckdb": "Paces", "local": "Paces on Spark, all Local"}
 SHARES = (0.5, 0.2, 0.1, 0.05)
 AGAIN = 4  # periods after one that left more than it may, each planned by what those before took
 WARM = Pace(10, {})  # paces of the run that measures what paths take; inner ones are twice as fast
-CORRECTED, DELETED = 10, 5  # of a hundred rows: they come with other numbers first; they leave again
 
 
 @dataclass(frozen=True)
@@ -90,57 +86,6 @@ def catalog() -> Catalog:
 def queries() -> dict[str, str]:
     known = views((CASE / "views.sql").read_text())
     return {q: known[q] for q in QUERIES} | MORE
-
-
-class Stream:
-    """The events of a period: rows arrive at a random moment of it, and some change or leave at a later one."""
-
-    def __init__(self, folder: Path, tables: Mapping[str, Table]) -> None:
-        self.con, self.tables = scratch(), tables
-        for name, t in tables.items():
-            key = ", ".join(t.key)
-            numbers = {c.name for c in t.columns if c.type.name == "numeric"} - set(t.key)
-            first = ", ".join(f"{c.name} + 1 AS {c.name}" if c.name in numbers else c.name for c in t.columns)
-            self.con.execute(
-                f"CREATE TABLE raw_{name} AS SELECT *, hash({key}, 1) % 1000000 / 1e6 AS _u, "
-                f"hash({key}, 2) % 1000000 / 1e6 AS _v, hash({key}, 3) % 100 AS _kind FROM '{folder}/{name}.parquet'"
-            )
-            cols = ", ".join(c.name for c in t.columns)
-            later = "greatest(_u, _v) + 1e-7"
-            self.con.execute(
-                f"CREATE TABLE events_{name} AS SELECT {first}, true AS present, false AS met, _u AS moment FROM "
-                f"raw_{name} WHERE _kind < {CORRECTED} UNION ALL SELECT {cols}, true, true, {later} FROM raw_{name} "
-                f"WHERE _kind < {CORRECTED} UNION ALL SELECT {cols}, true, false, _u FROM raw_{name} WHERE _kind >= "
-                f"{CORRECTED} UNION ALL SELECT {cols}, false, true, {later} FROM raw_{name} WHERE _kind >= "
-                f"{100 - DELETED} ORDER BY moment"
-            )
-
-    def rows(self, name: str) -> Amounts:
-        row = self.con.execute(
-            f"SELECT count(*) FILTER (NOT met), count(*) FILTER (met AND present), count(*) FILTER (NOT present) FROM "
-            f"events_{name}"
-        ).fetchone()
-        assert row is not None
-        return Amounts(*map(float, row))
-
-    def between(self, name: str, since: float, until: float, lsn: int) -> Staged | None:
-        """The changes of a table after `since` up to `until`, of moments from 0 to 1, staged at the LSN; None
-        without any."""
-        t = self.tables[name]
-        values = ", ".join(f"CASE WHEN present THEN {c.name}::VARCHAR END AS c{i}" for i, c in enumerate(t.columns))
-        keys = ", ".join(f"{k}::VARCHAR AS k{i}" for i, k in enumerate(t.key))
-        got = self.con.execute(
-            f"SELECT row_number() OVER (ORDER BY moment) AS {SEQ}, {lsn}::BIGINT AS {LSN}, present AS {PRESENT}, "
-            f"met AS {MET}, {keys}, {values} FROM events_{name} WHERE moment > ? AND moment <= ?",
-            [since, until],
-        ).to_arrow_table()
-        if not got.num_rows:
-            return None
-        text = pa.schema(
-            [pa.field(f.name, pa.string_view() if pa.types.is_string(f.type) else f.type) for f in got.schema]
-        )
-        met = got.column(MET).to_numpy().any()
-        return Staged(t, got.cast(text), True, False, not met)
 
 
 class Playing(InFile):
@@ -345,56 +290,3 @@ def _query(
         if not chosen.promised and not alike.promised:  # nor do any leave less
             break
     return out
-
-
-def _kept(cells: list[dict[str, Any]]) -> int:
-    return sum(c["final"] <= c["share"] * c["batch"] for c in cells)
-
-
-def page(r: dict[str, Any]) -> list[str]:
-    """The part of docs/bench.md."""
-    rows, ours, theirs = [], 0.0, 0.0
-    promised = [c for c in r["cells"] if c.get("promised", True)]
-    beyond = [c for c in r["cells"] if not c.get("promised", True)]
-    for c in r["cells"]:
-        extra, other = (max(c[k] - c["batch"], 0.0) for k in ("total", "one_total"))
-        ours, theirs = ours + extra, theirs + other
-        inner = ", ".join(map(str, c["inner"])) or "–"
-        left = f"{c['share']:.0%}"
-        rows.append(
-            [
-                c["query"],
-                left if c.get("promised", True) else f"({left})",
-                f"{c['batch']:.2f}",
-                f"{c['refresh']}; {inner}",
-            ]
-            + [f"{extra:.2f}", f"{c['final'] / c['batch']:.1%}", str(c["one"]), f"{other:.2f}"]
-            + [f"{c['one_final'] / c['batch']:.1%}", f"{c['planning'] * 1e3:.0f}"]
-        )
-    head = ["query", "may be left", "one batch", "paces: view; inner", "extra", "left", "one pace", "extra", "left"]
-    head.append("planned in, ms")
-    return [
-        f"## {TITLES[r['engine']]}",
-        "",
-        f"TPC-H at scale {r['scale']:g} as a stream, {CORRECTED} % of the rows corrected and {DELETED} % deleted "
-        "on the way: queries that undo early work, and two of the paper's own. Seconds; `extra` is the work "
-        "beyond that of one batch at the end, `left` the work at the end as a share of that batch. Landing is the same "
-        "for all, and not counted. Each run ends with the view compared with its query.",
-        "",
-        f"| {' | '.join(head)} |",
-        "|" + "---|" * len(head),
-        *(f"| {' | '.join(row)} |" for row in rows),
-        "",
-        f"The bound was kept in {_kept(promised)} of the {len(promised)} cases for which there are paces that keep it, "
-        f"by what was measured until then, and in {_kept(beyond)} of the {len(beyond)} others (in brackets), where as "
-        f"little is not asked for at any price; less than that was not tried. Extra work in all: {ours:.1f} s; with "
-        f"one pace {theirs:.1f} s.",
-        "",
-        f"![Extra work, and what is left at the end]({picture(r['engine'])}.png)",
-        "",
-    ]
-
-
-def picture(engine: str) -> str:
-    """The name of what is drawn, and of the results."""
-    return "paces" if engine == DUCKDB.name else f"paces-{engine}"

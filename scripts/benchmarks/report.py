@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from benchmarks import charts, compiling, copying, cost, jobs, large, many, paces, partial, sections, variants
+from benchmarks import charts, compiling, copying, cost, jobs, large, many, paces_page, partial, sections, variants
 
 PACKAGES = ("duckdb", "pyarrow", "numpy", "psycopg", "sqlglot", "pyspark", "delta-spark", "deltalake")
 ENGINES = {
@@ -290,6 +290,6 @@ PARTS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "large": large.page,
     "copying": copying.page,
     "partial": partial.page,
-    "paces": paces.page,
-    "paces-local": paces.page,
+    "paces": paces_page.page,
+    "paces-local": paces_page.page,
 }

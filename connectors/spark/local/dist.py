@@ -298,6 +298,8 @@ class _Images:
         self.dist._store("found", f, self.dist.images.pop(self.table.mirror), at=True)
         self.dist.con.execute(make("found"))
 
+    def nothing_left(self) -> None: ...
+
     def check(self, said: int | None) -> None: ...
 
     def delete(self, statement: str) -> None:

@@ -255,8 +255,6 @@ class IndexFiles:
         shutil.rmtree(place, ignore_errors=True)
         try:
             new.rename(place)
-        except FileExistsError:
-            shutil.rmtree(new, ignore_errors=True)
         except OSError:
             if not place.exists():
                 raise
