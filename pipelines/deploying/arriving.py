@@ -9,7 +9,7 @@ all that concerns them. The pipeline then goes to one LSN with them, and takes t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -28,10 +28,10 @@ from pipelines.config import Config
 from pipelines.deploying.beside import PUBLISHED, READY, TOUCHED, Copying, beside, cut_short
 from pipelines.deploying.building import needed, plans
 from pipelines.deploying.first import ARRIVING, remove_warehouse
-from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import located
 from pipelines.deploying.moving import givers
 from pipelines.deploying.needs import Needs, needs
+from pipelines.deploying.order import Order
 from pipelines.deploying.source_objects import drop_source_objects, publish_deployed
 from pipelines.deployment import Deployment
 from pipelines.project import Compiled
@@ -43,33 +43,19 @@ KEPT = 3600.0  # seconds for which a copy that was cut short is kept, and its sl
 
 
 @contextmanager
-def arriving(
-    config: Config,
-    catalog: Catalog,
-    views: list[Compiled],
-    progress: Progress,
-    say: Callable[[str], None],
-    alone: bool = False,
-) -> Iterator[None]:
-    """Has the tables ready that a deploy of these views copies; nothing of it is left at the end.
+def arriving(o: Order, alone: bool = False) -> Iterator[None]:
+    """Has the tables ready that a deploy copies; nothing of it is left at the end.
 
     `alone`: no pipeline runs, and nobody waits. What is small, and was not begun before, is then left to whoever takes
     it over: a copy that is killed is gone on with from here alone.
     """
-    side = beside(config)
+    side = beside(o.config)
     with _alone(side):
-        yield from _arriving(config, side, catalog, views, progress, say, alone)
+        yield from _arriving(o, side, alone)
 
 
-def _arriving(
-    config: Config,
-    side: Config,
-    catalog: Catalog,
-    views: list[Compiled],
-    progress: Progress,
-    say: Callable[[str], None],
-    alone: bool,
-) -> Iterator[None]:
+def _arriving(o: Order, side: Config, alone: bool) -> Iterator[None]:
+    config, catalog, views = o.config, o.catalog, o.views
     begins = alone and cut_short(side) is None
     old = deployments.require(config.warehouse_path)
     n = None
@@ -82,7 +68,7 @@ def _arriving(
         return
     (side.warehouse_path / READY).unlink(missing_ok=True)
     try:
-        copying = Copying(config, side, old, catalog, tables, progress, say)
+        copying = Copying(config, side, old, catalog, tables, o.progress, o.say)
         if not copying.go_on():
             _forget(side)
             copying.begin()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +27,7 @@ from pipelines.applying.catching_up import catch_up
 from pipelines.config import Config
 from pipelines.deploying.first import ARRIVING, copied
 from pipelines.deploying.initial_copy import Progress
+from pipelines.deploying.order import Order, Say
 from pipelines.deploying.resuming import Restart, Wanted, check, resume
 from pipelines.deploying.source_objects import publish
 from pipelines.deployment import Deployment
@@ -96,7 +97,12 @@ class Copying:
     catalog: Catalog
     tables: dict[str, set[str]]
     progress: Progress
-    say: Callable[[str], None]
+    say: Say
+
+    @property
+    def order(self) -> Order:
+        """A deploy of these tables alone."""
+        return Order(self.side, self.catalog, [], self.progress, self.say, keep_going=True)
 
     @cached_property
     def wanted(self) -> Wanted:
@@ -118,7 +124,7 @@ class Copying:
             d, w = deployments.new_deployment(), self.wanted
             d.catalog, d.tables, d.by_key, d.columns = mine, w.tables, w.by_key, w.columns
             try:
-                copied(self.side, d, [], self.progress, self.say, keep_going=True, opened=open_beside)
+                copied(self.order, d, opened=open_beside)
                 break
             except TidemarkError as e:
                 if e.code != "table_changed" or tried == TRIES - 1:
@@ -135,8 +141,7 @@ class Copying:
             if not self._sent():
                 raise Restart("the publication was altered meanwhile")
             if d.status != "live":
-                told = (self.progress, self.say)
-                resume(self.side, d, [], self.catalog, *told, True, only=self.wanted, opened=open_beside)
+                resume(self.order, d, only=self.wanted, opened=open_beside)
             else:
                 check(self.side, d, self.wanted, self.catalog)
             self._catch_up()

@@ -11,9 +11,10 @@ from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deploying.arriving import arriving, names, sweep
 from pipelines.deploying.first import check_leftovers
-from pipelines.deploying.fresh import Say, forget, fresh, later
+from pipelines.deploying.fresh import forget, fresh, later
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import outgrown
+from pipelines.deploying.order import Order, Say
 from pipelines.deploying.placement import place
 from pipelines.deploying.resuming import Restart, resume
 from pipelines.deploying.resync import again
@@ -49,6 +50,7 @@ def deploy(
     if not keep_going:
         refuse(views)
     good = [v for v in views if v.error is None]
+    o = Order(config, catalog, good, progress, say, keep_going)
     with nullcontext() if held else deployments.locked(config.warehouse_path):
         sweep(config)
         found = deployments.load(config.warehouse_path)
@@ -56,7 +58,7 @@ def deploy(
             check_leftovers(config)
         if found is not None and found.status == "snapshot" and not resync:
             try:
-                resume(config, found, good, catalog, progress, say, keep_going)
+                resume(o, found)
                 return Deployed(views, _orphans(config) + _warnings(good, catalog))
             except Restart as e:
                 say(f"copying all tables anew: {e}")
@@ -64,15 +66,15 @@ def deploy(
             forget(config, found)
             found = None
         if found is None:
-            fresh(config, good, catalog, progress, say, keep_going)
+            fresh(o)
         elif resync:
             drop_former(config.source.dsn, config.warehouse_path, found)
-            again(config, found, good, catalog, progress, say, keep_going)
+            again(o, found)
         else:
             deployments.require(config.warehouse_path)
             drop_former(config.source.dsn, config.warehouse_path, found)
-            with nullcontext() if held else arriving(config, catalog, good, progress, say, alone=True):
-                later(config, found, good, catalog, progress, say, keep_going)
+            with nullcontext() if held else arriving(o, alone=True):
+                later(o, found)
         warnings = _orphans(config) + _outgrown(config, good, catalog)
     return Deployed(views, warnings + _warnings(good, catalog))
 

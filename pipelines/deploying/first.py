@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import psycopg
 
-from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from connectors.failpoints import reach
 from connectors.postgres.connection import SourceUnreachable, connect
@@ -26,13 +25,14 @@ from pipelines.deploying.building import (
     without_refused,
 )
 from pipelines.deploying.by_key import empty, tables_by_key
-from pipelines.deploying.initial_copy import Progress, copy_tables, record
+from pipelines.deploying.initial_copy import copy_tables, record
 from pipelines.deploying.location import locate
+from pipelines.deploying.order import Order
 from pipelines.deploying.resuming import begun, filled, live
 from pipelines.deploying.source_objects import drop_source_objects, marked, publish
 from pipelines.deployment import Deployment
 from pipelines.kinds import EXECUTORS, ONE_MACHINE
-from pipelines.project import Compiled, refuse
+from pipelines.project import refuse
 from pipelines.warehouse import FRESH_FILE, HEALING_FILE, UNFINISHED, Warehouse
 
 BESIDE = "resync"  # the folder in the warehouse in which another one is filled (`resync`)
@@ -40,40 +40,26 @@ ARRIVING = "arriving"  # the folder in it in which tables are copied for a pipel
 DATA = (ONE_MACHINE.data, f"{ONE_MACHINE.data}.wal", EXECUTORS.data)
 
 
-def first(
-    config: Config,
-    views: list[Compiled],
-    catalog: Catalog,
-    progress: Progress,
-    say: Callable[[str], None],
-    keep_going: bool,
-) -> None:
-    """Fill the warehouse that `config` names, where nothing is yet."""
-    with connect(config.source.dsn) as conn:
-        at = locate(conn, views, config, catalog)
-    if not keep_going:
-        refuse(views)
-    views = [v for v in views if v.error is None]
+def first(o: Order) -> None:
+    """Fill the warehouse, where nothing is yet."""
+    with connect(o.config.source.dsn) as conn:
+        at = locate(conn, o.views, o.config, o.catalog)
+    if not o.keep_going:
+        refuse(o.views)
+    views = [v for v in o.views if v.error is None]
     d = deployments.new_deployment()
     d.tables = needed(views)
     names = {t for ts in d.tables.values() for t in ts}
-    d.catalog = catalog_tables(names, catalog)
-    d.views, d.columns = records(views), columns(views, d.tables, catalog)
-    d.by_key = tables_by_key(views, catalog)
+    d.catalog = catalog_tables(names, o.catalog)
+    d.views, d.columns = records(views), columns(views, d.tables, o.catalog)
+    d.by_key = tables_by_key(views, o.catalog)
     d.location, d.dist = at.where, list(at.dist)
-    copied(config, d, views, progress, say, keep_going)
+    copied(o.of(views), d)
 
 
-def copied(
-    config: Config,
-    d: Deployment,
-    views: list[Compiled],
-    progress: Progress,
-    say: Callable[[str], None],
-    keep_going: bool,
-    opened: Callable[[Config, Deployment], Warehouse] = Warehouse,
-) -> None:
+def copied(o: Order, d: Deployment, opened: Callable[[Config, Deployment], Warehouse] = Warehouse) -> None:
     """Make of it what is live: its slot and publication, its tables as of one LSN, the states of its views."""
+    config = o.config
     deployments.save(config.warehouse_path, d)
     reach("deploy.saved")
     began = time.time()
@@ -92,8 +78,8 @@ def copied(
                 for e, ts in d.tables.items():
                     tables = [d.mirrored(e, t) for t in ts if t not in d.by_key.get(e, {})]
                     parts = d.copying.ranges
-                    refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, progress, parts=parts)
-                    without_refused(warehouse, e, refusals, views, strict=not keep_going)
+                    refusals = copy_tables(config, warehouse, e, tables, snapshot.snapshot, o.progress, parts=parts)
+                    without_refused(warehouse, e, refusals, o.views, strict=not o.keep_going)
                     record(warehouse, e, refusals, tables)
                 for e, of in d.by_key.items():
                     empty(warehouse, e, of)
@@ -107,7 +93,7 @@ def copied(
                 if engine.ranges is not None:
                     engine.ranges.forget()
             warehouse.remember_fresh(dict.fromkeys(d.tables, began))
-            filled(warehouse, views, say, keep_going)
+            filled(warehouse, o)
         finally:
             warehouse.close()
     except BaseException as e:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
@@ -16,46 +15,33 @@ from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deploying.arriving import arriving, large
 from pipelines.deploying.first import first, remove_warehouse
-from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import bytes_of
+from pipelines.deploying.order import Order
 from pipelines.deploying.redeploy import caught_up, redeploy
 from pipelines.deploying.resuming import Restart, resume
 from pipelines.deploying.source_objects import drop_source_objects, publish_deployed
 from pipelines.deployment import Deployment
 from pipelines.engines import executors
 from pipelines.kinds import EXECUTORS
-from pipelines.project import Compiled
-
-Say = Callable[[str], None]
 
 
-def fresh(
-    config: Config, views: list[Compiled], catalog: Catalog, progress: Progress, say: Say, keep_going: bool
-) -> None:
-    """Fill the warehouse that `config` names."""
-    executed: set[str] = set().union(*(v.plan.tables for v in views if v.plan and v.engine == EXECUTORS.name))
-    if large(config, catalog, executed) and not _executors_copy(config, catalog, executed):
-        _first_and_later(config, views, catalog, progress, say, keep_going)
+def fresh(o: Order) -> None:
+    """Fill the warehouse, of which nothing is there."""
+    executed: set[str] = set().union(*(v.plan.tables for v in o.views if v.plan and v.engine == EXECUTORS.name))
+    if large(o.config, o.catalog, executed) and not _executors_copy(o.config, o.catalog, executed):
+        _first_and_later(o)
     else:
-        first(config, views, catalog, progress, say, keep_going)
+        first(o)
 
 
-def go_on(
-    config: Config,
-    d: Deployment,
-    views: list[Compiled],
-    catalog: Catalog,
-    progress: Progress,
-    say: Say,
-    keep_going: bool,
-) -> None:
+def go_on(o: Order, d: Deployment) -> None:
     """The same, where a deploy was cut short. Raises Restart where what is there is of no use."""
     try:
         if d.status == "snapshot":
-            resume(config, d, views, catalog, progress, say, keep_going)
+            resume(o, d)
         else:
-            with arriving(config, catalog, views, progress, say, alone=True):
-                later(config, d, views, catalog, progress, say, keep_going)
+            with arriving(o, alone=True):
+                later(o, d)
     except TidemarkError as e:
         if e.exit_code == 3:
             raise
@@ -72,43 +58,33 @@ def _executors_copy(config: Config, catalog: Catalog, tables: AbstractSet[str]) 
     return (config.spark.alone or size > config.spark.local_bytes) and not them.why_not(config.source.dsn)
 
 
-def _first_and_later(
-    config: Config, views: list[Compiled], catalog: Catalog, progress: Progress, say: Say, keep_going: bool
-) -> None:
+def _first_and_later(o: Order) -> None:
     """A first deploy with large tables for Spark: one without views, and then the tables as for later ones. What is
     there of them when it is killed the next deploy goes on with."""
-    first(config, [], catalog, progress, say, keep_going)
-    d = deployments.require(config.warehouse_path)
+    first(o.of([]))
+    d = deployments.require(o.config.warehouse_path)
     try:
-        with arriving(config, catalog, views, progress, say, alone=True):
-            later(config, d, views, catalog, progress, say, keep_going)
+        with arriving(o, alone=True):
+            later(o, d)
     except (psycopg.OperationalError, SourceUnreachable):
         raise
     except BaseException:
-        forget(config, d)
+        forget(o.config, d)
         raise
 
 
-def later(
-    config: Config,
-    d: Deployment,
-    views: list[Compiled],
-    catalog: Catalog,
-    progress: Progress,
-    say: Say,
-    keep_going: bool,
-) -> None:
+def later(o: Order, d: Deployment) -> None:
     """Bring what is deployed in line with the views."""
     try:
         try:
-            redeploy(config, d, views, catalog, progress, say, keep_going)
+            redeploy(o, d)
         except EngineFailure as e:
-            if not caught_up(config, deployments.require(config.warehouse_path)):
+            if not caught_up(o.config, deployments.require(o.config.warehouse_path)):
                 raise
-            say(f"{e.message}: once more, as of now")  # what it failed on may be mended in the source
-            redeploy(config, deployments.require(config.warehouse_path), views, catalog, progress, say, keep_going)
+            o.say(f"{e.message}: once more, as of now")  # what it failed on may be mended in the source
+            redeploy(o, deployments.require(o.config.warehouse_path))
     except BaseException:
-        _take_back(config)
+        _take_back(o.config)
         raise
 
 

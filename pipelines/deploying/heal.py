@@ -7,8 +7,6 @@ cannot be stays set aside. Nothing else may change by it: where a view that is w
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from compiler.catalog import Catalog
 from compiler.declared import declared
 from connectors.postgres.catalog import load_catalog
@@ -21,6 +19,7 @@ from pipelines.deploying.failed import recompiled
 from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import bytes_of
 from pipelines.deploying.needs import needs
+from pipelines.deploying.order import Order, Say
 from pipelines.deploying.redeploy import redeploy
 from pipelines.deploying.unsuited import check_capture, check_tables
 from pipelines.deployment import Deployment
@@ -34,7 +33,7 @@ def able(config: Config, d: Deployment) -> list[Compiled]:
     return _able(config, d)[1]
 
 
-def heal(config: Config, progress: Progress, say: Callable[[str], None]) -> None:
+def heal(config: Config, progress: Progress, say: Say) -> None:
     """Fill again the views that could be."""
     d = deployments.require(config.warehouse_path)
     catalog, views = _able(config, d)
@@ -42,7 +41,7 @@ def heal(config: Config, progress: Progress, say: Callable[[str], None]) -> None
         aside = {v.name for v in d.views if v.error}
         before = [v for v in _compiled(d, d.to_catalog()) if v.name in aside]
         left = {v.name: v.plan.tables if v.plan is not None else frozenset() for v in before}
-        redeploy(config, d, views, catalog, progress, say, True, left=left)
+        redeploy(Order(config, catalog, views, progress, say, keep_going=True), d, left=left)
 
 
 def _able(config: Config, d: Deployment) -> tuple[Catalog, list[Compiled]]:

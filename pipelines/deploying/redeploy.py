@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from copy import deepcopy
 from dataclasses import replace
 
-from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from compiler.maintain.plan import ViewPlan
 from connectors.changed import TableChanged
@@ -29,9 +28,9 @@ from pipelines.deploying.building import (
 )
 from pipelines.deploying.by_key import without_holder
 from pipelines.deploying.failed import set_others_aside
-from pipelines.deploying.initial_copy import Progress
 from pipelines.deploying.location import located
 from pipelines.deploying.needs import Needs, needs
+from pipelines.deploying.order import Order
 from pipelines.deploying.source_objects import publish
 from pipelines.deployment import Deployment
 from pipelines.kinds import EXECUTORS, KINDS
@@ -42,13 +41,8 @@ from pipelines.warehouse import UNFINISHED, Warehouse
 
 
 def redeploy(
-    config: Config,
+    o: Order,
     old: Deployment,
-    views: list[Compiled],
-    catalog: Catalog,
-    progress: Progress,
-    say: Callable[[str], None],
-    keep_going: bool,
     again: AbstractSet[str] = frozenset(),
     left: Mapping[str, AbstractSet[str]] | None = None,
 ) -> None:
@@ -58,6 +52,7 @@ def redeploy(
     Tables are copied again of which a view reads a column that is not kept, or that was not there when they were
     copied; and those of `again`, whose changes were lost: the states that read these are filled again, too.
     """
+    config, catalog, views = o.config, o.catalog, o.views
     for kind in (KINDS[e] for e in old.tables):
         if kind.lost(config.warehouse_path):
             raise TidemarkError(
@@ -68,7 +63,7 @@ def redeploy(
             )
     with connect(config.source.dsn) as conn:
         at = located(conn, views, catalog, config, old, _without(left, views))
-    if not keep_going:
+    if not o.keep_going:
         refuse(views)
     views = [v for v in views if v.error is None]
     stay = {t for ts in needed(views).values() for t in ts}
@@ -98,12 +93,12 @@ def redeploy(
         dist=list(at.dist),
     )
     if n.made:
-        add_tables(config, d, n, catalog, progress, Lost(old, again, views, not keep_going))
+        add_tables(config, d, n, catalog, o.progress, Lost(old, again, views, not o.keep_going))
     previous = {v.name: v.engine for v in old.views}
     try:
         if n.made:
-            _refused_meanwhile(d, old, views, not keep_going)
-        warehouse = _filled(config, old, d, n, views, catalog, left, maintained, say, keep_going)
+            _refused_meanwhile(d, old, views, not o.keep_going)
+        warehouse = _filled(o.of(views), old, d, n, left, maintained)
     except BaseException as failure:
         if n.made:
             set_others_aside(config, maintained, failure)
@@ -127,20 +122,17 @@ def redeploy(
 
 
 def _filled(
-    config: Config,
+    o: Order,
     old: Deployment,
     d: Deployment,
     n: Needs,
-    views: list[Compiled],
-    catalog: Catalog,
     left: Mapping[str, AbstractSet[str]],
     maintained: Mapping[str, list[ViewPlan]],
-    say: Callable[[str], None],
-    keep_going: bool,
 ) -> Warehouse:
     """The warehouse with what the views need, once the tables are there; `d` says so. Where that fails, what is
     `maintained` is maintained on."""
-    by_oid = {t.oid: t for t in catalog.tables.values()}
+    config = o.config
+    by_oid = {t.oid: t for t in o.catalog.tables.values()}
     d.catalog = [replace(t, expressions=expressions(t, by_oid.get(t.oid, t))) for t in d.catalog]
     lost = [(e, p) for e, ps in maintained.items() for p in ps if p.tables & {*n.empty.get(e, [])}]
     maintained = {e: [p for p in ps if (e, p) not in lost] for e, ps in maintained.items()}
@@ -152,8 +144,8 @@ def _filled(
     d.origin = replace(d.origin, tables=tuple((t, m) for t, m in d.origin.tables if t in names))
     d.refused = {e: {t: c for t, c in of.items() if t in wanted.get(e, [])} for e, of in d.refused.items()}
     d.columns = {e: {t: c for t, c in of.items() if t in wanted.get(e, [])} for e, of in d.columns.items()}
-    bad = [v for v in views if v.error is not None]
-    views = [v for v in views if v.error is None]
+    bad = [v for v in o.views if v.error is not None]
+    views = [v for v in o.views if v.error is None]
     d.views = records(views)
     if bad and (failed := [v for v in old.views if v.name in {b.name for b in bad}]):
         d.views += [replace(v, error=v.error or str(b.error)) for v in failed for b in bad if b.name == v.name]
@@ -171,7 +163,7 @@ def _filled(
         try:
             for e, kept in maintained.items():
                 join(warehouse, e, kept)
-            build(warehouse, say, views if keep_going else [])
+            build(warehouse, o.say, views if o.keep_going else [])
             reach("resync.filled")
         except BaseException:
             drop_others(warehouse, maintained)

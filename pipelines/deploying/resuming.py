@@ -25,7 +25,8 @@ from pipelines.applying.unaltered import check_deployed
 from pipelines.config import Config
 from pipelines.deploying.building import build, catalog_tables, columns, drop_others, needed, plans, records
 from pipelines.deploying.by_key import Tables, empty, tables_by_key, without_holder
-from pipelines.deploying.initial_copy import Progress, copy_tables
+from pipelines.deploying.initial_copy import copy_tables
+from pipelines.deploying.order import Order
 from pipelines.deployment import Copying, Deployment
 from pipelines.kinds import ONE_MACHINE
 from pipelines.project import Compiled
@@ -61,35 +62,30 @@ def begun(conn: psycopg.Connection, d: Deployment, snapshot: ExportedSnapshot) -
 
 
 def resume(
-    config: Config,
+    o: Order,
     d: Deployment,
-    views: list[Compiled],
-    catalog: Catalog,
-    progress: Progress,
-    say: Callable[[str], None],
-    keep_going: bool,
     only: Wanted | None = None,
     opened: Callable[[Config, Deployment], Warehouse] = Warehouse,
 ) -> None:
     """Bring the copy to its end, and fill what the views need; `only` says what is to be there, where that is not what
     they need. Raises Restart where what is there is of no use; then nothing was changed but data that goes with it."""
-    _check(config, d, only or wanted(views, catalog), catalog)
+    _check(o.config, d, only or wanted(o.views, o.catalog), o.catalog)
     assert d.copying is not None
-    d.views = records(views)
-    _copy(config, d, progress, say, opened)
-    warehouse = opened(config, d)
+    d.views = records(o.views)
+    _copy(o, d, opened)
+    warehouse = opened(o.config, d)
     try:
         for e, of in d.by_key.items():
             empty(warehouse, e, of)
-        filled(warehouse, views, say, keep_going)
+        filled(warehouse, o)
     finally:
         warehouse.close()
-    live(config, d)
+    live(o.config, d)
 
 
-def filled(warehouse: Warehouse, views: list[Compiled], say: Callable[[str], None], keep_going: bool) -> None:
+def filled(warehouse: Warehouse, o: Order) -> None:
     """What views need, of mirrors that are there."""
-    build(warehouse, say, views if keep_going else [])
+    build(warehouse, o.say, o.views if o.keep_going else [])
     without_holder(warehouse.deployment)
     drop_others(warehouse, plans(warehouse))
     warehouse.settle()
@@ -135,15 +131,10 @@ def _whole(d: Deployment) -> list[str]:
     return [t for e, ts in d.tables.items() for t in ts if t not in d.by_key.get(e, {})]
 
 
-def _copy(
-    config: Config,
-    d: Deployment,
-    progress: Progress,
-    say: Callable[[str], None],
-    opened: Callable[[Config, Deployment], Warehouse],
-) -> None:
+def _copy(o: Order, d: Deployment, opened: Callable[[Config, Deployment], Warehouse]) -> None:
     """What is left of it; then mirrors take what has happened since it began, by their keys, until now."""
     assert d.copying is not None
+    config = o.config
     whole = _whole(d)
     only = replace(d, views=[], by_key={}, tables={ONE_MACHINE.name: whole}, refused={})
     small = config.model_copy(update={"duckdb": config.duckdb.model_copy(update={"index_rows": LARGE})})
@@ -160,10 +151,9 @@ def _copy(
             if not engine.frontier():
                 assert engine.ranges is not None
                 left = sum(d.copying.ranges[qualified(t)] - len(engine.ranges.done(t)) for t in tables)
-                say(f"going on with a copy that was cut short: {left} of {_ranges(d)} ranges are left")
-                if copy_tables(
-                    config, warehouse, engine.name, tables, snapshot.snapshot, progress, parts=d.copying.ranges
-                ):
+                o.say(f"going on with a copy that was cut short: {left} of {_ranges(d)} ranges are left")
+                at, ranges = snapshot.snapshot, d.copying.ranges
+                if copy_tables(config, warehouse, engine.name, tables, at, o.progress, parts=ranges):
                     raise Restart("a value does not fit")
                 _unmoved(d.copying, snapshot.files.now())
                 reach("deploy.copied")

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from compiler.catalog import Catalog
 from compiler.errors import TidemarkError
 from connectors.failpoints import reach
 from connectors.postgres.altered import altered_between
@@ -23,33 +21,24 @@ from pipelines import deployment as deployments
 from pipelines.config import Config
 from pipelines.deploying.first import BESIDE, DATA, remove_warehouse
 from pipelines.deploying.fresh import fresh, go_on
-from pipelines.deploying.initial_copy import Progress
+from pipelines.deploying.order import Order
 from pipelines.deploying.redeploy import redeploy
 from pipelines.deploying.resuming import Restart
 from pipelines.deploying.source_objects import drop_former, drop_source_objects, publish
 from pipelines.deployment import Deployment
 from pipelines.kinds import KINDS
-from pipelines.project import Compiled
 from pipelines.warehouse import FRESH_FILE, UNFINISHED, Warehouse
 
 
-def again(
-    config: Config,
-    old: Deployment,
-    views: list[Compiled],
-    catalog: Catalog,
-    progress: Progress,
-    say: Callable[[str], None],
-    keep_going: bool,
-) -> None:
+def again(o: Order, old: Deployment) -> None:
     """Copy again what has to be."""
-    tables = _left_out(config, old)
+    tables = _left_out(o.config, old)
     if not tables:  # every one, or asked for without need
-        _all(config, old, views, catalog, progress, say, keep_going)
+        _all(o, old)
         return
-    say(f"copying again {', '.join(sorted(tables))}")
-    publish(config.source.dsn, old.publication, old.catalog, alter=True)
-    redeploy(config, old, views, catalog, progress, say, keep_going, tables)
+    o.say(f"copying again {', '.join(sorted(tables))}")
+    publish(o.config.source.dsn, old.publication, old.catalog, alter=True)
+    redeploy(o, old, tables)
 
 
 def _left_out(config: Config, d: Deployment) -> set[str] | None:
@@ -74,25 +63,18 @@ def _left_out(config: Config, d: Deployment) -> set[str] | None:
     return found
 
 
-def _all(
-    config: Config,
-    old: Deployment,
-    views: list[Compiled],
-    catalog: Catalog,
-    progress: Progress,
-    say: Callable[[str], None],
-    keep_going: bool,
-) -> None:
+def _all(o: Order, old: Deployment) -> None:
     """A new warehouse in a folder beside the data; then its files take their place. The deployment's mark tells
     halves apart."""
+    config = o.config
     path = config.warehouse_path
     folder = path / BESIDE
     beside = config.model_copy(
         update={"warehouse": config.warehouse.model_copy(update={"path": str(folder.absolute())})}
     )
-    say("copying all tables again, beside what is there")
+    o.say("copying all tables again, beside what is there")
     reach("resync.marked")
-    _fill(beside, old, views, catalog, progress, say, keep_going)
+    _fill(o.into(beside), old)
     new = deployments.load(folder)
     assert new is not None
     reach("resync.filled")
@@ -115,27 +97,20 @@ def _all(
     drop_former(config.source.dsn, path, new)
 
 
-def _fill(
-    beside: Config,
-    old: Deployment,
-    views: list[Compiled],
-    catalog: Catalog,
-    progress: Progress,
-    say: Callable[[str], None],
-    keep_going: bool,
-) -> None:
+def _fill(o: Order, old: Deployment) -> None:
     """The new warehouse, from what one that was killed has left of it, or from nothing."""
+    beside = o.config
     found = None
     with suppress(TidemarkError):
         found = deployments.load(beside.warehouse_path)
     if found is not None and found.slot != old.slot and _goes_on(beside, found):
         try:
-            go_on(beside, found, views, catalog, progress, say, keep_going)
+            go_on(o, found)
             return
         except Restart as e:
-            say(f"copying all tables anew: {e}")
+            o.say(f"copying all tables anew: {e}")
     _forget_unfinished(beside, old)
-    fresh(beside, views, catalog, progress, say, keep_going)
+    fresh(o)
 
 
 def _goes_on(beside: Config, d: Deployment) -> bool:

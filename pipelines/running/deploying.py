@@ -12,8 +12,8 @@ from pipelines.deploying import deploy as stopped
 from pipelines.deploying.arriving import arriving
 from pipelines.deploying.building import REWRITTEN
 from pipelines.deploying.deploy import Deployed, compiled
-from pipelines.deploying.fresh import Say
 from pipelines.deploying.initial_copy import Progress
+from pipelines.deploying.order import Order, Say
 from pipelines.project import refuse
 
 TRIES = 3  # with tables that are truncated or rewritten while they are copied
@@ -49,7 +49,7 @@ def _deploy(config: Config, keep_going: bool, progress: Progress, say: Say, resy
         if why := running.waits_for():
             say(why)
         try:
-            with arriving(config, catalog, views, progress, say):
+            with arriving(Order(config, catalog, views, progress, say)):
                 answer = running.deploy(keep_going)
         except ConnectionError as e:
             raise TidemarkError(

@@ -21,6 +21,7 @@ from pipelines.asking.client import connect_running
 from pipelines.deploying import deploy as deploying
 from pipelines.deploying.arriving import arriving
 from pipelines.deploying.beside import beside
+from pipelines.deploying.order import Order
 from pipelines.deployment import FILE
 from tests.pipelines.running import running, until
 from tests.project import Project
@@ -172,7 +173,7 @@ def test_a_table_that_is_altered_between_the_copy_and_the_deploy(what: str, data
     with running(p):
         p.write(NOTED)
         catalog, views = deploying.compiled(p.config)
-        with arriving(p.config, catalog, views, lambda *_: None, lambda _: None):
+        with arriving(Order(p.config, catalog, views)):
             p.source(*ALTERED[what])
             told_by = connect_running(p.config.warehouse_path)
             assert told_by is not None
@@ -190,7 +191,7 @@ def test_a_publication_that_left_the_table_out_for_a_while(database: str, tmp_pa
     with running(p):
         p.write(NOTED)
         catalog, views = deploying.compiled(p.config)
-        with arriving(p.config, catalog, views, lambda *_: None, lambda _: None):
+        with arriving(Order(p.config, catalog, views)):
             name = p.deployed.publication
             p.source(f'ALTER PUBLICATION "{name}" DROP TABLE later')
             with psycopg.connect(p.dsn) as older:
@@ -269,7 +270,7 @@ def test_a_pipeline_that_is_stopped_meanwhile(database: str, tmp_path: Path) -> 
         catalog, views = deploying.compiled(p.config)
         asked = connect_running(p.config.warehouse_path)
         assert asked is not None
-        with asked, arriving(p.config, catalog, views, lambda *_: None, lambda _: None):
+        with asked, arriving(Order(p.config, catalog, views)):
             process.send_signal(signal.SIGTERM)
             process.wait(20)
             with pytest.raises((ConnectionError, TidemarkError)):
@@ -287,7 +288,7 @@ def test_a_source_that_is_away_at_the_end_is_swept_later(
     with running(p):
         p.write(NOTED)
         catalog, views = deploying.compiled(p.config)
-        with monkeypatch.context() as m, arriving(p.config, catalog, views, lambda *_: None, lambda _: None):
+        with monkeypatch.context() as m, arriving(Order(p.config, catalog, views)):
             m.setattr("pipelines.deploying.source_objects.connect", _away)
         assert slots(p) == 2
         until(lambda: slots(p) == 1, "the pipeline removes the slot", 30)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from connectors.failpoints import Action, FailpointReached, Failpoints
 from pipelines.asking.client import connect_running
 from pipelines.deploying import deploy as deploying
 from pipelines.deploying.arriving import arriving
+from pipelines.deploying.order import Order
 from tests.pipelines.running import running, until
 from tests.project import Project
 
@@ -163,11 +163,10 @@ def test_what_is_not_deployed_leaves_the_publication(database: str, tmp_path: Pa
 def test_a_table_that_outgrows_the_driver_while_it_is_copied(database: str, tmp_path: Path) -> None:
     p = project(database, tmp_path, engine="spark", local_memory="200KB")
     p.source("CREATE TABLE g (id int PRIMARY KEY, x text)", "INSERT INTO g VALUES (1, 'a')")
-    nothing: Callable[..., None] = lambda *_: None  # noqa: E731
     with running(p, batch=90):
         p.write({"vg": "SELECT x, count(*) AS n FROM g GROUP BY x"})
         catalog, views = deploying.compiled(p.config)
-        with arriving(p.config, catalog, views, nothing, nothing):
+        with arriving(Order(p.config, catalog, views)):
             p.source("INSERT INTO g SELECT i, repeat('x', 100) FROM generate_series(2, 5000) i")
             asked = connect_running(p.config.warehouse_path)
             assert asked is not None

@@ -14,6 +14,7 @@ from pipelines.applying.unaltered import check_deployed
 from pipelines.deploying.arriving import arriving
 from pipelines.deploying.deploy import compiled
 from pipelines.deploying.heal import heal
+from pipelines.deploying.order import Order
 from pipelines.deploying.source_objects import publish_deployed
 from pipelines.refused import qualified
 from tests.pipelines.renames import BEFORE, VIEWS, project, small, stopped
@@ -270,7 +271,7 @@ def test_a_swap_beside_a_pipeline(database: str, tmp_path: Path) -> None:
         p.assert_equal()
         p.source("CREATE TABLE t (id int PRIMARY KEY, v int)", "INSERT INTO t VALUES (1, 1)")
         catalog, views = compiled(p.config)
-        with arriving(p.config, catalog, views, lambda *_: None, lambda _: None):
+        with arriving(Order(p.config, catalog, views)):
             p.source("INSERT INTO former VALUES (501, 1, 1)")
             threading.Event().wait(2)  # in which the pipeline looks at its publication
             assert process.poll() is None

@@ -19,6 +19,7 @@ from pipelines.deploying import arriving as module
 from pipelines.deploying.arriving import arriving, sweep
 from pipelines.deploying.beside import beside
 from pipelines.deploying.deploy import compiled
+from pipelines.deploying.order import Order
 from pipelines.deployment import FILE
 from pipelines.running.deploying import deploy
 from tests.pipelines.running import running
@@ -225,7 +226,7 @@ def test_what_could_not_be_taken_back_is_swept_later(
         catalog, views = compiled(p.config)
         with monkeypatch.context() as m, pytest.raises(RuntimeError):
             m.setattr(module, "publish_deployed", away)
-            with arriving(p.config, catalog, views, lambda *_: None, lambda _: None):
+            with arriving(Order(p.config, catalog, views)):
                 raise RuntimeError
         assert "big" in sent(p)
         sweep(p.config)
