@@ -245,8 +245,8 @@ def page(r: dict[str, Any]) -> list[str]:
         f"has every key as many for each as in the others. Before that each article was read {BEFORE} times on "
         f"average by the same law, {EACH:,} reads a statement: until 90 of 100 found "
         "their article took the time under *to 90 % hits*. Without mirrors "
-        "a miss is read from Postgres, which has an index for it. *Batches a second* are of one vote each, committed when "
-        "the one before can be read. One of "
+        "a miss is read from Postgres, which has an index for it. *Batches a second* are of one vote each, committed "
+        "when the one before can be read. One of "
         f"{CHECKED} answers was compared with Postgres' own.",
         "",
         f"| {' | '.join(head)} |",
