@@ -151,6 +151,7 @@ def parse_size(text: str) -> int:
     return int(float(m[1]) * 1024 ** " KMGT".index(m[2].upper() or " "))
 
 
+FILE = "tidemark.toml"  # in the folder of a project
 NONE = "none"
 STORES = ("s3a://", "s3://", "file://")
 
@@ -253,7 +254,7 @@ def _expand(value: Any) -> Any:
 
 def load_config(home: Path = Path(".")) -> Config:
     """The configuration in `home`; raises ConfigError with the nearest known key for one that is unknown."""
-    path = home / "tidemark.toml"
+    path = home / FILE
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as e:
@@ -275,7 +276,7 @@ def load_config(home: Path = Path(".")) -> Config:
 def types_in(home: Path) -> dict[str, str]:
     """What tidemark.toml declares under [source.types], where there is one, and whatever else is in it."""
     try:
-        found = tomllib.loads((home / "tidemark.toml").read_text(encoding="utf-8")).get("source", {}).get("types", {})
+        found = tomllib.loads((home / FILE).read_text(encoding="utf-8")).get("source", {}).get("types", {})
     except (OSError, ValueError, AttributeError):
         return {}
     return {str(n): t for n, t in found.items() if isinstance(t, str) and is_declared(t)}

@@ -86,6 +86,7 @@ class Deployment:
     copying: Copying | None = None  # of a first copy that has not ended: how it goes on
     location: str = DIST  # where what is on Spark is kept and maintained
     dist: list[str] = field(default_factory=list)  # where that is LOCAL: the tables whose mirrors are not
+    project: str = ""  # the folder whose views these are; '' of one that an older version deployed
 
     def to_catalog(self) -> Catalog:
         return Catalog({(t.schema, t.name): t for t in self.catalog})
@@ -157,6 +158,7 @@ def _read(path: Path, data: dict[str, Any]) -> Deployment:
         Copying(**data["copying"]) if data.get("copying") else None,
         data.get("location", DIST),
         data.get("dist", []),
+        data.get("project", ""),
     )
 
 

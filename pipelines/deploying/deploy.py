@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import os
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from compiler.catalog import Catalog
+from compiler.errors import TidemarkError
 from connectors.postgres.connection import connect
 from pipelines import deployment as deployments
-from pipelines.config import Config
+from pipelines.config import FILE, Config, load_config
 from pipelines.deploying.arriving import arriving, names, sweep
 from pipelines.deploying.first import check_leftovers
 from pipelines.deploying.fresh import forget, fresh, later
@@ -20,6 +23,7 @@ from pipelines.deploying.resuming import Restart, resume
 from pipelines.deploying.resync import again
 from pipelines.deploying.source_objects import drop_former, orphans
 from pipelines.deploying.unsuited import check_capture, check_tables
+from pipelines.deployment import Deployment
 from pipelines.kinds import EXECUTORS, LOCAL
 from pipelines.project import Compiled, compile_project, read_views, refuse
 from pipelines.source_catalog import source_catalog
@@ -54,6 +58,8 @@ def deploy(
     with nullcontext() if held else deployments.locked(config.warehouse_path):
         sweep(config)
         found = deployments.load(config.warehouse_path)
+        if found is not None:
+            _check_project(config, found)
         if found is None:
             check_leftovers(config)
         if found is not None and found.status == "snapshot" and not resync:
@@ -77,6 +83,21 @@ def deploy(
                 later(o, found)
         warnings = _orphans(config) + _outgrown(config, good, catalog)
     return Deployed(views, warnings + _warnings(good, catalog))
+
+
+def _check_project(config: Config, found: Deployment) -> None:
+    """Raises TidemarkError where what is deployed is another project's, which would lose its views."""
+    if found.project in ("", str(config.home.resolve())) or not os.path.exists(Path(found.project, FILE)):
+        return  # or it was moved, or given up
+    with suppress(TidemarkError, OSError):
+        if load_config(Path(found.project)).warehouse_path.resolve() != config.warehouse_path.resolve():
+            return
+    raise TidemarkError(
+        f"the warehouse {config.warehouse_path} has the views of another project",
+        code="other_project",
+        detail=f"They are those of {found.project}, and would be dropped.",
+        hint="Give this project a warehouse of its own ([warehouse] path); or put its views into the other's folder.",
+    )
 
 
 def compiled(config: Config) -> tuple[Catalog, list[Compiled]]:

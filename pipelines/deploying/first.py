@@ -53,7 +53,7 @@ def first(o: Order) -> None:
     d.catalog = catalog_tables(names, o.catalog)
     d.views, d.columns = records(views), columns(views, d.tables, o.catalog)
     d.by_key = tables_by_key(views, o.catalog)
-    d.location, d.dist = at.where, list(at.dist)
+    d.location, d.dist, d.project = at.where, list(at.dist), str(o.config.home.resolve())
     copied(o.of(views), d)
 
 

@@ -91,6 +91,7 @@ def redeploy(
         by_key=dict(old.by_key),
         location=at.where,
         dist=list(at.dist),
+        project=str(config.home.resolve()),
     )
     if n.made:
         add_tables(config, d, n, catalog, o.progress, Lost(old, again, views, not o.keep_going))
