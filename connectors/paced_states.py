@@ -122,6 +122,10 @@ class PacedStates(Protocol):
 
     def measured(self) -> list[Measured]: ...
 
+    def beside_programs(self) -> float:
+        """The seconds that a transaction of `take` or `finish` takes beside its programs, as it was of late."""
+        ...
+
     def refreshes(self) -> list[Refresh]:
         """When views were finished, the last ones of each."""
         ...

@@ -17,6 +17,7 @@ from connectors.duckdb.mirrors import Mirrors
 from connectors.duckdb.session import beside
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.states import stored
+from connectors.duckdb.times import Times
 from connectors.engine import Printer
 from connectors.failpoints import reach
 from connectors.paced_states import Measured, Reached, Refresh, Taken, Taking
@@ -31,11 +32,20 @@ class Paced:
         self.statements, self.con, self.mirrors, self.printer = statements, statements.con, mirrors, printer
         self.maintain, self.ready, self.large = batches.maintain, batches.ready, batches.read_by_keys
         self.standing, self.lock = beside(self.con), Lock()  # to be asked on any thread
+        self.known: Times | None = None
+
+    @property
+    def times(self) -> Times:
+        if self.known is None:
+            self.known = Times(self._asked(reached.measured, []))
+        return self.known
 
     def take(self, takings: Sequence[Taking]) -> list[Taken]:
         self.ready([t.prepared for t in takings])
+        begun = time.perf_counter()
         with self.statements.transaction("taking what waits"):
             out = self._take(takings)
+        self._timed(begun, out)
         self.statements.indexes.settle()
         reach("duckdb.taken")
         return out
@@ -47,9 +57,12 @@ class Paced:
         self.ready([t.prepared for t in takings])
         begun = time.perf_counter()
         with self.statements.transaction(f"finishing {_quoted(promised)}"):
-            waited = sum(t.rows for t in self._take(takings))
+            taken = self._take(takings)
             reached.finished(self.con, states)
-            done = self._remembered(promised, why, waited, time.perf_counter() - begun)
+            of = {t.paths[0].state for t in takings}
+            reached.write(self.con, (m for m in self.times.all() if m.paths[0].state in of))
+            done = self._remembered(promised, why, sum(t.rows for t in taken), time.perf_counter() - begun)
+        self._timed(begun, taken)
         self.statements.indexes.settle()
         reach("duckdb.taken")
         return done
@@ -91,9 +104,14 @@ class Paced:
                 self.maintain(rest, {s.target for s in stands if not self._some(s.writes)})
             out.append(Taken(each, time.perf_counter() - begun))
             if any(each):
-                reached.measure(self.con, t.paths, out[-1])
+                self.times.add(t.paths, out[-1])
                 reach("duckdb.taking")
         return out
+
+    def _timed(self, begun: float, taken: Sequence[Taken]) -> None:
+        """A transaction is over, which ran these programs."""
+        if any(t.rows for t in taken):
+            self.times.transaction(time.perf_counter() - begun - sum(t.seconds for t in taken))
 
     def _rows(self, log: str) -> int:
         row = self.con.execute(f"SELECT count(*) FROM {stored(log)}").fetchone()
@@ -125,7 +143,10 @@ class Paced:
         return self._asked(reached.reached, {})
 
     def measured(self) -> list[Measured]:
-        return self._asked(reached.measured, [])
+        return self.times.all()
+
+    def beside_programs(self) -> float:
+        return self.times.beside
 
     def refreshes(self) -> list[Refresh]:
         return self._asked(reached.refreshes, [])

@@ -1,8 +1,7 @@
 """What a file knows of states that take what waits at paces of their own, in tables of the schema `meta`.
 
 - `reached`: the LSN at which a state was finished last: it is what its definition gives there.
-- `measured`: what taking paths took lately, by how many rows waited: `size` is the length of that number in bits.
-  What was longer ago counts less.
+- `measured`: what taking paths took lately, by how many rows waited (`times`).
 - `refreshes`: when views were finished, and what that took.
 - `paces`: what was planned for a view.
 """
@@ -14,14 +13,12 @@ from collections.abc import Iterable
 import duckdb
 
 from compiler.maintain.paced import Path
-from connectors.paced_states import Measured, Reached, Refresh, Taken
+from connectors.paced_states import Measured, Reached, Refresh
 
 KEPT = 1_000  # refreshes of a view that are remembered
-FADES = 0.8  # of what was measured, with each new time
-FADED = 0.05  # of a time, which counts no more
 TABLES = {
     "reached": "state VARCHAR, lsn BIGINT, finished TIMESTAMPTZ, filled DOUBLE",
-    "measured": "state VARCHAR, sources VARCHAR[], size INTEGER, times DOUBLE, took_rows DOUBLE[], seconds DOUBLE",
+    "measured": "state VARCHAR, sources VARCHAR[], times DOUBLE, took_rows DOUBLE[], seconds DOUBLE",
     "refreshes": "view VARCHAR, lsn BIGINT, finished TIMESTAMPTZ, why VARCHAR, waited BIGINT, seconds DOUBLE, "
     "promised DOUBLE",
     "paces": "view VARCHAR, plan VARCHAR",
@@ -71,23 +68,17 @@ def gone(con: duckdb.DuckDBPyConnection, state: str) -> None:
         con.execute(f"DELETE FROM meta.{name} WHERE state = ?", [state])
 
 
-def measure(con: duckdb.DuckDBPyConnection, paths: tuple[Path, ...], t: Taken) -> None:
-    """In the transaction that took them."""
-    state, sources, size = paths[0].state, [p.source for p in paths], t.rows.bit_length()
-    con.execute(
-        "UPDATE meta.measured SET times = times * $1, seconds = seconds * $1, took_rows = list_transform(took_rows, "
-        "lambda n: n * $1) WHERE state = $2 AND sources = $3",
-        [FADES, state, sources],
-    )
-    before = con.execute(
-        "DELETE FROM meta.measured WHERE state = $1 AND sources = $2 AND (size = $3 OR times < $4) RETURNING size, "
-        "took_rows, times, seconds",
-        [state, sources, size, FADED],
-    ).fetchall()
-    rows, times, seconds = list(map(float, t.each)), 1.0, t.seconds
-    for _, more, n, took in (b for b in before if b[0] == size):
-        rows, times, seconds = [a + b for a, b in zip(rows, more, strict=True)], times + n, seconds + took
-    con.execute("INSERT INTO meta.measured VALUES (?, ?, ?, ?, ?, ?)", [state, sources, size, times, rows, seconds])
+def write(con: duckdb.DuckDBPyConnection, some: Iterable[Measured]) -> None:
+    """What is known of how long these states take, in the place of what was, in the transaction that finishes them."""
+    rows = list(some)
+    con.execute("DELETE FROM meta.measured WHERE state IN (SELECT unnest(?))", [[m.paths[0].state for m in rows]])
+    if rows:
+        values = [(m.paths[0].state, [p.source for p in m.paths], m.times, list(m.each), m.seconds) for m in rows]
+        con.execute(
+            "INSERT INTO meta.measured (state, sources, times, took_rows, seconds) VALUES "
+            + ", ".join(["(?, ?, ?, ?, ?)"] * len(rows)),
+            [x for v in values for x in v],
+        )
 
 
 def remember(con: duckdb.DuckDBPyConnection, r: Refresh) -> None:

@@ -39,6 +39,9 @@ class NoPaces:
     def reached(self) -> dict[str, Reached]:
         return {}
 
+    def beside_programs(self) -> float:
+        return 0.0
+
     def measured(self) -> list[Measured]:
         return []
 

@@ -73,7 +73,8 @@ def planned(on: Engine, c: Cohort, arriving: Mapping[str, Amounts], left: Left |
     estimated = costs(states, sizes(on, c), arriving)
     some = {t: a.rows for t, a in arriving.items()}
     measured = on.paced.measured()
-    view = View(corrected(estimated, measured), inner, some, anew or float("inf"), curves(estimated, measured))
+    known, each = corrected(estimated, measured), curves(estimated, measured)
+    view = View(known, inner, some, anew or float("inf"), each, on.paced.beside_programs())
     off = left.off(view) if left is not None else 1.0
     bound = min((s for s in promised(on, c).values() if s), default=anew) / off
     paces = choose(view, bound)

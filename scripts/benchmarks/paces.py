@@ -212,12 +212,16 @@ def _query(
     inner = frozenset(p for p in paths(plan.states) if p.state not in seen)
     rows = {t: a.rows for t, a in arriving.items()}
 
+    beside = 0.0
+
     def played(pace: Pace, probed: bool = False) -> tuple[Ran, list[Measured], Any]:
+        nonlocal beside
         with tempfile.TemporaryDirectory(dir=work, prefix="paces-") as folder:
             target = playing(Path(folder))
             try:
                 got = target.play(pace, probed)
                 target.check(sql)
+                beside = target.engine.paced.beside_programs()
                 return got, target.engine.paced.measured(), sizes(target.engine, Cohort((plan,)))
             finally:
                 target.close()
@@ -231,7 +235,8 @@ def _query(
         where no paces were known that leave as little."""
         known, out, probed = [*alone, *measured], None, False
         for _ in range(2 + AGAIN):
-            view = View(corrected(estimated, known), inner, rows, curves=curves(estimated, known))
+            known_by_now = corrected(estimated, known)
+            view = View(known_by_now, inner, rows, curves=curves(estimated, known), beside=beside)
             off = Left(out.pace, out.ran.final).off(view) if out is not None else 1.0
             began = time.perf_counter()
             pace = Pace(*plan_for(view, bound / off))

@@ -53,13 +53,15 @@ class Paces:
 class View:
     """The paths of a view in the order in which they are taken, those that are taken one by one (`inner`), and the rows
     that arrive in each table in a period. `anew`: the seconds that computing the view anew takes, in place of finishing
-    it. `curves`: of paths that were taken together, what was measured."""
+    it. `curves`: of paths that were taken together, what was measured. `beside`: the seconds of each transaction that
+    no path takes."""
 
     paths: Sequence[PathCost]
     inner: frozenset[Path]
     arriving: Mapping[str, float]
     anew: float = float("inf")
     curves: Curves = field(default_factory=dict)
+    beside: float = 0.0
 
     def below(self, path: Path) -> list[Path]:
         """The paths into the state that a path comes from."""
@@ -88,7 +90,7 @@ def simulate(view: View, refresh: int, inner: Mapping[Path, int]) -> Work:
                 for r in readers.get(c.path.state, ()):
                     waiting[r] = c.waits(waiting[r], c.out(n))
                 waiting[c.path] = 0.0
-        cost = _seconds(programs, together, view.curves)
+        cost = _seconds(programs, together, view.curves) + (view.beside if programs else 0.0)
         cost = min(cost, view.anew) if whole else cost
         total, before = total + cost, now
     return Work(total, cost)

@@ -17,6 +17,7 @@ class PacedInRounds:
         self.take, self.large, self.complete = inner.take, inner.large, inner.complete
         self.waiting, self.sizes, self.reached = inner.waiting, inner.sizes, inner.reached
         self.measured, self.refreshes = inner.measured, inner.refreshes
+        self.beside_programs = inner.beside_programs
         self.note, self.noted = inner.note, inner.noted
 
     def finish(
