@@ -8,6 +8,7 @@ from benchmarks.paces_stream import CORRECTED, DELETED
 from dialects.duckdb import DUCKDB
 
 TITLES = {"duckdb": "Paces", "local": "Paces on Spark, all Local"}
+ON = {"duckdb": "on DuckDB", "local": "on Spark, kept by the driver"}
 
 
 def _kept(cells: list[dict[str, Any]], by: str = "final") -> int:
@@ -41,7 +42,7 @@ def page(r: dict[str, Any]) -> list[str]:
         f"## {TITLES[r['engine']]}",
         "",
         f"TPC-H at scale {r['scale']:g} as a stream, {CORRECTED} % of the rows corrected and {DELETED} % deleted "
-        "on the way: queries that undo early work, and two of the paper's own. Seconds; `extra` is the work "
+        f"on the way, {ON[r['engine']]}: queries that undo early work, and two of the paper's own. Seconds; `extra` is the work "
         "beyond that of one batch at the end, `left` the work at the end as a share of that batch. Landing is the same "
         "for all, and not counted. Each run ends with the view compared with its query.",
         "",
