@@ -31,6 +31,7 @@ from compiler.ir.relation import (
     walk,
 )
 from compiler.ir.scalar import Col
+from compiler.ir.types import QUOTIENT_SCALE, is_numeric
 from compiler.maintain.asked import Asked
 from compiler.maintain.kept import Accumulated, Bag, Held, Kept, Recomputed
 from compiler.maintain.little import findable
@@ -134,7 +135,8 @@ def key_of(w: Wanted) -> tuple[Asked, tuple[Col, ...]]:
 def check_key(view: str, asked: Asked) -> None:
     """Raises InvalidSql for a key of a type whose equal values may be written in several ways."""
     for c in asked.columns:
-        if not (findable(c.type, c.type) or c.type.name == "enum"):
+        quotient = is_numeric(c.type) and (c.type.scale or 0) >= QUOTIENT_SCALE  # Postgres has it with other digits
+        if quotient or not (findable(c.type, c.type) or c.type.name == "enum"):
             raise InvalidSql(
                 f'view "{view}" cannot be kept by "{c.name}"',
                 detail=f"It is of type {c.type}: equal values of it may be written in several ways.",
