@@ -14,7 +14,7 @@ from compiler.catalog import Table
 from compiler.errors import TidemarkError
 from compiler.ir.relation import Relation
 from compiler.maintain.asked import Asked
-from compiler.maintain.change import Change
+from compiler.maintain.change import Add, Change
 from compiler.maintain.differentiate import Same
 from compiler.maintain.kept import Kept
 from compiler.maintain.plan import ViewPlan
@@ -90,6 +90,10 @@ class Printer(Protocol):
     def taken(self, c: Change, source: str, into: tuple[str, str]) -> str:
         """The statement of a change that is stored in the temp table `source`, on a table that has the state's rows:
         its schema and name."""
+        ...
+
+    def appended(self, c: Add, into: str) -> str:
+        """The statement that puts what is added to a state into the table `into` beside it."""
         ...
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:

@@ -46,6 +46,8 @@ NAMES = frozenset(
         "duckdb.taken",
         "duckdb.tail",
         "duckdb.tail_folded",
+        "duckdb.summing",
+        "duckdb.summed",
         "duckdb.rewrite",
         "duckdb.rewritten",
         "spark.landed",

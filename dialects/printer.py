@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from sqlglot import exp
 
 from compiler.ir.relation import Relation
-from compiler.maintain.change import Change
-from compiler.maintain.kept import Kept
+from compiler.maintain.change import Add, Append, Change
+from compiler.maintain.kept import Kept, Log
 from compiler.maintain.plan import ViewPlan
 from compiler.maintain.program import Prepared, Program, Statement
 from dialects import maintain, merge
@@ -53,6 +53,10 @@ class Printer:
         schema, name = into
         at = exp.Table(this=ident(name), db=exp.to_identifier(schema))
         return self.dialect.sql(merge.taken(self.dialect, c, exp.Table(this=ident(source)), at))
+
+    def appended(self, c: Add, into: str) -> str:
+        """The statement that puts what is added to a state into the table `into` beside it."""
+        return self.dialect.sql(merge.taken(self.dialect, Append(Log(into, c.state.columns), c.source, c.rule)))
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:
         return self.dialect.sql(lowering(self.dialect).query(r, weight=weight))

@@ -23,6 +23,7 @@ from connectors.duckdb.reading import Reading
 from connectors.duckdb.session import beside, connect, memory
 from connectors.duckdb.statements import Statements
 from connectors.duckdb.states import States
+from connectors.duckdb.summed import Summed
 from connectors.engine import Printer
 from connectors.postgres.origin import LastCommit
 from connectors.staging import Staged
@@ -48,15 +49,18 @@ class DuckDBEngine:
         name: str = "duckdb",
         landed: Callable[[Staged], None] = lambda s: None,
         elsewhere: Callable[[duckdb.DuckDBPyConnection], Elsewhere] = lambda con: Nowhere(),
+        appends: bool = True,
     ) -> None:
-        """`landed` as `Batches` has it; `elsewhere` gives the mirrors that are no tables of the file."""
+        """`landed` as `Batches` has it; `elsewhere` gives the mirrors that are no tables of the file; `appends` says
+        whether small states may have tails."""
         self.name, self.path, self.printer = name, path, printer
         new = not path.exists()
         self.con = connect(path, read_only)
         self.standing, self.lock = beside(self.con), Lock()  # to tell the frontier on any thread
         self._open(new, read_only)
         self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory())
-        self.statements = Statements(self.con, path, self.indexes, elsewhere(self.con))
+        summed = Summed(self.con, printer, appends and not read_only)
+        self.statements = Statements(self.con, path, self.indexes, elsewhere(self.con), summed)
         self.mirrors = Mirrors(self.statements)
         self.ranges, self.wide = Ranges(self.con, self.mirrors), None
         self.kept_states = States(self.statements, printer)
@@ -68,7 +72,7 @@ class DuckDBEngine:
         self.timings = self.batches.timings
 
         self.load = self.mirrors.load
-        self.compact, self.large = self.mirrors.compact, self.batches.large
+        self.large = self.batches.large
         self.adopt, self.give = self.mirrors.adopt, self.mirrors.give
         self.mirror_bytes = self.mirrors.bytes
         self.states, self.drop_state = self.kept_states.names, self.kept_states.drop
@@ -111,6 +115,10 @@ class DuckDBEngine:
     def create_state(self, s: Kept) -> None:
         self.mirrors.fold()
         self.kept_states.create(s)
+
+    def compact(self, tables: list[Table], force: bool = False) -> list[str]:
+        self.statements.summed.fold(self.statements.transaction, force)
+        return self.mirrors.compact(tables, force)
 
     def frontier(self) -> int:
         """As it was committed last. A connection is one thread's at a time, so that this has its own."""

@@ -10,6 +10,7 @@ from connectors.postgres.origin import LastCommit
 FORMAT = 2
 TAILS = 3  # the format of a file in which a mirror has a tail
 AWAY = 4  # that of one of which a state is in files beside it
+SUMMED = 5  # that of one in which a state has a tail that no plan knows of
 ADDED = {
     "commit_lsn": "BIGINT",
     "xid": "BIGINT",
@@ -42,11 +43,11 @@ def check_format(con: duckdb.DuckDBPyConnection, path: object) -> None:
     """Raises TidemarkError for a file that another version wrote."""
     row = con.execute("SELECT max(format) FROM meta.frontier").fetchone()
     found = row[0] if row is not None else None
-    if found is not None and found > AWAY:
+    if found is not None and found > SUMMED:
         raise TidemarkError(
             f"the warehouse {path} was written by a newer Tidemark",
             code="newer_warehouse",
-            detail=f"Its format is {found}; this version knows {AWAY}.",
+            detail=f"Its format is {found}; this version knows {SUMMED}.",
             hint="Upgrade Tidemark, or deploy into another warehouse.",
         )
     if found is not None and found < FORMAT:
@@ -87,7 +88,7 @@ def move(con: duckdb.DuckDBPyConnection, to: int, last: LastCommit | None = None
 
 
 def has(con: duckdb.DuckDBPyConnection, feature: int) -> None:
-    """From now on versions that do not know that refuse the file: TAILS or AWAY."""
+    """From now on versions that do not know that refuse the file: TAILS, AWAY or SUMMED."""
     con.execute("UPDATE meta.frontier SET format = ? WHERE format < ?", [feature, feature])
 
 

@@ -11,16 +11,19 @@ import duckdb
 from compiler.maintain.program import STEPS, Statement
 from connectors.duckdb.elsewhere import Elsewhere
 from connectors.duckdb.indexes import Indexes
+from connectors.duckdb.summed import Summed
 from connectors.engine import EngineFailure
 
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 
 
 class Statements:
-    """The connection that writes to the file at `path`, and the indexes that follow what it does."""
+    """The connection that writes to the file at `path`, and the indexes and tails that follow what it does."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, path: Path, indexes: Indexes, elsewhere: Elsewhere) -> None:
-        self.con, self.path, self.indexes, self.elsewhere = con, path, indexes, elsewhere
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, path: Path, indexes: Indexes, elsewhere: Elsewhere, summed: Summed
+    ) -> None:
+        self.con, self.path, self.indexes, self.elsewhere, self.summed = con, path, indexes, elsewhere, summed
 
     def run(self, s: Statement) -> int:
         """One statement; a fetch by an index where there is one. Gives how many rows it made. Raises EngineFailure."""
@@ -29,8 +32,10 @@ class Statements:
         with self._blaming(s):
             if s.fetch is not None and (found := self.indexes.fetch(s.target, s.fetch)) is not None:
                 return found
-            counts = self.con.execute(s.sql).fetchall()
-            return int(counts[0][0]) if counts else 0
+            counts = self.con.execute(self.summed.text(s)).fetchall()
+            rows = int(counts[0][0]) if counts else 0
+            self.summed.ran(s, rows)
+            return rows
 
     def take(self, changes: Sequence[Statement]) -> int:
         """Changes of states that are no tables of the file, of all at once. Raises EngineFailure."""
@@ -70,6 +75,8 @@ class Statements:
         self.indexes.undo()
         with suppress(duckdb.Error):
             self.con.execute("ROLLBACK")
+        with suppress(duckdb.Error):
+            self.summed.look()
         with suppress(duckdb.Error):  # where the file can be used no more, it is opened again
             self.elsewhere.undone()
 

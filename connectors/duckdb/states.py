@@ -55,6 +55,7 @@ class States:
                 reached.filled(self.con, s.name, time.perf_counter() - begun)
 
     def _remove(self, name: str) -> None:
+        self.statements.summed.drop(name)
         if name in self.elsewhere.states:
             self.elsewhere.drop_state(name)
         else:
@@ -73,14 +74,14 @@ class States:
 
     def size(self, state: str) -> tuple[int, int]:
         """Its rows, and the bytes of its blocks."""
-        blocks = (
-            beside(self.con)
-            .execute(
-                "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info(?) WHERE persistent", [stored(state)]
-            )
-            .fetchone()
-        )
-        return self.rows(state), (int(blocks[0]) if blocks else 0)
+        summed, con = self.statements.summed, beside(self.con)
+        total = 0
+        for table in summed.tables(state) if state in summed.waiting else [stored(state)]:
+            blocks = con.execute(
+                "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info(?) WHERE persistent", [table]
+            ).fetchone()
+            total += int(blocks[0]) if blocks else 0
+        return self.rows(state), total
 
     def rows(self, state: str) -> int:
         row = beside(self.con).execute(f"SELECT count(*) FROM {stored(state)}").fetchone()

@@ -33,7 +33,7 @@ class Tailed:
         views = con.execute("SELECT view_name FROM duckdb_views() WHERE schema_name = 'base'").fetchall()
         tables = dict(found)
         self.keys: dict[str, list[str]] = {  # of each mirror that has a tail
-            name: json.loads(tables[_named(name, "tail")]) for (name,) in views if _named(name, "tail") in tables
+            name: json.loads(tables[named(name, "tail")]) for (name,) in views if named(name, "tail") in tables
         }
 
     @property
@@ -50,7 +50,7 @@ class Tailed:
         return f"base.{q(self.name(name))}"
 
     def name(self, name: str) -> str:
-        return _named(name, "rows") if name in self.mirrors else name
+        return named(name, "rows") if name in self.mirrors else name
 
     def tables(self, name: str) -> list[str]:
         """All tables of the mirror."""
@@ -64,7 +64,7 @@ class Tailed:
     def begin(self, t: Table) -> None:
         """From now on it has a tail."""
         name, body = q(t.mirror), ", ".join(f"{q(c.name)} {type_name(c.type)}" for c in t.columns)
-        rows = q(_named(t.mirror, "rows"))
+        rows = q(named(t.mirror, "rows"))
         for s in (
             f"ALTER TABLE base.{name} RENAME TO {rows}",
             f"CREATE TABLE {_tail(t.mirror)} ({body}, _present BOOLEAN, _seq BIGINT)",
@@ -77,7 +77,7 @@ class Tailed:
 
     def end(self, t: Table) -> None:
         """Its rows in one table again, without those that were deleted."""
-        name, new = q(t.mirror), q(_named(t.mirror, "new"))
+        name, new = q(t.mirror), q(named(t.mirror, "new"))
         for s in (
             mirror.table(t, new),
             f"INSERT INTO base.{new} SELECT * FROM base.{name}",
@@ -91,7 +91,7 @@ class Tailed:
         if name in self.mirrors:
             self.con.execute(f"DROP VIEW base.{q(name)}")
         for what in ("rows", "tail", "new"):
-            self.con.execute(f"DROP TABLE IF EXISTS base.{q(_named(name, what))}")
+            self.con.execute(f"DROP TABLE IF EXISTS base.{q(named(name, what))}")
         self.keys.pop(name, None)
 
     def land(self, s: Staged, source: str, needed: frozenset[str], find: Find | None) -> list[Work]:
@@ -137,20 +137,21 @@ class _BySql:
         raise AssertionError("rows leave by the tail")
 
 
-def _named(name: str, what: str) -> str:
-    """A name that no mirror has: theirs are of 63 bytes, or have two underscores in a row (`mirror_name`)."""
+def named(name: str, what: str) -> str:
+    """A name that no mirror and no state has: theirs are of at most 63 bytes, or have two underscores in a row
+    (`mirror_name`)."""
     short = name.replace("__", "_")[:40].rstrip("_")
     return f"{short} {what} {hashlib.sha256(name.encode()).hexdigest()}"
 
 
 def _tail(name: str) -> str:
-    return f"base.{q(_named(name, 'tail'))}"
+    return f"base.{q(named(name, 'tail'))}"
 
 
 def _drop(name: str) -> list[str]:
     return [
         f"DROP VIEW base.{q(name)}",
-        f"DROP TABLE base.{q(_named(name, 'rows'))}",
+        f"DROP TABLE base.{q(named(name, 'rows'))}",
         f"DROP TABLE {_tail(name)}",
     ]
 

@@ -40,7 +40,14 @@ COMMANDS = {  # by the name, or its first part: what may pass it
     "redeploy.adopted": ("beside",),
     "resync": ("resync",),
 }
-REWRITES = ("duckdb.rewrite", "duckdb.rewritten", "duckdb.tail", "duckdb.tail_folded")
+REWRITES = (
+    "duckdb.rewrite",
+    "duckdb.rewritten",
+    "duckdb.tail",
+    "duckdb.tail_folded",
+    "duckdb.summing",
+    "duckdb.summed",
+)
 OTHERS = {  # of an engine, those that it does not pass; nobody copies views to a store here
     "duckdb": ("spark.", "local.", "copies."),
     "local": ("spark.", "copies."),

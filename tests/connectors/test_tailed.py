@@ -11,7 +11,7 @@ import pytest
 
 from connectors import failpoints
 from connectors.duckdb import indexes, mirrors
-from connectors.duckdb.tailed import Tailed, _named
+from connectors.duckdb.tailed import Tailed, named
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 
@@ -145,7 +145,7 @@ def test_a_fold_that_is_cut_off_is_done_again(
 def test_no_mirror_has_the_name_of_a_part_of_another() -> None:
     for name in ("t", "a__b", "x" * 63, "__rows__a", "public__a__b", "é" * 31, 'q"uo te'):
         for what in ("rows", "tail", "new"):
-            made = _named(name, what)
+            made = named(name, what)
             assert "__" not in made and len(made.encode()) > 63
             duckdb.connect().execute(f"""CREATE TABLE "{made.replace('"', '""')}" (x int)""")
 

@@ -96,6 +96,7 @@ class LocalEngine:
             elsewhere=lambda con: (
                 self._nowhere(con) if read_only else self._away(con, reader or NoReader(), printer, state_memory)
             ),
+            appends=False,
         )
         self.rounds: Rounds | None = None
         self.copies = Copies(root, copies) if copies is not None and not read_only else None
