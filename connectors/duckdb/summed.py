@@ -22,8 +22,9 @@ from connectors.duckdb.tailed import named
 from connectors.engine import Printer
 from connectors.failpoints import reach
 
-FEW = 10_000  # rows of a state that readers add up, and of a tail until the rows take it
-MANY = 2 * FEW  # rows of one that becomes a table again
+FEW = 10_000  # rows of a state that readers add up
+MANY = 20_000  # rows of one that becomes a table again
+WAITING = 1_000  # rows of a tail, and as many again as its state has, until they are taken
 
 Transaction = Callable[[str], AbstractContextManager[None]]
 
@@ -36,6 +37,7 @@ class Summed:
         self.large: set[str] = set()  # states that were seen to have more than few rows
         self.texts: dict[str, str] = {}  # an addition's statement → the one that appends
         self.waiting: dict[str, int] = {}  # by state, at most so many rows of its tail; all states that have one
+        self.rows: dict[str, int] = {}  # by state, how many it had when that was seen last
         self.look()
 
     def look(self) -> None:
@@ -96,10 +98,10 @@ class Summed:
     def fold(self, transaction: Transaction, force: bool = False) -> None:
         """Between batches: rows take what waits in tails that have become long, with `force` in any."""
         for name, waiting in list(self.waiting.items()):
-            if waiting < (1 if force else FEW):
+            if waiting < (1 if force else WAITING + self.rows.get(name, 0)):
                 continue
             with transaction(f'folding the tail of "{name}"'):
-                rows = self._take(name)
+                self.rows[name] = rows = self._take(name)
                 if rows > MANY:
                     self.end(name)
                     self.large.add(name)
@@ -134,7 +136,8 @@ class Summed:
     def _few(self, name: str) -> bool:
         if name in self.waiting or name in self.large:
             return False
-        if self._count(f"state.{q(name)}") > FEW:
+        self.rows[name] = self._count(f"state.{q(name)}")
+        if self.rows[name] > FEW:
             self.large.add(name)
         return name not in self.large
 

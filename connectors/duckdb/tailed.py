@@ -171,7 +171,9 @@ def _literal(text: str) -> str:
 def _changed(s: Staged, seq: str) -> str:
     """For each key of the batch its row, or that there is none."""
     t = s.table
-    by_key = s.keyed and not s.unchanged and not s.inserts_only
+    if s.inserts_only:
+        return f"SELECT {columns(t)}, true, {seq} FROM {batch(t)}"
+    by_key = s.keyed and not s.unchanged
     if by_key and t.identity_key == t.key:
         at = {k: i for i, k in enumerate(t.key)}
         cols = ", ".join(

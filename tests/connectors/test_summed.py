@@ -51,6 +51,7 @@ MOVES = (
 def project(folder: Path, dsn: str, monkeypatch: pytest.MonkeyPatch, few: int = 10_000) -> Project:
     monkeypatch.setattr(summed, "FEW", few)
     monkeypatch.setattr(summed, "MANY", 2 * few)
+    monkeypatch.setattr(summed, "WAITING", few // 10)
     p = Project.create(folder, dsn, VIEWS)
     p.source(*SCHEMA)
     p.deploy()
@@ -177,13 +178,11 @@ def test_a_view_that_reads_another_ones_state(database: str, tmp_path: Path, mon
 def test_what_is_cut_off_is_done_again(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    p = project(tmp_path, database, monkeypatch, 1)
-    monkeypatch.setattr(summed, "MANY", 1_000)
-    monkeypatch.setattr(summed, "FEW", 1_000)
+    p = project(tmp_path, database, monkeypatch)
     p.source("UPDATE a SET n = n + 1", "UPDATE b SET w = w + 1")
     p.catch_up()
-    monkeypatch.setattr(summed, "FEW", 1)
-    p.source("UPDATE a SET n = n + 1", "DELETE FROM b WHERE id < 9")
+    monkeypatch.setattr(summed, "WAITING", 0)
+    p.source("UPDATE a SET n = n + 1", "UPDATE a SET n = n + 1", "DELETE FROM b WHERE id < 9")
     monkeypatch.setattr(failpoints, "ACTIVE", failpoints.Failpoints({name: (failpoints.Action.RAISE, 1)}))
     with pytest.raises(failpoints.FailpointReached):
         p.catch_up()
