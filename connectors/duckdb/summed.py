@@ -72,13 +72,19 @@ class Summed:
             self.waiting[s.target] += rows
 
     def end(self, name: str) -> None:
-        """In a transaction: the state is one table."""
-        self._take(name)
+        """In a transaction that has not changed its rows: the state is one table.
+
+        DuckDB 1.5.5 writes what a transaction changed in a table under the name that it has at the commit: the log of a
+        table that is changed and then takes the name of a view cannot be read again. So it has its name first.
+        """
         rows = f"state.{q(named(name, 'rows'))}"
         for statement in (
+            f"CREATE OR REPLACE TEMP TABLE added_up AS SELECT * FROM state.{q(name)}",
             f"DROP VIEW state.{q(name)}",
             f"DROP TABLE {_tail(name)}",
             f"ALTER TABLE {rows} RENAME TO {q(name)}",
+            f"DELETE FROM state.{q(name)}",
+            f"INSERT INTO state.{q(name)} SELECT * FROM added_up",
         ):
             self.con.execute(statement)
         del self.waiting[name]
@@ -101,17 +107,18 @@ class Summed:
             if waiting < (1 if force else WAITING + self.rows.get(name, 0)):
                 continue
             with transaction(f'folding the tail of "{name}"'):
-                self.rows[name] = rows = self._take(name)
-                if rows > MANY:
+                self.rows[name] = self._count(f"state.{q(name)}")
+                if self.rows[name] > MANY:
                     self.end(name)
                     self.large.add(name)
+                else:
+                    self._take(name)
                 reach("duckdb.summing")
             reach("duckdb.summed")
             if name in self.waiting:
                 self.waiting[name] = 0
 
-    def _take(self, name: str) -> int:
-        """The rows with what waits; gives their number."""
+    def _take(self, name: str) -> None:
         rows, tail = self.tables(name)
         for statement in (
             f"CREATE OR REPLACE TEMP TABLE added_up AS SELECT * FROM state.{q(name)}",
@@ -120,7 +127,6 @@ class Summed:
             f"INSERT INTO {rows} SELECT * FROM added_up",
         ):
             self.con.execute(statement)
-        return self._count("added_up")
 
     def _begin(self, s: Accumulated) -> None:
         name, tail = named(s.name, "rows"), Log(named(s.name, "tail"), s.columns)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import shutil
 from pathlib import Path
 
+import duckdb
 import psycopg
 import pytest
 
@@ -190,3 +192,36 @@ def test_what_is_cut_off_is_done_again(
     monkeypatch.setattr(failpoints, "ACTIVE", failpoints.Failpoints({}))
     p.source("UPDATE a SET n = n + 1 WHERE id < 30")
     p.assert_equal()
+
+
+@pytest.mark.parametrize("how", ["ended", "outgrown", "folded", "dropped"])
+def test_the_file_of_a_process_that_was_killed_can_be_read(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    p = project(tmp_path, database, monkeypatch)
+    p.source("UPDATE a SET n = n + 1", "UPDATE b SET w = w + 1")
+    p.catch_up()
+    w = Warehouse(p.config, p.deployed)
+    e = engine(w)
+    name = next(n for n in sorted(e.statements.summed.waiting) if n.startswith("a_by_g"))
+    on = "USING (SELECT 7 AS g) AS d ON s.g_2 = d.g WHEN MATCHED THEN UPDATE SET _count = 1"
+    merge = f"MERGE INTO state.{name} AS s {on}"
+    monkeypatch.setattr(summed, "WAITING", 0)
+    if how == "outgrown":
+        monkeypatch.setattr(summed, "MANY", 0)
+    if how in ("outgrown", "folded"):
+        e.compact([], force=True)
+    with e.statements.transaction("what is killed"):
+        if how == "ended":
+            e.statements.summed.end(name)
+        elif how == "dropped":
+            e.statements.summed.drop(name)
+            e.con.execute(f"CREATE TABLE state.{name} AS SELECT 1 AS g_2, 2 AS _count")
+        if how != "folded":
+            e.con.execute(merge)
+    want = sorted(map(str, e.con.execute(f"SELECT * FROM state.{name}").fetchall()))
+    for file in (e.path, e.path.with_name(e.path.name + ".wal")):
+        shutil.copy(file, tmp_path / file.name.replace("tidemark", "killed"))
+    with duckdb.connect(str(tmp_path / e.path.name.replace("tidemark", "killed"))) as con:
+        assert sorted(map(str, con.execute(f"SELECT * FROM state.{name}").fetchall())) == want
+    w.close()
