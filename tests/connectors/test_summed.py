@@ -126,8 +126,8 @@ def test_columns_are_as_they_were(database: str, tmp_path: Path, monkeypatch: py
     p.catch_up()
     assert tails(p)
     assert columns() == before
-    p.command("status")
-    p.command("verify")
+    for command in ("status", "verify"):
+        assert p.command(command).returncode == 0
 
 
 def test_a_state_that_grows_is_a_table_again(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +173,7 @@ def test_a_view_that_reads_another_ones_state(database: str, tmp_path: Path, mon
     p.deploy()
     p.source("UPDATE a SET g = g + 1 WHERE id % 2 = 0")
     p.assert_equal()
-    p.command("teardown", "--yes")
+    assert p.command("teardown", "--yes").returncode == 0
 
 
 @pytest.mark.parametrize("name", ["duckdb.summing", "duckdb.summed", "duckdb.maintained"])
