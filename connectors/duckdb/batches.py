@@ -119,10 +119,10 @@ class Batches:
             prepared, way = self._way(kind, staged, programs)
         self._prepare_indexes(() if way is Way.ANEW else prepared.statements, prepared, staged)
         self.mirrors.prepare(s.table for s in staged)
-        if way is not Way.ANEW:
-            self.statements.summed.prepare(prepared.statements, self.statements.transaction)
         if way is Way.ANEW:
             self.mirrors.fold()
+        else:
+            self.statements.summed.prepare(prepared.statements, self.statements.transaction)
         landed = Landed()
         begun = time.perf_counter()
         try:
