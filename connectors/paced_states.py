@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,10 +13,14 @@ from compiler.maintain.program import Prepared
 
 @dataclass(frozen=True)
 class Taking:
-    """A program by which a state takes what waits of some of its inputs: paths of one state, by their sources."""
+    """How a state takes what waits of some of its inputs: paths of one state, by their sources.
+
+    `prepared` is the program that takes all of them. `without` gives the one for when nothing waits of some inputs, by
+    their names: it has no terms for them."""
 
     paths: tuple[Path, ...]
     prepared: Prepared
+    without: Callable[[frozenset[str]], Prepared]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 
 from compiler.catalog import mirror_name
 from compiler.maintain.again import beside, touched
@@ -53,9 +54,13 @@ class Maintaining:
         key = (cohort.views, state, some, large)
         found = self.takings.get(key)
         if found is None:
-            p = fetched(flush(cohort.states, state, some), lambda t: mirror_name(t) in large)
-            prepared = self.printed(on.name).prepare(p)
-            found = self.takings[key] = Taking(tuple(Path(x, state) for x in sorted(some)), prepared)
+
+            @cache
+            def without(nothing: frozenset[str]) -> Prepared:
+                p = fetched(flush(cohort.states, state, some, nothing), lambda t: mirror_name(t) in large)
+                return self.printed(on.name).prepare(p)
+
+            found = self.takings[key] = Taking(tuple(Path(x, state) for x in sorted(some)), without(NONE), without)
         return found
 
     def finishing(self, on: Engine, cohort: Cohort) -> list[Taking]:

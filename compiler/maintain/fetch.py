@@ -34,7 +34,7 @@ from compiler.ir.scalar import Col, Scalar, columns, conj, same, substitute
 from compiler.maintain.change import mapped
 from compiler.maintain.little import at_hand, driving, filtered, findable, nearest, weighted
 from compiler.maintain.naming import digest, slug
-from compiler.maintain.narrowed import MEETS, added_up_once, narrowed
+from compiler.maintain.narrowed import MEETS, added_up_once, filtered_first, narrowed
 from compiler.maintain.program import Lookup, Program, Step, verified
 from compiler.simplify.prune import prune
 
@@ -76,7 +76,7 @@ class _Fetching:
         before = dict(self.stored)
         new = self.with_fetches(r)
         added = {k: t for k, t in self.stored.items() if k not in before}
-        return prune(added_up_once(_replaced(new, added), self.netted))
+        return prune(filtered_first(added_up_once(_replaced(new, added), self.netted)))
 
     def whole(self, r: Relation) -> bool:
         """Whether a large mirror is read below."""

@@ -23,20 +23,21 @@ from compiler.maintain.program import Program, Step
 NOW = "now"  # of an input that is a state: as it is stored
 
 
-def flush(states: Iterable[Kept], name: str, sources: frozenset[str]) -> Program:
-    """The program by which one of a view's states takes what waits of the inputs `sources`."""
+def flush(states: Iterable[Kept], name: str, sources: frozenset[str], nothing: frozenset[str] = frozenset()) -> Program:
+    """The program by which one of a view's states takes what waits of the inputs `sources`, of which some does. Of the
+    inputs `nothing` none waits: they are what the state has taken of them."""
     states = list(states)
     by_name = {s.name: s for s in own(states)}
     s = by_name[name]
     readers = [(r, w) for r in by_name.values() for w in r.waits if w.source == name]
-    by_source = {w.source: w for w in s.waits}
-    if not sources <= set(by_source):
-        raise CompilerBug(f"{name} has no inputs {', '.join(sorted(sources - set(by_source)))}")
+    if unknown := sources - {w.source for w in s.waits}:
+        raise CompilerBug(f"{name} has no inputs {', '.join(sorted(unknown))}")
     flushing = _Flush(
-        frozenset(w.source for w in s.waits if w.scan is not None),
+        frozenset(w.source for w in s.waits if w.scan is not None and w.source not in nothing),
         {name} if readers else set(),
-        inputs=by_source,
-        taken=sources,
+        inputs={w.source: w for w in s.waits if w.source not in nothing},
+        at_rest={w.source for w in s.waits if w.source in nothing},
+        taken=sources - nothing,
         kept=by_name,
     )
     return pruned(flushing.flushed(s, [w for _, w in readers]))
@@ -45,6 +46,7 @@ def flush(states: Iterable[Kept], name: str, sources: frozenset[str]) -> Program
 @dataclass
 class _Flush(Differentiation):
     inputs: dict[str, Waiting] = field(default_factory=dict)
+    at_rest: set[str] = field(default_factory=set)  # inputs of which nothing waits
     taken: frozenset[str] = frozenset()
     kept: dict[str, Accumulated | Recomputed | Bag] = field(default_factory=dict)
 
@@ -52,8 +54,9 @@ class _Flush(Differentiation):
         """The program that takes into a state what waits for it, and hands what that changes on to `readers`, to wait
         there."""
         self.states[s.name] = s
-        self.out.waiting = {w.source: standing_for(w) for w in s.waits if w.scan is not None}
-        for w in s.waits:
+        inputs = [w for w in s.waits if w.source in self.inputs]
+        self.out.waiting = {w.source: standing_for(w) for w in inputs if w.scan is not None}
+        for w in inputs:
             if w.scan is None:
                 self.out.steps.append(Step(self.waits(w).name, Net(w.log.read()), True, "what waits", s.name))
         deltas = Deltas(self.taken)
@@ -72,13 +75,15 @@ class _Flush(Differentiation):
 
     def resolve(self, r: Relation) -> Relation:
         """Inputs at a time: what is taken of them is their Δ, and they are now what they are after it; the others are
-        what they were."""
+        what they were, which is what they are where nothing waits."""
 
         def one(n: Relation) -> Relation:
             if isinstance(n, Scan) and n.table in self.inputs and n.at == "after" and n.table not in self.taken:
                 return replace(n, at="before")
             if isinstance(n, State) and n.name in self.inputs and n.at != NOW:  # what is resolved may come again
                 return self.input_at(n)
+            if isinstance(n, State) and n.name in self.at_rest:
+                return replace(n, at=NOW)
             return n
 
         return super().resolve(transform(r, one))

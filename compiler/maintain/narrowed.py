@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -24,7 +25,9 @@ from compiler.ir.relation import (
     Weigh,
     Window,
     transform,
+    walk,
 )
+from compiler.ir.scalar import Col, Scalar, columns, substitute
 from compiler.maintain.change import mapped
 from compiler.maintain.program import Program, Step
 from compiler.simplify.prune import leaves_read, prune
@@ -62,6 +65,29 @@ def added_up_once(r: Relation, netted: set[Relation]) -> Relation:
         return n.rebuild(tuple(go(i, x) for i, x in zip(n.inputs, inner, strict=True))) if n.inputs else n
 
     return go(r, False)
+
+
+def filtered_first(r: Relation) -> Relation:
+    """Rows before the batch that a condition drops are not added up, where nobody else reads them: of keys that are
+    read, the rows that come and go are all there, and equal ones meet the condition alike."""
+    readers = Counter(i for n in walk(r) for i in n.inputs)
+
+    def moved(n: Relation, predicate: Scalar) -> Relation | None:
+        if readers[n] > 1:
+            return None
+        if isinstance(n, Net) and n.within is not None:
+            return n.rebuild((Filter(n.input, predicate),))
+        if isinstance(n, Project):
+            exprs = dict(n.exprs)
+            if all(isinstance(exprs[c], Col) for c in columns(predicate)):
+                below = moved(n.input, substitute(predicate, exprs))
+                return n.rebuild((below,)) if below is not None else None
+        return None
+
+    def one(n: Relation) -> Relation:
+        return (moved(n.input, n.predicate) or n) if isinstance(n, Filter) else n
+
+    return transform(r, one)
 
 
 def _signed(r: Relation, netted: set[Relation]) -> bool:

@@ -1,9 +1,11 @@
 """σ moves towards the scans: through π, ⋈, ⟕ (left), ⋉, +, γ and window keys. Answers never change.
 
-A ⟕ whose unmatched rows a condition drops is a ⋈.
+A ⟕ whose unmatched rows a condition drops is a ⋈. What ⟕ and ⋉ ask of their right side alone is a σ of it.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from compiler.ir.relation import (
     Aggregate,
@@ -22,6 +24,8 @@ from compiler.ir.scalar import walk as walk_scalar
 from compiler.temporal import reads_time
 
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
+TEXTS = ("text", "varchar", "bpchar")
+DIGITS = {"int2": 5, "int4": 10, "int8": 19}
 
 
 def push_filters(r: Relation) -> Relation:
@@ -29,8 +33,8 @@ def push_filters(r: Relation) -> Relation:
 
 
 def _join(n: Relation) -> Relation:
-    if isinstance(n, Join) and n.on != TRUE and not reads_time(n.on):
-        return _into_join(n, [])
+    if isinstance(n, Join | LeftJoin | Semi) and n.on != TRUE and not reads_time(n.on):
+        return _into_join(n, []) if isinstance(n, Join) else _into_partners(n)
     return n
 
 
@@ -84,6 +88,15 @@ def _into_join(r: Join, parts: list[Scalar]) -> Relation:
     return Join(_place(r.left, left), _place(r.right, right), conj(rest))
 
 
+def _into_partners(r: LeftJoin | Semi) -> Relation:
+    """Rows of the right side that can be nobody's partners are dropped before."""
+    every = conjuncts(r.on)
+    down = [p for p in every if columns(p) and columns(p) <= set(r.right.names) and safe(p)]
+    if not down:
+        return r
+    return replace(r, right=_place(r.right, down), on=conj([p for p in every if p not in down]))
+
+
 def _drops_nulls(p: Scalar, names: set[str]) -> bool:
     """Whether the condition cannot hold where these columns are NULL."""
     if not isinstance(p, Call):
@@ -103,7 +116,21 @@ def _is_null_with(e: Scalar, names: set[str]) -> bool:
 
 def safe(p: Scalar) -> bool:
     """Whether it cannot fail on rows the join would have removed."""
-    return not any(isinstance(x, Call) and x.fn in ("/", "%", "cast") for x in walk_scalar(p))
+    return not any(isinstance(x, Call) and x.fn in ("/", "%", "cast") and not _widens(x) for x in walk_scalar(p))
+
+
+def _widens(e: Call) -> bool:
+    """Whether it is a cast to a type that has each of the values."""
+    if e.fn != "cast":
+        return False
+    of, to = e.args[0].type, e.type
+    if of.name in TEXTS:
+        return to.name == "text"
+    if of.name not in DIGITS:
+        return False
+    if to.name == "numeric":
+        return to.precision is None or to.precision - (to.scale or 0) >= DIGITS[of.name]
+    return DIGITS.get(to.name, 0) >= DIGITS[of.name] or to.name == "float8"
 
 
 def _keep(r: Relation, parts: list[Scalar]) -> Relation:

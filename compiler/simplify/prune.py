@@ -122,6 +122,8 @@ def _cut(r: Relation, need: set[str], inputs: tuple[Relation, ...]) -> Relation:
         return Union(tuple(_exactly(i, [p.names[x] for x in places]) for p, i in zip(r.parts, inputs, strict=True)))
     if isinstance(r, Aggregate):
         return replace(r, input=inputs[0], aggs=_aggs(r, need))
+    if isinstance(r, Net) and r.within is not None:
+        return r.rebuild((_exactly(inputs[0], [n for n in r.names if n in need or n in r.within]),))
     if isinstance(r, Scan | State | Temp) and need < set(r.names):
         return Project(
             r, tuple((c.name, c) for c in r.schema if c.name in need) or tuple((c.name, c) for c in r.schema[:1])

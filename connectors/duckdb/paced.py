@@ -98,6 +98,8 @@ class Paced:
             begun, p = time.perf_counter(), t.prepared
             each = tuple(map(self._rows, p.program.takes))
             if any(each):
+                if not all(each):
+                    p = t.without(frozenset(path.source for path, n in zip(t.paths, each, strict=True) if not n))
                 stands, rest = p.statements[: len(p.program.waiting)], p.statements[len(p.program.waiting) :]
                 for s in stands:
                     self.statements.run(s)

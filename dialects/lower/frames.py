@@ -12,16 +12,11 @@ from sqlglot import exp
 
 from compiler.errors import CompilerBug
 from compiler.ir.parts import of_a_round
-from compiler.ir.relation import (
-    Filter,
-    Project,
-    Relation,
-    Scan,
-)
+from compiler.ir.relation import Filter, Project, Relation, Scan
 from compiler.ir.types import INT8
 from dialects.dialect import Dialect, ident
 from dialects.lower.joined import filtering, unjoined
-from dialects.lower.trees import all_of, label_of, leaf, ordinal_safe, paren, signed
+from dialects.lower.trees import added_up, all_of, label_of, leaf, ordinal_safe, paren, signed
 from dialects.scalars import Scalars
 
 WEIGHT = "_weight"
@@ -207,7 +202,8 @@ class Lowering:
 
     def consolidated(self, r: Relation) -> Frame:
         """Equal rows added up, those left with a positive weight."""
-        f = self.build(r, False)
+        once = added_up(r)
+        f = self.build(r, False) if once is None or self.refs[once] > 1 else self.frame(once.input, False)
         total = exp.Sum(this=self.weight(f))
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(self.dialect.cast(total, INT8), ident(WEIGHT))]
         s = self.attach(exp.Select(expressions=items), f)

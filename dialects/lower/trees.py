@@ -48,6 +48,13 @@ def signed(r: Relation) -> bool:
     return any(signed(i) for i in r.inputs)
 
 
+def added_up(r: Relation) -> Net | None:
+    """Where equal rows are added up already: what does it, perhaps below a projection to the same columns."""
+    while isinstance(r, Project) and {*r.exprs} == {(c.name, c) for c in r.input.schema}:
+        r = r.input
+    return r if isinstance(r, Net) else None
+
+
 def label_of(r: Relation) -> str:
     names = {
         Join: "joined",

@@ -6,7 +6,7 @@ import functools
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -51,7 +51,11 @@ def catalog() -> Catalog:
 
 def tables(plans: Iterable[ViewPlan]) -> dict[str, Table]:
     """The tables by name, with the columns that their mirrors have where these views are deployed."""
-    every, plans = [catalog().tables[("public", name)] for name in TABLES], list(plans)
+    return mirrored([catalog().tables[("public", name)] for name in TABLES], list(plans))
+
+
+def mirrored(every: Iterable[Table], plans: Sequence[ViewPlan]) -> dict[str, Table]:
+    """Of tables, by name, what is kept of them for some views."""
     return {
         t.name: replace(t, columns=tuple(c for c in t.columns if c.name in names))
         for t, names in ((t, {*to_keep(t, plans)}) for t in every)

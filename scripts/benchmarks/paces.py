@@ -10,17 +10,17 @@ from __future__ import annotations
 import re
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.compiling import views
-from benchmarks.data import generate
+from benchmarks.data import generate, mirrored
 from benchmarks.driven import InFile, compare
-from benchmarks.paces_stream import Stream
-from compiler.catalog import Catalog, read_schema
+from benchmarks.paces_stream import LARGER, Stream
+from compiler.catalog import Catalog, Table, read_schema
 from compiler.ir.relation import State, walk
 from compiler.maintain.cohort import Cohort
 from compiler.maintain.fetch import fetched
@@ -33,6 +33,7 @@ from compiler.maintain.pace.paces import LEVELS, Pace, View, Work, choose, simul
 from compiler.maintain.paced import Path as Way
 from compiler.maintain.paced import paths, whole
 from compiler.maintain.plan import ViewPlan
+from compiler.maintain.program import Prepared
 from compiler.parse import parse_query
 from compiler.view import compile_view
 from connectors.duckdb.engine import DuckDBEngine
@@ -53,7 +54,7 @@ MORE = {
     "outer": "SELECT count(*) AS n FROM part LEFT JOIN partsupp ON p_partkey = ps_partkey JOIN lineitem ON "
     "p_partkey = l_partkey JOIN orders ON l_orderkey = o_orderkey",
 }
-SHARES = (0.5, 0.2, 0.1, 0.05)
+SHARES = (0.5, 0.2, 0.1, 0.05, 0.02)
 AGAIN = 4  # periods after one that left more than it may, each planned by what those before took
 WARM = Pace(10, {})  # paces of the run that measures what paths take; inner ones are twice as fast
 
@@ -99,14 +100,12 @@ class Playing(InFile):
             else LocalEngine(folder / "delta", self.printer, [], [])
         )
         self.stream, self.plan, self.lsn = stream, plan, 1
-        self.names = [n for n in EVERY if f"public.{n}" in plan.tables]
+        self.tables = mirrored((t for n, t in stream.tables.items() if f"public.{n}" in plan.tables), [plan])
         self.takings: dict[tuple[str, frozenset[str], frozenset[str]], Taking] = {}
-        for n in self.names:
-            self.engine.create_mirror(stream.tables[n])
+        for t in self.tables.values():
+            self.engine.create_mirror(t)
         self.deploy([plan])
-        for n in self.names:
-            if n in THERE:
-                self._apply([s for s in (stream.between(n, -1.0, 2.0, self.lsn),) if s is not None])
+        self._apply(self._arrived(-1.0, 2.0, [t for n, t in self.tables.items() if n in THERE]))
         self.engine.paced.finish(self.all(), self.kept(), "asked", {plan.view: 0.0})
 
     def kept(self) -> list[str]:
@@ -118,17 +117,24 @@ class Playing(InFile):
     def taking(self, state: str, sources: frozenset[str]) -> Taking:
         large = self.engine.paced.large()  # mirrors grow: what is large changes
         if (state, sources, large) not in self.takings:
-            p = fetched(flush(self.plan.states, state, sources), lambda t: t.split(".")[-1] in large)
-            self.takings[state, sources, large] = Taking(
-                tuple(Way(x, state) for x in sorted(sources)), self.printer.prepare(p)
-            )
+
+            @cache
+            def without(nothing: frozenset[str]) -> Prepared:
+                p = flush(self.plan.states, state, sources, nothing)
+                return self.printer.prepare(fetched(p, lambda t: t.split(".")[-1] in large))
+
+            ways = tuple(Way(x, state) for x in sorted(sources))
+            self.takings[state, sources, large] = Taking(ways, without(frozenset()), without)
         return self.takings[state, sources, large]
 
     def _apply(self, staged: list[Staged]) -> None:
         self.lsn += 1
         self.engine.apply(staged, self.lsn, self.programs)
-        self.engine.compact([self.stream.tables[n] for n in self.names])
+        self.engine.compact(list(self.tables.values()))
         self.engine.settle()  # what is in Delta follows, as it does between batches
+
+    def _arrived(self, since: float, until: float, of: Iterable[Table]) -> list[Staged]:
+        return [s for t in of if (s := self.stream.between(t, since, until, self.lsn)) is not None]
 
     def play(self, pace: Pace, probed: bool = False) -> Ran:
         """A period: what arrives is landed at each moment at which something is taken. `probed`: the view is finished
@@ -139,8 +145,7 @@ class Playing(InFile):
         inner = [w for w in paths(self.plan.states) if w in pace.inner]
         for i, now in enumerate(moments):
             until = now if i < len(moments) - 1 else 2.0
-            some = (self.stream.between(n, before, until, self.lsn) for n in self.names if n not in THERE)
-            self._apply([s for s in some if s is not None])
+            self._apply(self._arrived(before, until, [t for n, t in self.tables.items() if n not in THERE]))
             begun = time.perf_counter()
             if now in probe or _due(now, before, pace.refresh):
                 self.engine.paced.finish(self.all(), self.kept(), "pace", {self.plan.view: 0.0})
@@ -181,18 +186,28 @@ def run(
 ) -> None:
     """Of each query, or of `some`, and each share: seconds beyond a batch's and at the end, with paces and with one.
     After each query all are kept, with those that were kept before of this engine and scale."""
-    data = generate(work, scale, EVERY)
     schema = catalog()
-    stream = Stream(data, {n: schema.tables["public", n] for n in EVERY})
-    arriving = {f"public.{n}": stream.rows(n) for n in EVERY if n not in THERE}
     same = kept.get("engine") == engine and kept.get("scale") == scale
     cells = {(c["query"], c["share"]): c for c in kept["cells"]} if same else {}
-    for name, sql in {q: text for q, text in queries().items() if not some or q in some}.items():
-        plan = compile_view(name, parse_query(sql), schema, lag=Lag(3600.0))
-        for c in _query(plan, sql, arriving, shares, partial(_playing, engine, stream, plan), work, say):
-            cells[name, c["share"]] = c
-        order = sorted(cells, key=lambda at: (list(queries()).index(at[0]), -at[1]))
-        keep({"engine": engine, "scale": scale, "cells": [cells[at] for at in order]})
+    plans = {
+        q: compile_view(q, parse_query(text), schema, lag=Lag(3600.0))
+        for q, text in queries().items()
+        if not some or q in some
+    }
+    for of, larger in ((LARGER, True), (1, False)):
+        those = [p for p in plans.values() if ("public.lineitem" not in p.tables) == larger]
+        read = [n for n in EVERY if any(f"public.{n}" in p.tables for p in those)]
+        if not read:
+            continue
+        stream = Stream(generate(work, of * scale, EVERY), {n: schema.tables["public", n] for n in read})
+        arriving = {f"public.{n}": stream.rows(n) for n in read if n not in THERE}
+        for plan in those:
+            sql = queries()[plan.view]
+            for c in _query(plan, sql, arriving, shares, partial(_playing, engine, stream, plan), work, say):
+                cells[plan.view, c["share"]] = c | {"scale": of * scale}
+            order = sorted(cells, key=lambda at: (list(queries()).index(at[0]), -at[1]))
+            keep({"engine": engine, "scale": scale, "cells": [cells[at] for at in order]})
+        stream.con.close()
 
 
 def _playing(engine: str, stream: Stream, plan: ViewPlan, folder: Path) -> Playing:
@@ -212,28 +227,30 @@ def _query(
     inner = frozenset(p for p in paths(plan.states) if p.state not in seen)
     rows = {t: a.rows for t, a in arriving.items()}
 
-    beside = 0.0
+    beside, probed = 0.0, False
 
-    def played(pace: Pace, probed: bool = False) -> tuple[Ran, list[Measured], Any]:
+    def played(pace: Pace, probing: bool = False) -> tuple[Ran, list[Measured], Any]:
         nonlocal beside
         with tempfile.TemporaryDirectory(dir=work, prefix="paces-") as folder:
             target = playing(Path(folder))
             try:
-                got = target.play(pace, probed)
+                got = target.play(pace, probing)
                 target.check(sql)
                 beside = target.engine.paced.beside_programs()
                 return got, target.engine.paced.measured(), sizes(target.engine, Cohort((plan,)))
             finally:
                 target.close()
 
-    _, measured, size = played(Pace(WARM.refresh, dict.fromkeys(inner, 2 * WARM.refresh)))
+    _, known, size = played(Pace(WARM.refresh, dict.fromkeys(inner, 2 * WARM.refresh)))
     batch, alone, _ = played(Pace(1, dict.fromkeys(inner, 1)))
+    known = [*alone, *known]  # by either kind of paces, for each share
     estimated = costs(plan.states, size, arriving)
 
     def periods(bound: float, plan_for: Callable[[View, float], tuple[int, Mapping[Way, int]]]) -> Period:
         """The first that leaves no more than the bound, or the last: each is planned by what is known by then. One more
         where no paces were known that leave as little."""
-        known, out, probed = [*alone, *measured], None, False
+        nonlocal known, probed
+        out = None
         for _ in range(2 + AGAIN):
             known_by_now = corrected(estimated, known)
             view = View(known_by_now, inner, rows, curves=curves(estimated, known), beside=beside)

@@ -19,7 +19,7 @@ from compiler.ir.zset import Database, ZSet, add, scaled
 from compiler.maintain.differentiate import program
 from compiler.maintain.fetch import fetched
 from compiler.maintain.flush import flush, standing_for
-from compiler.maintain.kept import Kept, Log
+from compiler.maintain.kept import Kept, Log, own
 from compiler.maintain.lag import Lag
 from compiler.maintain.meaning import filled, landed, run
 from compiler.maintain.offer import Wanted
@@ -54,6 +54,11 @@ def flushed(states: list[Kept], name: str, sources: frozenset[str], db: Database
         held = {n for n, e in p.waiting[table].exprs if isinstance(e, Col)}
         assert read <= held, "columns are read that nothing waits with"
     assert run(p, db, False) == run(by_keys, db, False) == run(p, db, True, less=True) == found
+    at_rest = frozenset(w.source for s in own(states) if s.name == name for w in s.waits if not db.states[w.log.name])
+    if sources - at_rest:  # or there is nothing to be done
+        less = flush(states, name, sources, at_rest)
+        assert not at_rest & {*less.waiting}
+        assert run(less, db, True) == run(fetched(less, lambda t: True), db, True) == found
     return Database(db.before, states=found)
 
 
