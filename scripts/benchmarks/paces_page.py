@@ -53,10 +53,11 @@ def page(r: dict[str, Any]) -> list[str]:
     return [
         f"## {TITLES[r['engine']]}",
         "",
-        f"TPC-H at scale {r['scale']:g}, where lineitem is not read at {LARGER * r['scale']:g}, as a stream, {CORRECTED} % of the rows corrected and {DELETED} % deleted "
-        f"on the way, {ON[r['engine']]}: queries that undo early work, and two of the paper's own. Seconds; `extra` "
-        "is the work beyond that of one batch at the end, `left` the work at the end as a share of that batch. Landing "
-        "is the same for all, and not counted. Each run ends with the view compared with its query.",
+        f"TPC-H at scale {r['scale']:g}, where lineitem is not read at {LARGER * r['scale']:g}, as a stream, "
+        f"{CORRECTED} % of the rows corrected and {DELETED} % deleted on the way, {ON[r['engine']]}: queries that undo "
+        "early work, and two of the paper's own. Seconds; `extra` is the work beyond that of one batch at the end, "
+        "`left` the work at the end as a share of that batch. Landing is the same for all, and not counted. Each run "
+        "ends with the view compared with its query.",
         "",
         f"| {' | '.join(head)} |",
         "|" + "---|" * len(head),
