@@ -23,6 +23,7 @@ SETTINGS = {
     "max_replication_slots": "50",
     "max_wal_senders": "50",
     "max_connections": "200",
+    "max_prepared_transactions": "10",
     "fsync": "off",
     "listen_addresses": "'127.0.0.1'",
     "timezone": "'UTC'",
