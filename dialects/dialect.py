@@ -46,6 +46,7 @@ class Dialect:
     frames: Callable[[WindowCall], bool] = lambda c: True  # whether it has words for the frame of a window function
     window_filters: bool = True  # FILTER of window functions
     storage: Callable[[Type], str] = lambda t: ""  # what a stored column says after its type
+    one_digit: str = ""  # template of an integer $1 of one digit, where multiplying by one of many is slow
     large_total: str = ""  # template of a sum $1 of numerics that is an error from about $2 on, where it would wrap
 
     def type_sql(self, t: Type) -> str:
@@ -63,6 +64,10 @@ class Dialect:
 
     def cast(self, e: exp.Expr, t: Type) -> exp.Expr:
         return exp.Cast(this=e, to=self.data_type(t))
+
+    def one(self, weight: exp.Expr) -> exp.Expr:
+        """A weight that is 1 or -1, as a factor of numerics."""
+        return self.template(self.one_digit, [weight]) if self.one_digit else weight
 
     def total(self, x: exp.Expr, t: Type) -> exp.Expr:
         """The sum of values of a type."""

@@ -32,6 +32,7 @@ from compiler.ir.relation import (
 )
 from compiler.ir.scalar import Col, Scalar, columns, conj, same, substitute
 from compiler.maintain.change import mapped
+from compiler.maintain.driven import keys_first, little_first
 from compiler.maintain.little import at_hand, driving, filtered, findable, nearest, weighted
 from compiler.maintain.naming import digest, slug
 from compiler.maintain.narrowed import MEETS, added_up_once, filtered_first, narrowed
@@ -72,6 +73,7 @@ class _Fetching:
     def rewritten(self, r: Relation, state: str) -> Relation:
         if not self.whole(r) or sum(1 for _ in walk(r)) > LONGEST:
             return r
+        r = keys_first(little_first(r, self.whole))
         self.trials, self.state, self.shared = count(), state, _shared(r)
         before = dict(self.stored)
         new = self.with_fetches(r)

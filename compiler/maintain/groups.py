@@ -9,7 +9,7 @@ from compiler.delta.restrict import keys_of, restrict
 from compiler.delta.times import after
 from compiler.functions.aggregates import EXTREMA
 from compiler.ir.naming import companions, fresh
-from compiler.ir.relation import Agg, Aggregate, Filter, LeftJoin, Net, Project, Relation
+from compiler.ir.relation import Agg, Aggregate, Filter, LeftJoin, Net, Project, Relation, Scan
 from compiler.ir.scalar import Call, Col, Lit, Scalar, case, conj, negate, same
 from compiler.ir.types import BOOL, INT4, INT8
 from compiler.maintain.kept import COUNT, Accumulated, Groups
@@ -97,8 +97,8 @@ def with_extrema(s: Accumulated, change: Relation, resolve: Resolve, with_old: b
             ]
         else:
             aggs.append((n, Agg(a.fn, args, a.type, keep)))
-    net = Net(Project(change, tuple((name, x) for x, name in inputs.items())))
-    added = Aggregate(net, keys, tuple(aggs))
+    read: Relation = Project(change, tuple((name, x) for x, name in inputs.items()))
+    added = Aggregate(read if _row_by_row(change) else Net(read), keys, tuple(aggs))
     old, names = before(s, added.names)
     joined: Relation = LeftJoin(added, old, conj([same(added.col(k), names[k]) for k in s.key]))
     found = [(n, a) for n, a in q.aggs if a.fn in EXTREMA]
@@ -118,6 +118,14 @@ def with_extrema(s: Accumulated, change: Relation, resolve: Resolve, with_old: b
         else:
             exprs.append((n, plus(names[n], Col(n, a.type))))
     return _beside(Project(whole, tuple(exprs)), names if with_old else {})
+
+
+def _row_by_row(change: Relation) -> bool:
+    """Whether what comes is there after the batch, and what goes was there before: none of it is to cancel. A value
+    that goes with one row and comes with another is no extremum that is lost."""
+    while isinstance(change, Project | Filter):
+        change = change.input
+    return isinstance(change, Scan) and change.at == "delta" and bool(change.key)
 
 
 def gone(a: Agg, old: Col, new: Col, out: Col) -> Scalar:

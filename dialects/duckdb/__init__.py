@@ -58,6 +58,7 @@ DUCKDB = Dialect(
     copies="UNNEST(RANGE($1))",
     unnest=UNNEST,
     fetches=True,
+    one_digit="CAST($1 AS DECIMAL(1, 0))",
     large_total="pg.total(SUM($1), SUM(CAST($1 AS DOUBLE)), $2)",
     mirrors={
         ("after", True): ("base", False),

@@ -11,7 +11,7 @@ from compiler.ir.relation import (
     Order,
 )
 from dialects.dialect import ident
-from dialects.lower.frames import Frame, Lowering
+from dialects.lower.frames import Frame, Lowering, Weights
 from dialects.lower.relations import key_value, sort_keys
 from dialects.lower.signs import changes
 from dialects.lower.trees import all_of, label_of, ordinal_safe, paren
@@ -35,7 +35,7 @@ def lower_aggregate(lowering: Lowering, r: Aggregate, positive: bool) -> Frame:
         s.set("group", exp.Group(expressions=[ordinal_safe(k.copy(), i) for i, k in enumerate(keys)]))
     if r.keys and r.aggs and f.weights and fns <= ADDED and not changes(r.input):
         s.set("having", exp.Having(this=has_rows(lowering, r, f)))
-    return lowering.step(label_of(r), s, r.names, False)
+    return lowering.step(label_of(r), s, r.names, Weights.NONE)
 
 
 def has_rows(lowering: Lowering, r: Aggregate, f: Frame) -> exp.Expr:
@@ -80,6 +80,8 @@ def accumulator(lowering: Lowering, a: Agg, args: list[exp.Expr], keep: exp.Expr
         x = args[0]
         if f.weights and a.args[0].type.name == "int8":  # a value times its weight may be beyond 64 bits
             x = lowering.dialect.cast(x, a.type)
+        if f.once and a.args[0].type.name == "numeric":
+            w = lowering.dialect.one(paren(w))
         each = x if not f.weights else exp.Mul(this=paren(x), expression=paren(w))
         out = lowering.dialect.total(each, a.args[0].type)
     if keep is not None:

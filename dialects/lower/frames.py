@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from sqlglot import exp
@@ -23,6 +24,17 @@ WEIGHT = "_weight"
 UNNESTED = {"o", "x", "key", "value"}  # columns of what is unnested, which no alias has for a name
 
 
+class Weights(Enum):
+    """What the weights of a frame may be."""
+
+    NONE = 0  # each row is there once, and there is no weight
+    ONE = 1  # 1 or -1
+    ANY = 2
+
+    def __bool__(self) -> bool:
+        return self is not Weights.NONE
+
+
 @dataclass
 class Frame:
     """A SELECT in the making: sources, condition, and what each column and the weight are computed from."""
@@ -32,6 +44,16 @@ class Frame:
     weights: list[exp.Expr] = field(default_factory=list)
     joins: list[exp.Expr] = field(default_factory=list)
     where: list[exp.Expr] = field(default_factory=list)
+    once: bool = False  # whether each weight is 1 or -1
+
+    @property
+    def ones(self) -> bool:
+        """Whether each row is there once, or is taken away once."""
+        return not self.weights or self.once
+
+    @property
+    def weighted(self) -> Weights:
+        return Weights.NONE if not self.weights else Weights.ONE if self.once else Weights.ANY
 
     @property
     def bare(self) -> bool:
@@ -56,7 +78,7 @@ class Lowering:
         self.rows = rows
         self.scalars = Scalars(dialect)
         self.ctes: list[tuple[str, exp.Expr, tuple[str, ...] | None]] = []
-        self.memo: dict[tuple[Relation, bool], tuple[str, bool]] = {}
+        self.memo: dict[tuple[Relation, bool], tuple[str, Weights]] = {}
         self.refs: Counter[Relation] = Counter()
         self.aliases: Counter[str] = Counter()
         self.taken: set[str] = set()
@@ -157,7 +179,7 @@ class Lowering:
                 self.taken.add(name)
                 return name
 
-    def step(self, label: str, select: exp.Expr, names: tuple[str, ...], weighted: bool) -> Frame:
+    def step(self, label: str, select: exp.Expr, names: tuple[str, ...], weighted: Weights) -> Frame:
         """A SELECT as a named step (or, inside recursion, as a derived table)."""
         name = self.alias(label)
         if self.inline:
@@ -167,12 +189,12 @@ class Lowering:
             source = exp.Table(this=ident(name))
         return self.over(source, name, names, weighted)
 
-    def over(self, source: exp.Expr, alias: str, names: tuple[str, ...], weighted: bool) -> Frame:
+    def over(self, source: exp.Expr, alias: str, names: tuple[str, ...], weighted: Weights) -> Frame:
         cols: dict[str, exp.Expr] = {n: exp.Column(this=ident(n), table=ident(alias)) for n in names}
         weights: list[exp.Expr] = [exp.Column(this=ident(WEIGHT), table=ident(alias))] if weighted else []
-        return Frame(source, cols, weights)
+        return Frame(source, cols, weights, once=weighted is Weights.ONE)
 
-    def reuse(self, name: str, names: tuple[str, ...], weighted: bool) -> Frame:
+    def reuse(self, name: str, names: tuple[str, ...], weighted: Weights) -> Frame:
         alias = self.alias(name)
         source = exp.Table(this=ident(name), alias=exp.TableAlias(this=ident(alias)) if alias != name else None)
         return self.over(source, alias, names, weighted)
@@ -193,11 +215,11 @@ class Lowering:
                 and f.source.args.get("alias") is None
                 and all(f.cols[n].name == n for n in r.names)
             ):
-                f = self.step(label_of(r), self.select(f, r.names, bool(f.weights)), r.names, bool(f.weights))
+                f = self.step(label_of(r), self.select(f, r.names, bool(f.weights)), r.names, f.weighted)
             assert f.source is not None
-            self.memo[(r, positive)] = (f.source.name, bool(f.weights))
+            self.memo[(r, positive)] = (f.source.name, f.weighted)
             if not f.weights:
-                self.memo[(r, True)] = (f.source.name, False)
+                self.memo[(r, True)] = (f.source.name, Weights.NONE)
         return f
 
     def consolidated(self, r: Relation) -> Frame:
@@ -210,7 +232,7 @@ class Lowering:
         if r.names:
             s.set("group", exp.Group(expressions=self.group_columns(r, f)))
         s.set("having", exp.Having(this=exp.GT(this=total.copy(), expression=exp.Literal.number(0))))
-        return self.step("net", s, r.names, True)
+        return self.step("net", s, r.names, Weights.ANY)
 
     def group_columns(self, r: Relation, f: Frame) -> list[exp.Expr]:
         """What rows are added up by: all columns, and what tells values apart that are equal for the engine, as 1
@@ -233,7 +255,7 @@ class Lowering:
         copies = self.dialect.template(self.dialect.copies, [self.dialect.cast(self.weight(f), INT8)])
         items = [self.item(f.cols[n], n) for n in r.names] + [exp.alias_(copies, ident("_copy"))]
         s = self.attach(exp.Select(expressions=items), f)
-        return self.step("rows", s, r.names, False)
+        return self.step("rows", s, r.names, Weights.NONE)
 
     def logged(self, r: Relation) -> bool:
         """Whether it is a mirror, perhaps projected and filtered, kept as a log: cut down to keys, that is cheap to
@@ -247,12 +269,12 @@ class Lowering:
         if f.bare:
             return f
         names = names or r.names
-        return self.step(label_of(r), self.select(f, names, bool(f.weights)), names, bool(f.weights))
+        return self.step(label_of(r), self.select(f, names, bool(f.weights)), names, f.weighted)
 
     def sourced(self, r: Relation, f: Frame) -> Frame:
         if f.source is not None:
             return f
-        return self.step(label_of(r), self.select(f, r.names, bool(f.weights)), r.names, bool(f.weights))
+        return self.step(label_of(r), self.select(f, r.names, bool(f.weights)), r.names, f.weighted)
 
     def plain(self, r: Relation) -> exp.Select:
         return self.select(self.expanded(self.frame(r, True), r), r.names, False)

@@ -18,7 +18,7 @@ from compiler.ir.scalar import Call, Col, Scalar
 from dialects.dialect import ident, varies
 from dialects.lower.aggregates import ordered_by
 from dialects.lower.framed import by_joins, forward, unfiltered, widened
-from dialects.lower.frames import Frame, Lowering
+from dialects.lower.frames import Frame, Lowering, Weights
 from dialects.lower.relations import sort_keys
 
 
@@ -44,7 +44,7 @@ def lower_window(lowering: Lowering, r: Window, positive: bool) -> Frame:
     for name, c in r.calls:
         items.append(exp.alias_(window_call(lowering, r, c, f), ident(name)))
     s = lowering.attach(exp.Select(expressions=items), f)
-    return lowering.step("windows", s, r.names, False)
+    return lowering.step("windows", s, r.names, Weights.NONE)
 
 
 def window_call(lowering: Lowering, r: Window, c: WindowCall, f: Frame) -> exp.Expr:
@@ -119,7 +119,8 @@ def all_rows(lowering: Lowering, f: Frame, r: Relation) -> Frame:
     """The rows under a window over all of them, below which no condition of a join may get."""
     rows = exp.Window(this=exp.Count(this=exp.Star()))
     items = [*(lowering.item(f.cols[n], n) for n in r.names), exp.alias_(rows, ident("_rows"))]
-    inner = lowering.step("counted", lowering.attach(exp.Select(expressions=items), f), (*r.names, "_rows"), False)
+    counted = lowering.attach(exp.Select(expressions=items), f)
+    inner = lowering.step("counted", counted, (*r.names, "_rows"), Weights.NONE)
     inner.where.append(exp.GT(this=inner.cols.pop("_rows"), expression=exp.Literal.number(0)))
     return inner
 
@@ -139,7 +140,7 @@ def lower_topk(lowering: Lowering, r: TopK, positive: bool) -> Frame:
             s.set("limit", exp.Limit(expression=exp.Literal.number(r.limit)))
         if r.skip:
             s.set("offset", exp.Offset(expression=exp.Literal.number(r.skip)))
-        limited = lowering.step("limited", s, r.names, False)
+        limited = lowering.step("limited", s, r.names, Weights.NONE)
         return all_rows(lowering, limited, r) if lowering.dialect.filters_below_limits else limited
     rank = exp.Window(
         this=exp.Anonymous(this="rank" if r.with_ties else "row_number"),
@@ -155,7 +156,7 @@ def lower_topk(lowering: Lowering, r: TopK, positive: bool) -> Frame:
     tied = bool(r.with_ties and r.skip)  # rows to skip are counted, ties belong to the end alone
     items += [exp.alias_(place, ident("_place"))] if tied else []
     names = (*r.names, "_rank", *(["_place"] if tied else []))
-    inner = lowering.step("ranked", lowering.attach(exp.Select(expressions=items), f), names, False)
+    inner = lowering.step("ranked", lowering.attach(exp.Select(expressions=items), f), names, Weights.NONE)
     n = inner.cols.pop("_rank")
     if r.skip:
         skipped = inner.cols.pop("_place") if tied else n

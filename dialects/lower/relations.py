@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -25,36 +26,46 @@ from compiler.ir.relation import (
     Weigh,
     is_empty,
 )
-from compiler.ir.scalar import TRUE, Col, Lit, Scalar, conjuncts, walk
+from compiler.ir.scalar import TRUE, Call, Col, Lit, Scalar, conjuncts, walk
 from compiler.ir.scalar import columns as columns_of
 from compiler.ir.types import INT8, Type
 from dialects.dialect import ident, varies
-from dialects.lower.frames import WEIGHT, Frame, Lowering
+from dialects.lower.frames import WEIGHT, Frame, Lowering, Weights
 from dialects.lower.joined import placed, tables_of
-from dialects.lower.trees import all_of, label_of, ordinal_safe, paren, reads, table_of, union_all
+from dialects.lower.trees import all_of, label_of, ordinal_safe, paren, reads, signed, table_of, union_all
 
 
 def lower_scan(lowering: Lowering, r: Scan, positive: bool) -> Frame:
     mirror = mirror_name(r.table)
     alias = lowering.alias(mirror)
     if r.at == "delta":
-        return lowering.over(table_of("", f"batch_{mirror}", alias), alias, r.names, True)
+        return lowering.over(table_of("", f"batch_{mirror}", alias), alias, r.names, _once(r))
     schema, weighted = lowering.dialect.mirrors[(r.at, positive or lowering.rows)]
-    return lowering.over(table_of(schema, mirror, alias), alias, r.names, weighted or not r.key)
+    weights = _once(r) if weighted or not r.key else Weights.NONE
+    return lowering.over(table_of(schema, mirror, alias), alias, r.names, weights)
+
+
+def _once(r: Scan) -> Weights:
+    """Of a table with a key a row is there once, and comes and goes once."""
+    return Weights.ONE if r.key else Weights.ANY
+
+
+def _any(weighted: bool) -> Weights:
+    return Weights.ANY if weighted else Weights.NONE
 
 
 def lower_state(lowering: Lowering, r: State, positive: bool) -> Frame:
     alias = lowering.alias("s")
-    return lowering.over(table_of("state", r.name, alias), alias, r.names, r.weighted)
+    return lowering.over(table_of("state", r.name, alias), alias, r.names, _any(r.weighted))
 
 
 def lower_temp(lowering: Lowering, r: Temp, positive: bool) -> Frame:
     alias = lowering.alias(r.name)
-    return lowering.over(table_of("", r.name, alias), alias, r.names, r.signed)
+    return lowering.over(table_of("", r.name, alias), alias, r.names, _any(r.signed))
 
 
 def lower_recur(lowering: Lowering, r: Recur, positive: bool) -> Frame:
-    return lowering.reuse(lowering.recur[r.name], r.names, False)
+    return lowering.reuse(lowering.recur[r.name], r.names, Weights.NONE)
 
 
 def lower_values(lowering: Lowering, r: Values, positive: bool) -> Frame:
@@ -75,7 +86,7 @@ def lower_values(lowering: Lowering, r: Values, positive: bool) -> Frame:
         )
         for row in r.rows
     ]
-    return lowering.step("constants", union_all(selects), r.names, False)
+    return lowering.step("constants", union_all(selects), r.names, Weights.NONE)
 
 
 def emitted_as(lowering: Lowering, x: Scalar, t: Type) -> exp.Expr:
@@ -87,7 +98,7 @@ def lower_project(lowering: Lowering, r: Project, positive: bool) -> Frame:
     f = lowering.frame(r.input, positive)
     f = unduplicated(lowering, f, r)
     cols = {n: lowering.scalars.emit(e, f.cols) for n, e in r.exprs}
-    return Frame(f.source, cols, f.weights, f.joins, f.where)
+    return replace(f, cols=cols)
 
 
 def unduplicated(lowering: Lowering, f: Frame, r: Project) -> Frame:
@@ -99,14 +110,14 @@ def unduplicated(lowering: Lowering, f: Frame, r: Project) -> Frame:
     if not big or f.source is None:
         return f
     return lowering.step(
-        label_of(r.input), lowering.select(f, r.input.names, bool(f.weights)), r.input.names, bool(f.weights)
+        label_of(r.input), lowering.select(f, r.input.names, bool(f.weights)), r.input.names, f.weighted
     )
 
 
 def lower_filter(lowering: Lowering, r: Filter, positive: bool) -> Frame:
     f = lowering.frame(r.input, positive)
     where = [lowering.scalars.predicate(p, f.cols) for p in conjuncts(r.predicate)]
-    return Frame(f.source, f.cols, f.weights, f.joins, [*f.where, *where])
+    return Frame(f.source, f.cols, f.weights, f.joins, [*f.where, *where], f.once)
 
 
 def lower_weigh(lowering: Lowering, r: Weigh, positive: bool) -> Frame:
@@ -115,9 +126,7 @@ def lower_weigh(lowering: Lowering, r: Weigh, positive: bool) -> Frame:
         by: exp.Expr = (
             exp.Neg(this=exp.Literal.number(1)) if str(r.by.value) == "-1" else exp.Literal.number(str(r.by.value))
         )
-        if not f.weights:
-            return Frame(f.source, f.cols, [by], f.joins, f.where)
-        return Frame(f.source, f.cols, [*f.weights, by], f.joins, f.where)
+        return replace(f, weights=[*f.weights, by], once=f.ones and str(r.by.value) in ("1", "-1"))
     w = lowering.scalars.emit(r.by, f.cols)
     some = exp.NEQ(this=w.copy(), expression=exp.Literal.number(0))
     return Frame(f.source, f.cols, [*f.weights, w], f.joins, [*f.where, some])
@@ -125,18 +134,24 @@ def lower_weigh(lowering: Lowering, r: Weigh, positive: bool) -> Frame:
 
 def lower_join(lowering: Lowering, r: Join, positive: bool) -> Frame:
     l, rr = lowering.frame(r.left, positive), lowering.frame(r.right, positive)
+    if l.joins and signed(r.left) and isinstance(r.left, Project) and _divides(r.left):
+        l = lowering.as_table(r.left, l)  # a quotient for each of these rows, not for each that they meet
     cols = {**l.cols, **rr.cols}
     on = [lowering.scalars.predicate(p, cols) for p in conjuncts(r.on)]
-    weights = [*l.weights, *rr.weights]
+    weights, once = [*l.weights, *rr.weights], l.ones and rr.ones
     if l.source is None or rr.source is None:
         a, b = (l, rr) if rr.source is None else (rr, l)
-        return Frame(a.source, cols, weights, [*a.joins, *b.joins], [*a.where, *b.where, *on])
+        return Frame(a.source, cols, weights, [*a.joins, *b.joins], [*a.where, *b.where, *on], once)
     if rr.joins:
         seen = tables_of(l.source, *l.joins)
         joins, left = placed([exp.Join(this=rr.source, kind="CROSS"), *rr.joins], on, seen)
-        return Frame(l.source, cols, weights, [*l.joins, *joins], [*l.where, *rr.where, *left])
+        return Frame(l.source, cols, weights, [*l.joins, *joins], [*l.where, *rr.where, *left], once)
     join = exp.Join(this=rr.source, on=all_of(on)) if on else exp.Join(this=rr.source, kind="CROSS")
-    return Frame(l.source, cols, weights, [*l.joins, join], [*l.where, *rr.where])
+    return Frame(l.source, cols, weights, [*l.joins, join], [*l.where, *rr.where], once)
+
+
+def _divides(r: Project) -> bool:
+    return any(isinstance(x, Call) and x.fn == "/" for _, e in r.exprs for x in walk(e))
 
 
 def lower_leftjoin(lowering: Lowering, r: LeftJoin, positive: bool) -> Frame:
@@ -145,7 +160,8 @@ def lower_leftjoin(lowering: Lowering, r: LeftJoin, positive: bool) -> Frame:
     cols = {**l.cols, **rr.cols}
     on = join_condition(lowering, r, cols)
     weights = [*l.weights, *[exp.Coalesce(this=w, expressions=[exp.Literal.number(1)]) for w in rr.weights]]
-    return Frame(l.source, cols, weights, [*l.joins, exp.Join(this=rr.source, side="LEFT", on=on)], l.where)
+    joins = [*l.joins, exp.Join(this=rr.source, side="LEFT", on=on)]
+    return Frame(l.source, cols, weights, joins, l.where, l.ones and rr.ones)
 
 
 def join_condition(lowering: Lowering, r: LeftJoin | Semi, cols: dict[str, exp.Expr]) -> exp.Expr:
@@ -181,7 +197,7 @@ def lower_semi(lowering: Lowering, r: Semi, positive: bool) -> Frame:
     join = exp.Join(this=rr.source, kind="ANTI" if r.anti else "SEMI", on=on)
     if lowering.dialect.semi_side:
         join.set("side", lowering.dialect.semi_side)
-    return Frame(l.source, l.cols, l.weights, [*l.joins, join], l.where)
+    return replace(l, joins=[*l.joins, join])
 
 
 def lower_union(lowering: Lowering, r: Union, positive: bool) -> Frame:
@@ -201,7 +217,8 @@ def lower_union(lowering: Lowering, r: Union, positive: bool) -> Frame:
         if weighted:
             items.append(exp.alias_(lowering.weight(f), ident(WEIGHT)))
         selects.append(lowering.attach(exp.Select(expressions=items or [exp.alias_(exp.Literal.number(1), "one")]), f))
-    return lowering.step(label_of(r), union_all(selects), r.names, weighted)
+    weights = Weights.NONE if not weighted else Weights.ONE if all(f.ones for _, f in parts) else Weights.ANY
+    return lowering.step(label_of(r), union_all(selects), r.names, weights)
 
 
 def lower_keys(lowering: Lowering, r: Keys, positive: bool) -> Frame:
@@ -220,7 +237,7 @@ def lower_keys(lowering: Lowering, r: Keys, positive: bool) -> Frame:
                 ]
             ),
         )
-    return lowering.step("keys", s, r.names, False)
+    return lowering.step("keys", s, r.names, Weights.NONE)
 
 
 def lower_net(lowering: Lowering, r: Net, positive: bool) -> Frame:
@@ -231,7 +248,7 @@ def lower_net(lowering: Lowering, r: Net, positive: bool) -> Frame:
     if r.names:
         s.set("group", exp.Group(expressions=lowering.group_columns(r, f)))
     s.set("having", exp.Having(this=exp.NEQ(this=exp.Sum(this=lowering.weight(f)), expression=exp.Literal.number(0))))
-    return lowering.step("net", s, r.names, True)
+    return lowering.step("net", s, r.names, Weights.ANY)
 
 
 def sort_keys(lowering: Lowering, exprs: tuple[Scalar, ...], cols: dict[str, exp.Expr]) -> list[exp.Expr]:

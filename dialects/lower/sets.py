@@ -12,7 +12,7 @@ from compiler.ir.rounds import carried
 from compiler.ir.scalar import Call, Col, Lit, columns
 from compiler.ir.types import INT4
 from dialects.dialect import ident
-from dialects.lower.frames import Frame, Lowering
+from dialects.lower.frames import Frame, Lowering, Weights
 from dialects.lower.trees import all_of, label_of
 
 
@@ -34,10 +34,10 @@ def lower_unnest(lowering: Lowering, r: Unnest, positive: bool) -> Frame:
     called = exp.Subquery(this=inner)
     if f.source is None:
         called.set("alias", exp.TableAlias(this=ident(alias)))
-        return Frame(called, cols, f.weights, f.joins, f.where)
+        return replace(f, source=called, cols=cols)
     sub = exp.Lateral(this=called, alias=exp.TableAlias(this=ident(alias)))
     join = exp.Join(this=sub, side="LEFT", on=exp.true()) if r.outer else exp.Join(this=sub, kind="CROSS")
-    return Frame(f.source, cols, f.weights, [*f.joins, join], f.where)
+    return replace(f, cols=cols, joins=[*f.joins, join])
 
 
 def with_forms(lowering: Lowering, r: Unnest, f: Frame) -> tuple[Frame, list[exp.Expr]]:
@@ -57,7 +57,7 @@ def with_forms(lowering: Lowering, r: Unnest, f: Frame) -> tuple[Frame, list[exp
     rows = lowering.select(f, r.input.names, bool(f.weights))
     rows.set("expressions", [*rows.expressions, *forms])
     names = [i.alias for i in forms]
-    out = lowering.step(label_of(r.input), rows, (*r.input.names, *names), bool(f.weights))
+    out = lowering.step(label_of(r.input), rows, (*r.input.names, *names), f.weighted)
     return out, [out.cols.pop(n) for n in names]
 
 
@@ -72,7 +72,7 @@ def lower_fixpoint(lowering: Lowering, r: Fixpoint, positive: bool) -> Frame:
     lowering.inline -= 1
     body = exp.Union(this=base, expression=step, distinct=r.distinct)
     lowering.ctes.append((name, body, r.names))
-    return lowering.reuse(name, names, False)
+    return lowering.reuse(name, names, Weights.NONE)
 
 
 def numbered(lowering: Lowering, r: Fixpoint) -> Fixpoint:
