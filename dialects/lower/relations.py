@@ -133,9 +133,11 @@ def lower_weigh(lowering: Lowering, r: Weigh, positive: bool) -> Frame:
 
 
 def lower_join(lowering: Lowering, r: Join, positive: bool) -> Frame:
+    """A join in the frame of the left side. What that computes by dividing is a step before it, where a batch bounds
+    its rows."""
     l, rr = lowering.frame(r.left, positive), lowering.frame(r.right, positive)
     if l.joins and signed(r.left) and isinstance(r.left, Project) and _divides(r.left):
-        l = lowering.as_table(r.left, l)  # a quotient for each of these rows, not for each that they meet
+        l = lowering.as_table(r.left, l)  # once for each of them, not for each row that they meet
     cols = {**l.cols, **rr.cols}
     on = [lowering.scalars.predicate(p, cols) for p in conjuncts(r.on)]
     weights, once = [*l.weights, *rr.weights], l.ones and rr.ones

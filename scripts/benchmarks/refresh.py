@@ -316,4 +316,4 @@ def _warm(target: Target, workload: Workload) -> None:
 
 
 def _repeats(size: int, repeat: int) -> int:
-    return repeat if size < 100_000 else max(3, repeat // 2)
+    return repeat
