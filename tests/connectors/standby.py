@@ -69,6 +69,7 @@ class Pair:
             "max_connections": "200",
             "max_wal_senders": "50",
             "max_replication_slots": "50",
+            "max_prepared_transactions": "10",
             "listen_addresses": "127.0.0.1",
             "timezone": "UTC",
             "synchronized_standby_slots": "",  # which are on the primary
