@@ -191,8 +191,11 @@ def lower_semi(lowering: Lowering, r: Semi, positive: bool) -> Frame:
     if positive and not r.anti and isinstance(r.right, Keys | Temp) and lowering.logged(r.left) and not lowering.rows:
         return lowering.consolidated(r)
     l = lowering.sourced(r.left, lowering.frame(r.left, positive))
-    rr = lowering.frame(r.right, True)
-    rr = lowering.as_table(r.right, rr, tuple(n for n in r.right.names if reads(r.on, n)) or r.right.names[:1])
+    if isinstance(r.right, Keys) and lowering.refs[r.right] == 1 and not _of_forms(lowering, r.right):
+        rr = _any_keys(lowering, r.right)
+    else:
+        rr = lowering.frame(r.right, True)
+        rr = lowering.as_table(r.right, rr, tuple(n for n in r.right.names if reads(r.on, n)) or r.right.names[:1])
     cols = {**l.cols, **rr.cols}
     on = join_condition(lowering, r, cols)
     assert rr.source is not None
@@ -223,10 +226,23 @@ def lower_union(lowering: Lowering, r: Union, positive: bool) -> Frame:
     return lowering.step(label_of(r), union_all(selects), r.names, weights)
 
 
+def _any_keys(lowering: Lowering, r: Keys) -> Frame:
+    """Keys that are only asked whether there are some: equal ones need not be one."""
+    f = lowering.frame(Project(r.input, r.exprs), False)
+    named = all(isinstance(c, exp.Column) for c in f.cols.values())
+    if named and isinstance(f.source, exp.Table) and not f.joins and not f.where:
+        return replace(f, weights=[])
+    return lowering.step("keys", lowering.select(f, r.names, False), r.names, Weights.NONE)
+
+
+def _of_forms(lowering: Lowering, r: Keys) -> bool:
+    return any(lowering.dialect.sort_key(e.type) is not None for _, e in r.exprs)
+
+
 def lower_keys(lowering: Lowering, r: Keys, positive: bool) -> Frame:
     """The distinct values of the keys; for a type with forms, one form of equal values."""
     f = lowering.frame(r.input, False)
-    forms = any(lowering.dialect.sort_key(e.type) is not None for _, e in r.exprs)
+    forms = _of_forms(lowering, r)
     items: list[exp.Expr] = [exp.Alias(this=key_value(lowering, e, f.cols), alias=ident(n)) for n, e in r.exprs]
     items = items or [exp.alias_(exp.Literal.number(1), ident("one"))]
     s = lowering.attach(exp.Select(expressions=items, distinct=None if forms else exp.Distinct()), f)
