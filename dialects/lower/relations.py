@@ -188,6 +188,7 @@ def join_condition(lowering: Lowering, r: LeftJoin | Semi, cols: dict[str, exp.E
 
 
 def lower_semi(lowering: Lowering, r: Semi, positive: bool) -> Frame:
+    """A semi or anti join in the frame of the left side; keys that nobody else reads stand in it as they are."""
     if positive and not r.anti and isinstance(r.right, Keys | Temp) and lowering.logged(r.left) and not lowering.rows:
         return lowering.consolidated(r)
     l = lowering.sourced(r.left, lowering.frame(r.left, positive))
