@@ -112,11 +112,11 @@ class Batches:
         self._look()
         self.spent = {}
         changed = _names(staged)
-        kind = (changed, len(str(sum(s.rows.num_rows for s in staged))))
+        kind: Kind | None = None
         if rows:
             prepared, way = self._way_of_parts(changed, rows, programs)
         else:
-            prepared, way = self._way(kind, staged, programs)
+            kind, prepared, way = self._way(changed, staged, programs)
         self._prepare_indexes(() if way is Way.ANEW else prepared.statements, prepared, staged)
         self.mirrors.prepare(s.table for s in staged)
         if way is Way.ANEW:
@@ -153,7 +153,7 @@ class Batches:
                 self.indexes.clear()
             raise
         self.indexes.settle()
-        if not self.indexes.awaited and not rows:
+        if kind is not None and not self.indexes.awaited:
             self.ways.took(kind, way, time.perf_counter() - begun)
         reach("duckdb.committed")
         self.mirrors.deleted(landed.deleted)
@@ -200,17 +200,18 @@ class Batches:
         self.larger = frozenset(name for name, rows in sizes if rows >= self.index_rows) | self.elsewhere.mirrors
         self.batches += 1
 
-    def _way(self, kind: Kind, staged: list[Staged], programs: Programs) -> tuple[Prepared, Way]:
-        """How the batch is done, and its program."""
+    def _way(self, changed: frozenset[str], staged: list[Staged], programs: Programs) -> tuple[Kind, Prepared, Way]:
+        """What kind of batch it is, how it is done, and its program."""
         self.fetching = True
-        prepared = programs(kind[0])
+        prepared = programs(changed)
         rows = sum(s.rows.num_rows for s in staged)
+        kind = (changed.union(c.state.name for c in prepared.program.changes), len(str(rows)))
         whole = sum(self.mirrors.estimates.get(mirror_name(t), 0) for t in prepared.tables)
         way = self.ways.choose(kind, open_ways(rows if prepared.touched else 0, whole, bool(self.larger)))
         if way is Way.READ and self.larger:
             self.fetching = False
-            prepared = programs(kind[0])
-        return prepared, way
+            prepared = programs(changed)
+        return kind, prepared, way
 
     def _way_of_parts(self, changed: frozenset[str], rows: int, programs: Programs) -> tuple[Prepared, Way]:
         """How a transaction of so many rows is done, whose first part changes these tables."""

@@ -23,7 +23,7 @@ class Way(Enum):
 ANEW_ROWS = 1_000  # of a batch, below which no state is filled anew: it takes no time either way
 ANEW_SHARE = 0.05  # of the rows that are read then
 MOST_SHARE = 0.5  # of them: then nothing else is tried
-Kind = tuple[frozenset[str], int]  # the tables that change, and how many digits the number of rows has
+Kind = tuple[frozenset[str], int]  # the tables and states that change, and how many digits the number of rows has
 W = TypeVar("W", bound=Enum)
 SAMPLES = 5  # the last ones count
 FIRST = 2  # samples of the first way, before the others are tried

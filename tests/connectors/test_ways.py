@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from connectors.duckdb.ways import AGAIN, FIRST, SAMPLES, Way, Ways
+from connectors.duckdb.ways import AGAIN, FIRST, SAMPLES, Kind, Way, Ways
+from tests.project import Project
 
 KIND = (frozenset(("public.t",)), 4)
 
@@ -54,3 +57,28 @@ def test_kinds_do_not_know_of_each_other() -> None:
 
 def test_one_way_is_no_choice() -> None:
     assert set(play(Ways(), 10, anew=1.0)) == {"anew"}
+
+
+def test_batches_of_other_views_are_of_another_kind(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they took says nothing of what these take."""
+    kinds, took = [], Ways.took
+
+    def taken(self: Ways[Way], kind: Kind, way: Way, seconds: float) -> None:
+        kinds.append(kind)
+        took(self, kind, way, seconds)
+
+    monkeypatch.setattr(Ways, "took", taken)
+    p = Project.create(tmp_path, database, {"a": "SELECT x, count(*) AS n FROM t GROUP BY x"})
+    p.source("CREATE TABLE t (id int PRIMARY KEY, x int)", "INSERT INTO t SELECT i, i % 3 FROM generate_series(1, 9) i")
+    p.deploy()
+    p.source("UPDATE t SET x = 1 WHERE id = 5")
+    p.catch_up()
+    p.write({"a": "SELECT x, count(*) AS n FROM t GROUP BY x", "b": "SELECT max(x) AS x FROM t"})
+    p.deploy()
+    p.source("UPDATE t SET x = 2 WHERE id = 5")
+    p.catch_up()
+    (before, after) = (k for k in dict.fromkeys(kinds) if "public.t" in k[0])
+    assert before != after and before[0] < after[0]
+    p.assert_equal()
