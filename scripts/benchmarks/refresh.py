@@ -272,7 +272,7 @@ def run(
                 target.deploy(chosen)
                 _warm(target, workload)
                 for size in sizes:
-                    c = measure(target, workload, name, chosen, size, _repeats(size, repeat))
+                    c = measure(target, workload, name, chosen, size, repeat)
                     cells.append(c)
                     say(
                         f"{engine} {name}, {size:,} rows: refresh {c.refresh * 1e3:.1f} ms, recompute "
@@ -313,7 +313,3 @@ def _warm(target: Target, workload: Workload) -> None:
         lsn = target.frontier()
         target.apply(workload.batch(1_000, lsn), lsn + 1)
         quiet, done = 0 if waits() else quiet + 1, done + 1
-
-
-def _repeats(size: int, repeat: int) -> int:
-    return repeat
