@@ -11,6 +11,7 @@ import duckdb
 
 from compiler.maintain.kept import Kept, Log
 from compiler.maintain.paced import logs
+from compiler.maintain.program import Prepared
 from connectors.duckdb import frontier, reached
 from connectors.duckdb.batches import Batches
 from connectors.duckdb.mirrors import Mirrors
@@ -33,6 +34,7 @@ class Paced:
         self.maintain, self.ready, self.large = batches.maintain, batches.ready, batches.read_by_keys
         self.standing, self.lock = beside(self.con), Lock()  # to be asked on any thread
         self.known: Times | None = None
+        self.making: list[float] = []  # seconds that programs took to be made, in the transaction at hand
 
     @property
     def times(self) -> Times:
@@ -99,7 +101,8 @@ class Paced:
             each = tuple(map(self._rows, p.program.takes))
             if any(each):
                 if not all(each):
-                    p = t.without(frozenset(path.source for path, n in zip(t.paths, each, strict=True) if not n))
+                    p = self._without(t, each)
+                    begun += self.making[-1]
                 stands, rest = p.statements[: len(p.program.waiting)], p.statements[len(p.program.waiting) :]
                 for s in stands:
                     self.statements.run(s)
@@ -110,10 +113,18 @@ class Paced:
                 reach("duckdb.taking")
         return out
 
+    def _without(self, t: Taking, each: tuple[int, ...]) -> Prepared:
+        """The program without the inputs of which nothing waits. To make it, once, is no part of what it takes."""
+        begun = time.perf_counter()
+        p = t.without(frozenset(path.source for path, n in zip(t.paths, each, strict=True) if not n))
+        self.making.append(time.perf_counter() - begun)
+        return p
+
     def _timed(self, begun: float, taken: Sequence[Taken]) -> None:
         """A transaction is over, which ran these programs."""
+        made, self.making = sum(self.making), []
         if any(t.rows for t in taken):
-            self.times.transaction(time.perf_counter() - begun - sum(t.seconds for t in taken))
+            self.times.transaction(time.perf_counter() - begun - made - sum(t.seconds for t in taken))
 
     def _rows(self, log: str) -> int:
         row = self.con.execute(f"SELECT count(*) FROM {stored(log)}").fetchone()
