@@ -92,8 +92,8 @@ class Printer(Protocol):
         its schema and name."""
         ...
 
-    def appended(self, c: Add, into: str) -> str:
-        """The statement that puts what is added to a state into the table `into` beside it."""
+    def added(self, c: Add) -> str:
+        """The query of what is added to a state, its columns in the order of the state's."""
         ...
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:

@@ -85,7 +85,7 @@ def fetch_of(d: Dialect, s: Step) -> Fetch | None:
         return None
     keys = d.sql(lowering(d).query(s.lookup.keys, weight=False), pretty=False)
     names = tuple(c.name for c in s.relation.schema)
-    return Fetch(mirror_name(s.lookup.table), s.lookup.columns, names, keys)
+    return Fetch(mirror_name(s.lookup.table), s.lookup.columns, names, keys, reads(s.lookup.keys))
 
 
 def read_select(d: Dialect, top: Relation, outputs: list[tuple[str, Col]]) -> str:
@@ -121,24 +121,27 @@ def statements(d: Dialect, p: Program) -> list[Statement]:
                 s.state,
                 fetch_of(d, s),
                 void(s.relation),
+                query=body,
             )
         )
     for c in p.changes:
         state = f"state.{c.state.name}"
-        does, sql = _does(c), d.sql(taken(d, c))
+        does, tree = _does(c), taken(d, c)
+        query = d.sql(tree.expression) if isinstance(tree, exp.Insert) else ""
+        sql = f"INSERT INTO {d.sql(tree.this)}\n{query}" if query else d.sql(tree)
         reading = (*reads(c.source), *([state] if does is Does.MERGE else []))
-        out.append(Statement(does, c.state.name, sql, reading, state, c.rule, c.state.name, void=_idle(c), change=c))
+        name, idle = c.state.name, _idle(c)
+        out.append(Statement(does, name, sql, reading, state, c.rule, name, void=idle, change=c, query=query))
     return out
 
 
 def _standing_for(d: Dialect, table: str, rows: Relation, taker: str) -> Statement:
     """What waits of a table, in the place of a batch's rows."""
     body = d.sql(lowering(d).query(rows, weight=True))
-    written = ident(f"batch_{mirror_name(table)}").sql(d.sqlglot)
-    sql = f"CREATE OR REPLACE TEMP TABLE {written} AS\n{body}"
-    return Statement(
-        Does.STEP, f"delta.{mirror_name(table)}", sql, reads(rows), written, "what waits, in place of a batch", taker
-    )
+    written = f"batch_{mirror_name(table)}"
+    sql = f"CREATE OR REPLACE TEMP TABLE {ident(written).sql(d.sqlglot)} AS\n{body}"
+    rule = "what waits, in place of a batch"
+    return Statement(Does.STEP, f"delta.{mirror_name(table)}", sql, reads(rows), written, rule, taker, query=body)
 
 
 def _idle(c: Change) -> Void:

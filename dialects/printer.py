@@ -54,9 +54,10 @@ class Printer:
         at = exp.Table(this=ident(name), db=exp.to_identifier(schema))
         return self.dialect.sql(merge.taken(self.dialect, c, exp.Table(this=ident(source)), at))
 
-    def appended(self, c: Add, into: str) -> str:
-        """The statement that puts what is added to a state into the table `into` beside it."""
-        return self.dialect.sql(merge.taken(self.dialect, Append(Log(into, c.state.columns), c.source, c.rule)))
+    def added(self, c: Add) -> str:
+        """The query of what is added to a state, its columns in the order of the state's."""
+        log = Append(Log(c.state.name, c.state.columns), c.source, c.rule)
+        return self.dialect.sql(merge.taken(self.dialect, log).expression)
 
     def query(self, r: Relation, weight: bool, small: bool = False) -> str:
         return self.dialect.sql(lowering(self.dialect).query(r, weight=weight))

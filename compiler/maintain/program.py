@@ -23,12 +23,13 @@ from compiler.maintain.void import NEVER, Void
 @dataclass(frozen=True)
 class Fetch:
     """What a fetch asks for, in an engine's words: `columns` of a mirror where `by` are the rows of the query
-    `keys`."""
+    `keys`, which `reads` what is said as in a statement."""
 
     mirror: str
     by: tuple[str, ...]
     columns: tuple[str, ...]
     keys: str
+    reads: tuple[str, ...] = ()
 
 
 class Does(StrEnum):
@@ -51,7 +52,7 @@ STEPS = (Does.FETCH, Does.STEP)  # store rows for the rest of the batch, and cha
 class Statement:
     """SQL text and what it is about. A `fetch` may be answered by an index instead of its SQL. There is nothing to do
     where all that one of the sets of `void` names is empty. `change` is what a state takes by it, `query` what is
-    filled in."""
+    filled in or stored."""
 
     does: Does
     target: str

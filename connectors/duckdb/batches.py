@@ -71,13 +71,15 @@ class Batches:
         filling: Filling,
         printer: Printer,
         index_rows: int,
-        landed: Callable[[Staged], None],
+        landed: Callable[[Staged], None] | None,
     ) -> None:
         self.engine, self.statements, self.mirrors, self.printer = engine, statements, mirrors, printer
         self.filling, self.index_rows, self.landed = filling, index_rows, landed
+        self.holds = landed is None  # others read temp tables
         self.con, self.indexes, self.elsewhere = statements.con, statements.indexes, mirrors.elsewhere
+        self.held = statements.held
         self.batches, self.larger = 0, frozenset[str]()
-        self.ways, self.fetching, self.unchanged = Ways[Way](), True, Unchanged(self.con)
+        self.ways, self.fetching, self.unchanged = Ways[Way](), True, Unchanged(self.held)
         self.bound: int | None = LARGE  # of memory, for large transactions
         self.timings: dict[str, float] = {}  # state → seconds its statements took in the last batch that touched it
         self.spent: dict[str, float] = {}  # of the last batch, what touched it
@@ -126,7 +128,11 @@ class Batches:
         landed = Landed()
         begun = time.perf_counter()
         try:
-            with bounded(self.con, self.bound if rows else None) as lift, self.statements.transaction("a batch"):
+            with (
+                bounded(self.con, self.bound if rows else None) as lift,
+                self.held.batch(sum(s.rows.num_rows for s in staged), self.holds and not rows),
+                self.statements.transaction("a batch"),
+            ):
                 if start is not None and (found := frontier.lsn(self.con)) != start:
                     raise FrontierMoved(self.engine, start, found)
                 reach("duckdb.begun")
@@ -242,13 +248,11 @@ class Batches:
             columns = prepared.columns.get(f"{s.table.schema}.{s.table.name}", frozenset())
             self.mirrors.land(s, columns | self.filling.columns(s.table))
             self.filling.note(s.table)
-            self.landed(s)
-            landed = self.con.execute(
-                f"SELECT count(*), count(*) FILTER (WHERE _weight < 0) FROM {mirror.batch(s.table)}"
-            ).fetchone()
-            assert landed is not None
-            counted.append((s.table, *landed))
-            self.mirrors.changed(s.table.mirror, landed[0] - landed[1], landed[1])
+            if self.landed is not None:
+                self.landed(s)
+            rows, old = self.held.counts(mirror.batch(s.table))
+            counted.append((s.table, rows, old))
+            self.mirrors.changed(s.table.mirror, rows - old, old)
         return counted
 
     def maintain(self, statements: Sequence[Statement], nothing: set[str]) -> None:

@@ -14,8 +14,10 @@ from connectors.duckdb import frontier, macros, mirror, reached, states
 from connectors.duckdb.batches import Batches
 from connectors.duckdb.elsewhere import Elsewhere, Nowhere
 from connectors.duckdb.filling import Filling
+from connectors.duckdb.held import Held
 from connectors.duckdb.indexes import Indexes
 from connectors.duckdb.key_rows import KeyRows
+from connectors.duckdb.lending import Lending
 from connectors.duckdb.mirrors import Mirrors
 from connectors.duckdb.paced import Paced
 from connectors.duckdb.ranges import Ranges
@@ -47,7 +49,7 @@ class DuckDBEngine:
         index_rows: int = 500_000,
         *,
         name: str = "duckdb",
-        landed: Callable[[Staged], None] = lambda s: None,
+        landed: Callable[[Staged], None] | None = None,
         elsewhere: Callable[[duckdb.DuckDBPyConnection], Elsewhere] = lambda con: Nowhere(),
         appends: bool = True,
     ) -> None:
@@ -58,7 +60,8 @@ class DuckDBEngine:
         self.con = connect(path, read_only)
         self.standing, self.lock = beside(self.con), Lock()  # to tell the frontier on any thread
         self._open(new, read_only)
-        self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory())
+        held = Held(self.con, Lending(self.con))
+        self.indexes = Indexes(self.con, index_memory if index_memory is not None else memory(), held)
         summed = Summed(self.con, printer, appends and not read_only)
         self.statements = Statements(self.con, path, self.indexes, elsewhere(self.con), summed)
         self.mirrors = Mirrors(self.statements)

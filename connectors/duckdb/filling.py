@@ -18,6 +18,7 @@ from compiler.catalog import Table
 from compiler.maintain.kept import Kept
 from compiler.maintain.program import Statement
 from compiler.spelling.duckdb import type_name
+from connectors.duckdb.held import Reads
 from connectors.duckdb.mirror import batch, of_several_forms, q
 from connectors.duckdb.mirrors import Mirrors
 from connectors.duckdb.session import beside
@@ -111,9 +112,8 @@ class Filling:
         """In a batch's transaction, once it has landed."""
         if t.mirror in self.since:
             cols = ", ".join(q(c.name) for c in t.columns if c.name in self.since[t.mirror])
-            self.con.execute(
-                f"INSERT INTO since.{q(t.mirror)} ({cols}, _weight) SELECT {cols}, _weight FROM {batch(t)}"
-            )
+            rows = f"SELECT {cols}, _weight FROM {batch(t)}"
+            self.statements.held.insert(f"since.{q(t.mirror)} ({cols}, _weight)", rows, Reads((batch(t),), True))
 
     def names(self) -> set[str]:
         """The states that are filled, and stand where they were begun."""
@@ -149,11 +149,11 @@ class Filling:
         cols = ", ".join(q(c.name) for c in kept)
         apart = "".join(f", CAST({q(c.name)} AS VARCHAR)" for c in kept if of_several_forms(c.type))
         every = ", ".join(q(c.name) if c in kept else f"NULL::{type_name(c.type)} AS {q(c.name)}" for c in t.columns)
-        row = self.con.execute(
-            f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {every}, _weight FROM (SELECT {cols}, "
-            f"sum(_weight)::BIGINT AS _weight FROM since.{q(t.mirror)} GROUP BY {cols}{apart} HAVING sum(_weight) <> 0)"
-        ).fetchall()
-        return int(row[0][0])
+        return self.statements.held.make(
+            batch(t),
+            f"SELECT {every}, _weight FROM (SELECT {cols}, sum(_weight)::BIGINT AS _weight FROM since.{q(t.mirror)} "
+            f"GROUP BY {cols}{apart} HAVING sum(_weight) <> 0)",
+        )
 
     def spoil(self, mirror: str) -> None:
         """The mirror has become another: what was filled from it is not to be taken."""

@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from connectors.duckdb.landing import AT
-from connectors.duckdb.lending import Lending
+from connectors.duckdb.held import Held, Reads
+from connectors.duckdb.landing import AT, Make
 from connectors.duckdb.mirror import q
 
 Path = tuple[str, ...]  # the columns that rows are found by
 PART = 1 << 32  # where a row is: part × PART + position
 GROWTH = 4  # a part that is not this much larger than the one after it takes it in
+TOLD_AGAIN = frozenset(["UUID"])  # types that come as others
 PART_SMALL = 100_000  # rows: a part of fewer stays, also when it is half empty
 
 
@@ -213,18 +214,21 @@ def hashed(path: Path, types: dict[str, str], named: Iterable[str] | None = None
     return f"hash({', '.join(f'TRY_CAST({n} AS {types[c]})' for n, c in zip(names, path, strict=True))})"
 
 
-def put(lending: Lending, table: str, types: dict[str, str], columns: Iterable[str], rows: pa.Table) -> None:
+def put(held: Held, table: str, types: dict[str, str], columns: Iterable[str], rows: pa.Table) -> None:
     """Rows that were found as a temp table, columns in the mirror's types; with the place of each, if they have it."""
-    with lending.table("fetched", rows) as source:
-        lending.execute(
-            f"CREATE OR REPLACE TEMP TABLE {q(table)} AS SELECT {_typed(types, columns, rows)} FROM {source}"
-        )
+    if held.may(rows) and not any(types[c] in TOLD_AGAIN for c in columns):
+        held.hold(q(table), rows)
+        return
+    with held.lent("found_rows", rows) as source:
+        query = f"SELECT {_typed(types, columns, rows)} FROM {source}"
+        held.make(q(table), query, Reads((source,), True))
 
 
-def lent(lending: Lending, types: dict[str, str], rows: pa.Table, make: Callable[[str], str]) -> None:
-    """Run the statement that `make` gives for a query of rows that were found, as `put` has them."""
-    with lending.table("fetched", rows) as source:
-        lending.execute(make(f"(SELECT {_typed(types, types, rows)} FROM {source})"))
+def lent(held: Held, types: dict[str, str], rows: pa.Table, make: Callable[[str], Make]) -> None:
+    """Make what `make` gives for a query of rows that were found, as `put` has them."""
+    with held.lent("found_rows", rows) as source:
+        made = make(f"(SELECT {_typed(types, types, rows)} FROM {source})")
+        held.make(made.name, made.query, Reads((source, "latest"), True))
 
 
 def _typed(types: dict[str, str], columns: Iterable[str], rows: pa.Table) -> str:

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from compiler.catalog import Table
 from compiler.maintain.program import Fetch
+from connectors.duckdb.held import Held, Reads, reads_of
 from connectors.duckdb.index import Indexed, Path, hashed, lent, put
-from connectors.duckdb.landing import AT
-from connectors.duckdb.lending import Lending
+from connectors.duckdb.landing import AT, Make
 from connectors.duckdb.mirror import batch, on_key, q
 from connectors.engine import EngineFailure
 
@@ -34,19 +34,19 @@ SIGNED_ZERO = frozenset(("FLOAT", "DOUBLE"))  # 0 and -0 are equal and have two 
 class Following:
     """A mirror's index while its table lands: it looks up old images, and then goes with what the batch did."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, lending: Lending, t: Table, index: Indexed) -> None:
-        self.con, self.lending, self.table, self.index = con, lending, t, index
+    def __init__(self, held: Held, t: Table, index: Indexed) -> None:
+        self.held, self.table, self.index = held, t, index
         self.columns = frozenset(index.types)
         self.found: np.ndarray | None = None  # the places of old images, where these were looked up here
         self.landed: pa.Table | None = None  # the batch's rows, where they were read for that
 
-    def images(self, key: tuple[str, ...], make: Callable[[str], str], gone: str) -> None:
-        """Run the statement that `make` gives for a query of the rows with the keys of the temp table `latest`."""
-        rows = self._found(key, "latest", [f"_key_{i}" for i in range(len(key))], self.index.types)
-        lent(self.lending, self.index.types, rows, make)
+    def images(self, key: tuple[str, ...], make: Callable[[str], Make], gone: str) -> None:
+        """Make what `make` gives for a query of the rows with the keys of the temp table `latest`."""
+        rows = self._found(key, "latest", "latest", [f"_key_{i}" for i in range(len(key))], self.index.types)
+        lent(self.held, self.index.types, rows, make)
         every = gone == batch(self.table)
         items = f"{self.index.select()}, _weight" if every else "_weight"
-        got = self.con.execute(f"SELECT {items}, _row FROM {gone}").to_arrow_table()
+        got = self.held.read(f"SELECT {items}, _row FROM {gone}", Reads((gone,), True)).to_arrow_table()
         self.landed = got if every else None
         self.found = got.filter(pc.less(got["_weight"], 0))["_row"].to_numpy()
 
@@ -58,27 +58,27 @@ class Following:
         assert self.found is not None
         found = len(self.found)
         if said is None:
-            said = self.con.execute("SELECT count(*) FROM latest WHERE _key_was").fetchall()[0][0]
+            said = self.held.run("SELECT count(*) FROM latest WHERE _key_was", Reads(("latest",), True))
         if said == found:
             return
         on = " AND ".join(f"m.{q(k)} = l._key_{i}" for i, k in enumerate(self.table.identity_key))
         name = self.table.mirror
-        there = self.con.execute(f"SELECT count(*) FROM base.{q(name)} m SEMI JOIN latest l ON {on}").fetchall()[0][0]
+        there = self.held.run(f"SELECT count(*) FROM base.{q(name)} m SEMI JOIN latest l ON {on}", Reads(("latest",)))
         if there != found:
             raise Astray(name, there, found)
         log.warning('mirror "%s" has %s of %s rows that the source has changed: run tidemark verify', name, found, said)
 
     def delete(self, statement: str) -> None:
         """Delete old rows from the mirror; raises Astray where there are others than those that were found."""
-        left = self.con.execute(statement).fetchall()[0][0]
+        left = self.held.run(statement)
         assert self.found is not None
         if left != len(self.found):
             raise Astray(self.table.mirror, left, len(self.found))
 
-    def _found(self, path: Path, table: str, named: list[str], columns: Iterable[str]) -> pa.Table:
-        hashes = self.con.execute(
-            f"SELECT {hashed(path, self.index.types, named=named)} AS h FROM {table}"
-        ).fetchnumpy()["h"]
+    def _found(self, path: Path, rows: str, table: str, named: list[str], columns: Iterable[str]) -> pa.Table:
+        """The rows with the keys of a query of the temp table `table`."""
+        query = f"SELECT {hashed(path, self.index.types, named=named)} AS h FROM {rows}"
+        hashes = self.held.read(query, Reads((table,), True)).fetchnumpy()["h"]
         return self.index.find(path, np.asarray(hashes, dtype=np.uint64), columns, with_place=True)
 
     def follow(self) -> None:
@@ -88,18 +88,18 @@ class Following:
         if self.landed is not None:
             new = self.landed.filter(pc.greater(self.landed["_weight"], 0))
         else:
-            new = self.con.execute(f"SELECT {self.index.select()} FROM {rows} WHERE _weight > 0").to_arrow_table()
+            query = f"SELECT {self.index.select()} FROM {rows} WHERE _weight > 0"
+            new = self.held.read(query, Reads((rows,), True)).to_arrow_table()
         self.index.add(new)
 
     def _places(self, rows: str) -> np.ndarray:
         """Where the rows are that the batch takes away."""
-        con, key = self.con, self.table.key
-        found = self._found(key, f"(SELECT * FROM {rows} WHERE _weight < 0)", [q(k) for k in key], key)
-        put(self.lending, "found", self.index.types, key, found)
-        places = con.execute(
-            f"SELECT f.{AT} AS a FROM found f JOIN {rows} n ON {on_key(key, 'f', 'n')} WHERE n._weight < 0"
-        ).fetchnumpy()["a"]
-        left = con.execute(f"SELECT count(*) FROM {rows} WHERE _weight < 0").fetchall()[0][0]
+        key, reads = self.table.key, Reads((rows,), True)
+        found = self._found(key, f"(SELECT * FROM {rows} WHERE _weight < 0)", rows, [q(k) for k in key], key)
+        put(self.held, "found", self.index.types, key, found)
+        query = f"SELECT f.{AT} AS a FROM found f JOIN {rows} n ON {on_key(key, 'f', 'n')} WHERE n._weight < 0"
+        places = self.held.read(query, Reads(("found", rows), True)).fetchnumpy()["a"]
+        left = self.held.run(f"SELECT count(*) FROM {rows} WHERE _weight < 0", reads)
         if len(places) != left:
             raise Astray(self.table.mirror, left, len(places))
         return np.asarray(places, dtype=np.int64)
@@ -120,8 +120,8 @@ class Astray(EngineFailure):
 class Indexes:
     """The indexes of a warehouse's mirrors, made as they are asked for."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, memory: int) -> None:
-        self.con, self.memory, self.lending = con, memory, Lending(con)
+    def __init__(self, con: duckdb.DuckDBPyConnection, memory: int, held: Held) -> None:
+        self.con, self.memory, self.held = con, memory, held
         self.by_mirror: dict[str, Indexed] = {}
         self.asked: dict[str, int] = {}  # fetches that SQL answered, since an index would have done
         self.columns: dict[str, set[str]] = {}
@@ -211,9 +211,10 @@ class Indexes:
         if f.by not in found.paths or not set(f.columns) <= set(found.types):
             return None
         names = [f"_k{i}" for i in range(len(f.by))]
-        keys = self.con.execute(f"SELECT {hashed(f.by, found.types, named=names)} AS h FROM ({f.keys})").fetchnumpy()
+        query = f"SELECT {hashed(f.by, found.types, named=names)} AS h FROM ({f.keys})"
+        keys = self.held.read(query, reads_of(f.reads)).fetchnumpy()
         rows = found.find(f.by, np.asarray(keys["h"], dtype=np.uint64), f.columns)
-        put(self.lending, target, found.types, f.columns, rows)
+        put(self.held, target, found.types, f.columns, rows)
         return int(rows.num_rows)
 
     def following(self, t: Table) -> Following | None:
@@ -224,7 +225,7 @@ class Indexes:
         if {t.key, t.identity_key} - set(index.paths):
             self.drop(t.mirror)
             return None
-        return Following(self.con, self.lending, t, index)
+        return Following(self.held, t, index)
 
     def landing(self, t: Table, columns: Iterable[str]) -> None:
         """A table is about to land: its old images are looked up by its key."""

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from compiler.catalog import Column, Table
 from compiler.spelling.duckdb import type_name
+from connectors.duckdb.held import Reads
 from connectors.duckdb.mirror import batch, columns, grouping, of_several_forms, on_key, q, same_row
 from connectors.duckdb.text import from_text
 from connectors.staging import Staged
@@ -31,9 +32,9 @@ class Find(Protocol):
         """The columns that it knows."""
         ...
 
-    def images(self, key: tuple[str, ...], make: Callable[[str], str], gone: str) -> None:
-        """Look up the rows with the keys of the temp table `latest` (_key_0, …), and run the statement that `make`
-        gives for what SQL reads them from. Then the table `gone` has them, with weights below 0 and their places as
+    def images(self, key: tuple[str, ...], make: Callable[[str], Make], gone: str) -> None:
+        """Look up the rows with the keys of the temp table `latest` (_key_0, …), and make what `make` gives for what
+        SQL reads them from. Then the table `gone` has them, with weights below 0 and their places as
         _row."""
         ...
 
@@ -55,7 +56,37 @@ AT = "_at"  # of a row that was found: where the index has it
 SPELLED = ("numeric", "float4", "float8", "array", "interval", "bpchar")  # equal values may be written differently
 
 
-Work = str | Callable[[], None]  # SQL, or what else is to be done in its turn
+@dataclass(frozen=True)
+class Make:
+    """A temp table to be made of the rows of a query; `reads` where that is known."""
+
+    name: str
+    query: str
+    reads: Reads | None = None
+
+    @property
+    def sql(self) -> str:
+        return f"CREATE OR REPLACE TEMP TABLE {self.name} AS {self.query}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """SQL that changes something; `reads` where that is known."""
+
+    sql: str
+    reads: Reads | None = None
+
+
+@dataclass(frozen=True)
+class Insert:
+    """Rows of a query that a table takes; `reads` where that is known."""
+
+    into: str
+    query: str
+    reads: Reads | None = None
+
+
+Work = Make | Run | Insert | Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -73,9 +104,9 @@ def land(s: Staged, source: str, needed: frozenset[str], find: Find | None = Non
         return _after_truncation(s, source)
     if s.inserts_only:
         weight = "1::BIGINT AS _weight"
-        statement = f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS SELECT {values(s.table)}, {weight} FROM {source}"
+        rows = Make(batch(s.table), f"SELECT {values(s.table)}, {weight} FROM {source}", Reads((source,), True))
         done: list[Work] = [find.nothing_left] if find is not None else []
-        return Landing([statement, *done], [_add(s.table) if s.table.key or s.keyed else _merge(s.table)])
+        return Landing([rows, *done], [_add(s.table) if s.table.key or s.keyed else _merge(s.table)])
     if s.keyed:
         return _keyed(s, source, needed, find)
     return _with_old_images(s, source) if s.table.key else Landing([_netted(s, source)], [_merge(s.table)])
@@ -85,15 +116,16 @@ def values(t: Table, prefix: str = "") -> str:
     return ", ".join(f"{from_text(f'{prefix}c{i}', c.type)} AS {q(c.name)}" for i, c in enumerate(t.columns))
 
 
-def _add(t: Table) -> str:
+def _add(t: Table) -> Insert:
     """The mirror takes the batch's new rows."""
     cols = columns(t) if t.key else f"{columns(t)}, _weight"
-    return f"INSERT INTO base.{q(t.mirror)} SELECT {cols} FROM {batch(t)} WHERE _weight > 0"
+    rows = f"SELECT {cols} FROM {batch(t)} WHERE _weight > 0"
+    return Insert(f"base.{q(t.mirror)}", rows, Reads((batch(t),), True))
 
 
-def _netted(s: Staged, source: str) -> str:
+def _netted(s: Staged, source: str) -> Make:
     """What a row was between two changes of the batch is gone."""
-    return f"CREATE OR REPLACE TEMP TABLE {batch(s.table)} AS {_added_up(s.table, source, '<> 0')}"
+    return Make(batch(s.table), _added_up(s.table, source, "<> 0"), Reads((source,), True))
 
 
 def _added_up(t: Table, source: str, left: str) -> str:
@@ -106,10 +138,10 @@ def _added_up(t: Table, source: str, left: str) -> str:
     )
 
 
-def _merge(t: Table) -> str:
+def _merge(t: Table) -> Run:
     """For a table without a key: the mirror's weights take the batch's."""
     names = [q(c.name) for c in t.columns]
-    return (
+    return Run(
         f"MERGE INTO base.{q(t.mirror)} AS b USING (SELECT {columns(t)}, sum(_weight)::BIGINT AS _weight FROM "
         f"{batch(t)} "
         f"GROUP BY {grouping(t)}) AS n ON {same_row(t, 'b', 'n')} "
@@ -131,14 +163,13 @@ def _with_old_images(s: Staged, source: str) -> Landing:
         f"FROM (SELECT {values(t)}, _weight, _seq FROM {source})"
     )
     ends = (
-        f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS SELECT {columns(t)}, _weight::BIGINT AS _weight FROM ({events}) "
+        f"SELECT {columns(t)}, _weight::BIGINT AS _weight FROM ({events}) "
         "WHERE (_weight < 0 AND _at = 1) OR (_weight > 0 AND _at = _of)"
     )
+    rows = _netted(s, source) if t.deferrable else Make(batch(t), ends, Reads((source,), True))
     gone = f"(SELECT * FROM {batch(t)} WHERE _weight < 0)"
-    return Landing(
-        [_netted(s, source) if t.deferrable else ends],
-        [f"DELETE FROM base.{name} AS b USING {gone} AS n WHERE {on_key(t.key, 'b', 'n')}", _add(t)],
-    )
+    delete = Run(f"DELETE FROM base.{name} AS b USING {gone} AS n WHERE {on_key(t.key, 'b', 'n')}")
+    return Landing([rows], [delete, _add(t)])
 
 
 def _after_truncation(s: Staged, source: str) -> Landing:
@@ -149,8 +180,8 @@ def _after_truncation(s: Staged, source: str) -> Landing:
         new = f"SELECT {values(t)}, 1::BIGINT AS _weight FROM events WHERE _present AND {last(s)}"
     else:
         new = _added_up(t, "events", "> 0")
-    statement = f"CREATE OR REPLACE TEMP TABLE {batch(t)} AS {EVENTS.format(source)} {gone} UNION ALL {new}"
-    return Landing([statement], [f"DELETE FROM base.{name}", _add(t)])
+    rows = Make(batch(t), f"{EVENTS.format(source)} {gone} UNION ALL {new}")
+    return Landing([rows], [Run(f"DELETE FROM base.{name}"), _add(t)])
 
 
 def wanted_of(s: Staged, needed: frozenset[str]) -> frozenset[str]:
@@ -169,34 +200,31 @@ def _keyed(s: Staged, source: str, needed: frozenset[str], find: Find | None) ->
     row = f"m.{AT}" if by_index is not None else "m.rowid"
     new = _filled(s, key) if s.unchanged else f"SELECT {_only(t, wanted)}, 1 FROM latest WHERE _present"
 
-    def made(what: str, text: str) -> str:
-        return f"CREATE OR REPLACE TEMP TABLE {what} AS {text}"
-
     def old(where: str) -> str:
         on = _on(key, "m", "k", "_key")
         return f"SELECT {images}, -{weight}::BIGINT AS _weight, {row} AS _row FROM {where} m JOIN latest k ON {on}"
 
-    def all_at_once(where: str) -> str:
-        return made(batch(t), f"{old(where)} UNION ALL SELECT *, NULL FROM ({new})")
+    def all_at_once(where: str) -> Make:
+        return Make(batch(t), f"{old(where)} UNION ALL SELECT *, NULL FROM ({new})")
 
-    then = made(batch(t), f"SELECT {columns(t)}, _weight FROM old UNION ALL {new}")
-    delete: Work = f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)"
+    then = Make(batch(t), f"SELECT {columns(t)}, _weight FROM old UNION ALL {new}", Reads(("old", "latest"), True))
+    delete: Work = Run(f"DELETE FROM base.{name} WHERE rowid IN (SELECT _row FROM old)")
     if by_index is None:
-        both: list[Work] = [made("old", old(f"base.{name}")), then]
+        both: list[Work] = [Make("old", old(f"base.{name}")), then]
     else:
         by_key = f"DELETE FROM base.{name} AS b USING latest AS k WHERE {_on(key, 'b', 'k', '_key')}"
         delete = partial(by_index.delete, by_key)
         check = partial(by_index.check, _met(s) if once else None)
         if s.unchanged:  # values that were not sent are those of the old images
-            both = [partial(by_index.images, t.identity_key, lambda where: made("old", old(where)), "old"), check, then]
+            both = [partial(by_index.images, t.identity_key, lambda where: Make("old", old(where)), "old"), check, then]
         else:
             both = [partial(by_index.images, t.identity_key, all_at_once, batch(t)), check]
-    add = (
-        _add(t)
-        if s.unchanged
-        else f"INSERT INTO base.{name} SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
-    )
-    return Landing([made("latest", _last_events(s, source, key, once)), *both], [delete, add])
+    add = _add(t)
+    if not s.unchanged:
+        rows = f"SELECT {columns(t)}{'' if t.key else ', 1'} FROM latest WHERE _present"
+        add = Insert(f"base.{name}", rows, Reads(("latest",), True))
+    latest = Make("latest", _last_events(s, source, key, once), Reads((source,), True))
+    return Landing([latest, *both], [delete, add])
 
 
 def _last_events(s: Staged, source: str, key: list[Column], once: bool) -> str:

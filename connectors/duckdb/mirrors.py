@@ -30,7 +30,8 @@ class Mirrors:
     def __init__(self, statements: Statements) -> None:
         self.statements, self.elsewhere = statements, statements.elsewhere
         self.con, self.indexes = statements.con, statements.indexes
-        self.tailed = Tailed(self.con)
+        self.held = statements.held
+        self.tailed = Tailed(self.con, self.held)
         self.dead: dict[str, int] = {}  # mirror → deleted rows it still holds, where that is known
         self.estimates: dict[str, int] = {}  # mirror → about how many rows it has
 
@@ -58,12 +59,14 @@ class Mirrors:
         forget(self.con, t.mirror)
         for s in mirror.drop(t.mirror) + mirror.create(t):
             self.con.execute(s)
+        self.held.renew()
 
     def drop(self, name: str) -> None:
         self.indexes.forget(name)
         self.tailed.drop(name)
         for s in mirror.drop(name):
             self.con.execute(s)
+        self.held.renew()
 
     def load(self, t: Table, batches: Iterable[pa.Table]) -> int:
         """Fill an empty mirror from text columns c0…; gives the number of rows."""
@@ -139,7 +142,7 @@ class Mirrors:
         following = self.indexes.following(s.table)
         if following is not None:
             columns |= following.columns
-        with self.indexes.lending.table("staged", parsed(s.rows, s.table)) as source:
+        with self.held.lent("staged", parsed(s.rows, s.table)) as source:
             work = self._work(s, source, columns, following)
             cast_errors(s.table, s.rows, lambda: self._each(work))
         if following is not None:
@@ -155,10 +158,15 @@ class Mirrors:
 
     def _each(self, work: list[landing.Work]) -> None:
         for w in work:
-            if isinstance(w, str):
-                self.indexes.lending.execute(w)
-            else:
-                w()
+            match w:
+                case landing.Make():
+                    self.held.make(w.name, w.query, w.reads)
+                case landing.Run():
+                    self.held.run(w.sql, w.reads)
+                case landing.Insert():
+                    self.held.insert(w.into, w.query, w.reads)
+                case _:
+                    w()
 
     def compact(self, tables: list[Table], force: bool = False) -> list[str]:
         """Fold tails that have become long, rewrite mirrors in which deleted rows have become many, and make a

@@ -32,6 +32,7 @@ class Paced:
     def __init__(self, statements: Statements, mirrors: Mirrors, printer: Printer, batches: Batches) -> None:
         self.statements, self.con, self.mirrors, self.printer = statements, statements.con, mirrors, printer
         self.maintain, self.ready, self.large = batches.maintain, batches.ready, batches.read_by_keys
+        self.holds = batches.holds
         self.standing, self.lock = beside(self.con), Lock()  # to be asked on any thread
         self.known: Times | None = None
         self.making: list[float] = []  # seconds that programs took to be made, in the transaction at hand
@@ -104,9 +105,8 @@ class Paced:
                     p = self._without(t, each)
                     begun += self.making[-1]
                 stands, rest = p.statements[: len(p.program.waiting)], p.statements[len(p.program.waiting) :]
-                for s in stands:
-                    self.statements.run(s)
-                self.maintain(rest, {s.target for s in stands if not self._some(s.writes)})
+                with self.statements.held.batch(sum(each), self.holds):
+                    self.maintain(rest, {s.target for s in stands if not self.statements.run(s)})
             out.append(Taken(each, time.perf_counter() - begun))
             if any(each):
                 self.times.add(t.paths, out[-1])
@@ -129,9 +129,6 @@ class Paced:
     def _rows(self, log: str) -> int:
         row = self.con.execute(f"SELECT count(*) FROM {stored(log)}").fetchone()
         return int(row[0]) if row else 0
-
-    def _some(self, table: str) -> bool:
-        return self.con.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
 
     def complete(self, states: Collection[str], lsn: int, at: float) -> None:
         reached.complete(self.con, states, lsn, at)

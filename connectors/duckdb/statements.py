@@ -8,12 +8,15 @@ from pathlib import Path
 
 import duckdb
 
-from compiler.maintain.program import STEPS, Statement
+from compiler.maintain.program import STEPS, Does, Statement
 from connectors.duckdb.elsewhere import Elsewhere
+from connectors.duckdb.held import batch_of, reads_of
 from connectors.duckdb.indexes import Indexes
+from connectors.duckdb.mirror import q
 from connectors.duckdb.summed import Summed
 from connectors.engine import EngineFailure
 
+BEFORE = "before."  # a mirror as it was: a view of it and of the batch's rows
 OF_A_STATE = (duckdb.DataError, duckdb.ProgrammingError)  # what a state's data or text can cause; not a full disk
 
 
@@ -24,6 +27,7 @@ class Statements:
         self, con: duckdb.DuckDBPyConnection, path: Path, indexes: Indexes, elsewhere: Elsewhere, summed: Summed
     ) -> None:
         self.con, self.path, self.indexes, self.elsewhere, self.summed = con, path, indexes, elsewhere, summed
+        self.held = indexes.held
 
     def run(self, s: Statement) -> int:
         """One statement; a fetch by an index where there is one. Gives how many rows it made. Raises EngineFailure."""
@@ -32,9 +36,17 @@ class Statements:
         with self._blaming(s):
             if s.fetch is not None and (found := self.indexes.fetch(s.target, s.fetch)) is not None:
                 return found
-            counts = self.con.execute(self.summed.text(s)).fetchall()
-            rows = int(counts[0][0]) if counts else 0
-            self.summed.ran(s, rows)
+            for was in (w.removeprefix(BEFORE) for w in s.reads if w.startswith(BEFORE)):
+                self.held.store(batch_of(was))
+            if s.does in STEPS:
+                return self.held.make(q(s.writes), s.query, reads_of(s.reads))
+            if (into := self.summed.appended(s)) is not None:
+                rows = self.held.insert(*into, reads_of(s.reads[:-1]))  # not the state itself
+                self.summed.ran(s, rows)
+            elif s.does is Does.APPEND:
+                rows = self.held.insert(f"state.{q(s.target)}", s.query, reads_of(s.reads))
+            else:
+                rows = self.held.run(s.sql, reads_of(s.reads))
             return rows
 
     def take(self, changes: Sequence[Statement]) -> int:
@@ -73,6 +85,7 @@ class Statements:
     def _undo(self) -> None:
         """Roll back, where there still is a transaction: a commit that failed has ended it."""
         self.indexes.undo()
+        self.held.forget()
         with suppress(duckdb.Error):
             self.con.execute("ROLLBACK")
         with suppress(duckdb.Error):

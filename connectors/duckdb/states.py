@@ -55,6 +55,7 @@ class States:
                 reached.filled(self.con, s.name, time.perf_counter() - begun)
 
     def _remove(self, name: str) -> None:
+        self.statements.held.renew()
         self.statements.summed.drop(name)
         if name in self.elsewhere.states:
             self.elsewhere.drop_state(name)

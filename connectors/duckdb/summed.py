@@ -35,7 +35,7 @@ class Summed:
     def __init__(self, con: duckdb.DuckDBPyConnection, printer: Printer, able: bool) -> None:
         self.con, self.printer, self.able = con, printer, able
         self.large: set[str] = set()  # states that were seen to have more than few rows
-        self.texts: dict[str, str] = {}  # an addition's statement → the one that appends
+        self.texts: dict[str, str] = {}  # an addition's statement → the query of what it adds
         self.waiting: dict[str, int] = {}  # by state, at most so many rows of its tail; all states that have one
         self.rows: dict[str, int] = {}  # by state, how many it had when that was seen last
         self.look()
@@ -56,16 +56,17 @@ class Summed:
                     self._begin(c.state)
                 self.waiting[s.target] = 0
 
-    def text(self, s: Statement) -> str:
-        """What is run for a statement, in its transaction. A state that takes more than additions is a table again."""
+    def appended(self, s: Statement) -> tuple[str, str] | None:
+        """For a statement that adds to a state with a tail, the tail and a query of what it takes; to be asked in the
+        statement's transaction. A state that takes more than additions is a table again."""
         if s.target not in self.waiting or s.does in STEPS:
-            return s.sql
+            return None
         if not isinstance(s.change, Add):
             self.end(s.target)
-            return s.sql
+            return None
         if s.sql not in self.texts:
-            self.texts[s.sql] = self.printer.appended(s.change, named(s.target, "tail"))
-        return self.texts[s.sql]
+            self.texts[s.sql] = self.printer.added(s.change)
+        return _tail(s.target), self.texts[s.sql]
 
     def ran(self, s: Statement, rows: int) -> None:
         if s.target in self.waiting:

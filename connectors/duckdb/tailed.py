@@ -16,7 +16,8 @@ from compiler.catalog import Table
 from compiler.maintain.asked import SCHEMA as ASKED
 from compiler.spelling.duckdb import type_name
 from connectors.duckdb import frontier, landing, mirror
-from connectors.duckdb.landing import AT, Find, Work
+from connectors.duckdb.held import Held, Reads
+from connectors.duckdb.landing import AT, Find, Make, Run, Work
 from connectors.duckdb.mirror import batch, columns, on_key, q
 from connectors.staging import Staged
 
@@ -27,8 +28,9 @@ FOLD_ROWS, FOLD_SHARE = 20_000, 0.01  # a tail of so many rows, and of this shar
 class Tailed:
     """The mirrors of a file that have a tail. What they do is done in the caller's transaction."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
-        self.con = con
+    def __init__(self, con: duckdb.DuckDBPyConnection, held: Held) -> None:
+        self.con, self.held = con, held
+        self.turns: dict[str, int] = {}  # of a tail, the last _seq that was given out, if only to what was rolled back
         found = con.execute("SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'base'").fetchall()
         views = con.execute("SELECT view_name FROM duckdb_views() WHERE schema_name = 'base'").fetchall()
         tables = dict(found)
@@ -98,12 +100,22 @@ class Tailed:
         """As `landing.land`; `find` looks up old images, where it has the columns."""
         t, wanted = s.table, landing.wanted_of(s, needed)
         has = find is not None and wanted <= find.columns
-        how = landing.land(s, source, needed, find if has else _BySql(self.con, t))
+        how = landing.land(s, source, needed, find if has else _BySql(self.held, t))
         if s.truncated:
             rows = f"INSERT INTO {self.table(t.mirror)} SELECT {columns(t)} FROM {batch(t)} WHERE _weight > 0"
-            return [*how.deltas, f"DELETE FROM {self.table(t.mirror)}", f"DELETE FROM {_tail(t.mirror)}", rows]
-        seq = f"(SELECT coalesce(max(_seq), 0) + 1 FROM {_tail(t.mirror)})"
-        return [*how.deltas, f"INSERT INTO {_tail(t.mirror)} {_changed(s, seq)}"]
+            emptied = [Run(f"DELETE FROM {x}", Reads()) for x in (self.table(t.mirror), _tail(t.mirror))]
+            return [*how.deltas, *emptied, Run(rows)]
+        return [*how.deltas, lambda: self._append(s)]
+
+    def _append(self, s: Staged) -> None:
+        """The tail takes what has landed, as what came last."""
+        tail = _tail(s.table.mirror)
+        if tail not in self.turns:
+            self.turns[tail] = self.con.execute(f"SELECT coalesce(max(_seq), 0) FROM {tail}").fetchall()[0][0]
+        self.turns[tail] += 1
+        with self.held.number("turn", self.turns[tail]) as (seq, turn):
+            rows, reads = _changed(s, seq)
+            self.held.insert(tail, rows, Reads((*reads, *turn), True))
 
     def fold(self, name: str) -> tuple[int, int]:
         """The rows take what waits in the tail; gives how many rows were deleted, and how many there are."""
@@ -121,13 +133,14 @@ class Tailed:
 class _BySql:
     """Old images from the mirror as it is read whole."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, t: Table) -> None:
-        self.con, self.table, self.columns = con, t, frozenset(c.name for c in t.columns)
+    def __init__(self, held: Held, t: Table) -> None:
+        self.held, self.table, self.columns = held, t, frozenset(c.name for c in t.columns)
 
-    def images(self, key: tuple[str, ...], make: Callable[[str], str], gone: str) -> None:
+    def images(self, key: tuple[str, ...], make: Callable[[str], Make], gone: str) -> None:
         on = " AND ".join(f"m.{q(k)} = l._key_{i}" for i, k in enumerate(key))
         name = q(self.table.mirror)
-        self.con.execute(make(f"(SELECT *, NULL::BIGINT AS {AT} FROM base.{name} m SEMI JOIN latest l ON {on})"))
+        made = make(f"(SELECT *, NULL::BIGINT AS {AT} FROM base.{name} m SEMI JOIN latest l ON {on})")
+        self.held.make(made.name, made.query, made.reads)
 
     def nothing_left(self) -> None: ...
 
@@ -168,11 +181,11 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _changed(s: Staged, seq: str) -> str:
-    """For each key of the batch its row, or that there is none."""
-    t = s.table
+def _changed(s: Staged, seq: str) -> tuple[str, tuple[str, ...]]:
+    """For each key of the batch its row, or that there is none; with the temp tables that have them."""
+    t, rows = s.table, batch(s.table)
     if s.inserts_only:
-        return f"SELECT {columns(t)}, true, {seq} FROM {batch(t)}"
+        return f"SELECT {columns(t)}, true, {seq} FROM {rows}", (rows,)
     by_key = s.keyed and not s.unchanged
     if by_key and t.identity_key == t.key:
         at = {k: i for i, k in enumerate(t.key)}
@@ -180,11 +193,12 @@ def _changed(s: Staged, seq: str) -> str:
             f"CASE WHEN _present THEN {q(c.name)} ELSE _key_{at[c.name]} END" if c.name in at else q(c.name)
             for c in t.columns
         )
-        return f"SELECT {cols}, _present, {seq} FROM latest"
-    new = "latest WHERE _present" if by_key else f"{batch(t)} WHERE _weight > 0"
+        return f"SELECT {cols}, _present, {seq} FROM latest", ("latest",)
+    new = "latest WHERE _present" if by_key else f"{rows} WHERE _weight > 0"
     gone = ", ".join(q(c.name) if c.name in t.key else f"NULL::{type_name(c.type)}" for c in t.columns)
     return (
         f"SELECT {columns(t)}, true, {seq} FROM {new} UNION ALL SELECT {gone}, false, {seq} FROM "
-        f"(SELECT DISTINCT {', '.join(map(q, t.key))} FROM {batch(t)} WHERE _weight < 0) o "
-        f"ANTI JOIN (SELECT * FROM {new}) n ON {on_key(t.key, 'o', 'n')}"
+        f"(SELECT DISTINCT {', '.join(map(q, t.key))} FROM {rows} WHERE _weight < 0) o "
+        f"ANTI JOIN (SELECT * FROM {new}) n ON {on_key(t.key, 'o', 'n')}",
+        (rows, "latest") if by_key else (rows,),
     )

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-import duckdb
-
 from compiler.catalog import Column, Table
 from compiler.ir import types
 from compiler.maintain.differentiate import Same
+from connectors.duckdb.held import Held, Reads
 from connectors.duckdb.mirror import batch, of_several_forms, on_key, q
 
 OFTEN = 3  # times that an answer has come, from which on it has a program
@@ -24,8 +23,8 @@ FUTILE = 16  # times in a row that a table had none, after which every FUTILE-th
 class Unchanged:
     """Looks at the batches of one engine."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
-        self.con = con
+    def __init__(self, held: Held) -> None:
+        self.held = held
         self.found: Counter[Same] = Counter()
         self.futile: Counter[str] = Counter()
 
@@ -54,9 +53,10 @@ class Unchanged:
         if not t.key or t.deferrable or not looked:
             return frozenset()
         changed = ", ".join(f"count(*) FILTER (WHERE o.{q(c.name)} IS DISTINCT FROM n.{q(c.name)})" for c in looked)
-        row = self.con.execute(
+        row = self.held.read(
             f"SELECT count(*), {changed} FROM {batch(t)} o JOIN {batch(t)} n ON {on_key(t.key, 'o', 'n')} "
-            "WHERE o._weight < 0 AND n._weight > 0"
+            "WHERE o._weight < 0 AND n._weight > 0",
+            Reads((batch(t),), True),
         ).fetchone()
         if row is None or row[0] != gone:
             return frozenset()

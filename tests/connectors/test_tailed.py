@@ -11,7 +11,7 @@ import pytest
 
 from connectors import failpoints
 from connectors.duckdb import indexes, mirrors
-from connectors.duckdb.tailed import Tailed, named
+from connectors.duckdb.tailed import named
 from pipelines.warehouse import Warehouse
 from tests.project import Project
 
@@ -75,7 +75,7 @@ def project(folder: Path, dsn: str, monkeypatch: pytest.MonkeyPatch, fold: int) 
 
 def tails(p: Project) -> dict[str, int]:
     w = Warehouse(p.config, p.deployed, read_only=True)
-    tailed = Tailed(w.engine("duckdb").con)  # type: ignore[attr-defined]
+    tailed = w.engine("duckdb").mirrors.tailed  # type: ignore[attr-defined]
     out = {m: tailed.rows(m) for m in tailed.mirrors}
     w.close()
     return out
@@ -164,7 +164,7 @@ def test_what_is_left_of_a_mirror_that_was_being_dropped_is_in_nobodys_way(
     engine = w.engine("duckdb")
     table = w.deployment.table("public.a")
     engine.create_mirror(table)
-    tailed = Tailed(engine.con)  # type: ignore[attr-defined]
+    tailed = engine.mirrors.tailed  # type: ignore[attr-defined]
     assert "a" not in tailed.mirrors
     tailed.begin(table)
     w.close()

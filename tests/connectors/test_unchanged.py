@@ -9,6 +9,8 @@ import pytest
 
 from compiler.maintain.program import Fetch, Statement
 from connectors.duckdb import indexes, unchanged
+from connectors.duckdb.held import Held
+from connectors.duckdb.lending import Lending
 from connectors.duckdb.statements import Statements
 from pipelines.warehouse import Warehouse
 from tests.project import Project
@@ -126,7 +128,7 @@ def test_an_index_that_lacks_a_path_leaves_the_look_up_to_sql(monkeypatch: pytes
     monkeypatch.setattr(indexes, "FEW", 0)
     con = duckdb.connect()
     con.execute("CREATE SCHEMA base; CREATE TABLE base.t AS SELECT i AS id, i % 3 AS x FROM range(10) r(i)")
-    made = indexes.Indexes(con, 1 << 30)
+    made = indexes.Indexes(con, 1 << 30, Held(con, Lending(con)))
     made.want("t", ["id"], ("id",))
     made.asked["t"] = 1 << 20
     made.make()

@@ -1,6 +1,7 @@
 """A prepared statement of DuckDB answers by the statistics that its tables had when it was prepared.
 
-So statements of a batch are planned anew each time (docs/decisions/duckdb-2.md). When this fails, DuckDB has mended it.
+So statements that read tables are planned anew each time (docs/decisions/duckdb-2.md), and those alone that read
+streams are prepared (docs/decisions/small-batches.md). When this fails, DuckDB has mended it.
 """
 
 from __future__ import annotations

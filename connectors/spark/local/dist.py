@@ -18,7 +18,7 @@ from compiler.catalog import Table
 from compiler.maintain.program import Fetch, Statement
 from compiler.spelling.duckdb import storage, type_name
 from connectors.duckdb import landing
-from connectors.duckdb.landing import AT, Work
+from connectors.duckdb.landing import AT, Make, Run, Work
 from connectors.duckdb.mirror import batch, before, columns, on_key, q
 from connectors.duckdb.session import attached, beside, in_transaction
 from connectors.duckdb.text import from_text
@@ -209,20 +209,17 @@ class Dist:
             else ("latest WHERE _present")
         )
         gone = f"SELECT DISTINCT {key} FROM {rows} WHERE _weight < 0"
-        return [
-            *how.deltas,
-            *([partial(self.rebase, t.mirror, [], True)] if s.truncated else []),
+        taking = [
             f"DELETE FROM tail.{name} AS b USING {rows} AS n WHERE {on_key(t.key, 'b', 'n')}",
             f"INSERT INTO tail.{name} ({cols}) SELECT {cols} FROM {new}",
-            *(
-                []
-                if s.truncated
-                else [
-                    f"INSERT INTO tail.{name} ({key}, _present) SELECT {key}, false FROM ({gone}) n ANTI JOIN "
-                    f"tail.{name} b ON {on_key(t.key, 'b', 'n')}"
-                ]
-            ),
         ]
+        if not s.truncated:
+            taking.append(
+                f"INSERT INTO tail.{name} ({key}, _present) SELECT {key}, false FROM ({gone}) n ANTI JOIN "
+                f"tail.{name} b ON {on_key(t.key, 'b', 'n')}"
+            )
+        base = [partial(self.rebase, t.mirror, [], True)] if s.truncated else []
+        return [*how.deltas, *base, *map(Run, taking)]
 
     def fetch(self, wanted: Sequence[Statement]) -> None:
         asked = [s.fetch for s in wanted if s.fetch is not None]
@@ -292,11 +289,11 @@ class _Images:
         self.columns = frozenset(c.name for c in t.columns)
         self.wanted = tuple(c.name for c in t.columns if c.name in wanted)
 
-    def images(self, key: tuple[str, ...], make: Callable[[str], str], gone: str) -> None:
+    def images(self, key: tuple[str, ...], make: Callable[[str], Make], gone: str) -> None:
         named = ", ".join(f"_key_{i} AS _k{i}" for i in range(len(key)))
         f = Fetch(self.table.mirror, key, self.wanted, f"SELECT {named} FROM latest")
         self.dist._store("found", f, self.dist.images.pop(self.table.mirror), at=True)
-        self.dist.con.execute(make("found"))
+        self.dist.con.execute(make("found").sql)
 
     def nothing_left(self) -> None: ...
 
