@@ -123,7 +123,7 @@ class Held:
     def make(self, name: str, query: str, reads: Reads | None = None) -> int:
         """Keep the rows of a query under a name for the rest of the batch; gives their number."""
         if self.size and (query, self.size) not in self.stored:
-            rows = self._some(self.read(query, reads))
+            rows = self._some(query, reads)
             if rows is not None:
                 return self.hold(name, rows)
             self.stored.add((query, self.size))
@@ -154,7 +154,7 @@ class Held:
 
         DuckDB plans a prepared INSERT anew each time. So the query is prepared, where it can be, and its rows inserted.
         """
-        if self._prepared(query, reads) and (rows := self._some(self.read(query, reads))) is not None:
+        if self._prepared(query, reads) and (rows := self._some(query, reads)) is not None:
             with self.lending.table("inserted", rows) as source:
                 got = self.lending.execute(f"INSERT INTO {into} SELECT * FROM {source}")
         else:
@@ -209,19 +209,14 @@ class Held:
             return [n for n in dict.fromkeys(reads.names) if n in self.rows]
         return [n for n in self.rows if re.search(rf'(?<![\w"]){re.escape(n)}(?![\w"])', statement)]
 
-    @staticmethod
-    def _some(got: duckdb.DuckDBPyConnection) -> pa.Table | None:
-        """The rows of a result, where they are few, and of types that stay what they are."""
+    def _some(self, query: str, reads: Reads | None) -> pa.Table | None:
+        """The rows of a query, where they are few, and of types that stay what they are."""
+        got = self.read(f"SELECT * FROM ({query}) LIMIT {MOST + 1}", reads)
         types = [str(d[1]) for d in got.description or ()]
         if not all(t in ALIKE or t.startswith("DECIMAL") for t in types):
             return None
-        reader, some, n = got.to_arrow_reader(MOST), [], 0
-        for part in reader:
-            some.append(part)
-            n += part.num_rows
-            if n > MOST:
-                return None
-        return pa.Table.from_batches(some, reader.schema)
+        rows = got.to_arrow_table()
+        return rows if rows.num_rows <= MOST else None
 
     def _once(self, head: str, statement: str, names: Sequence[str]) -> duckdb.DuckDBPyConnection:
         lent = {f"{PREFIX}{i}": self.rows[n] for i, n in enumerate(names)}
