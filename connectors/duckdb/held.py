@@ -210,8 +210,10 @@ class Held:
         return [n for n in self.rows if re.search(rf'(?<![\w"]){re.escape(n)}(?![\w"])', statement)]
 
     def _some(self, query: str, reads: Reads | None) -> pa.Table | None:
-        """The rows of a query, where they are few, and of types that stay what they are."""
-        got = self.read(f"SELECT * FROM ({query}) LIMIT {MOST + 1}", reads)
+        """The rows of a query, where they are few, and of types that stay what they are. Of tables no more is read than
+        may be held."""
+        alone = self._prepared(query, reads)
+        got = self.read(query if alone else f"SELECT * FROM ({query}) LIMIT {MOST + 1}", reads)
         types = [str(d[1]) for d in got.description or ()]
         if not all(t in ALIKE or t.startswith("DECIMAL") for t in types):
             return None
