@@ -1,7 +1,7 @@
 """Results of a small batch: held as Arrow instead of stored as temp tables, and read by statements prepared once.
 
 One row through six views is parsing and planning. A prepared statement saves both, but DuckDB 1.5.5 freezes what it
-knows of a table into its plan, and answers wrongly once the table has changed (`tests/dialects/test_limits.py`). Of a
+knows of a table into its plan, and answers wrongly once the table has changed: `tests/dialects` has the cases. Of a
 stream it knows the types alone. So only statements that read nothing but what is held are prepared.
 
 A name is held or a temp table, never both with different rows: a temp table is dropped when its name is held, so that
@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.duckdb.lending import Lending
-from connectors.duckdb.mirror import q
+from connectors.duckdb.mirror import batch_of, q
 from connectors.duckdb.port import Port
 
 SMALL = 10_000  # rows of a batch whose results are held
@@ -56,10 +56,6 @@ def reads_of(words: Iterable[str]) -> Reads:
         else:
             alone = False
     return Reads(tuple(names), alone)
-
-
-def batch_of(mirror: str) -> str:
-    return q(f"batch_{mirror}")
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,11 @@ def columns(t: Table, prefix: str = "") -> str:
 
 def batch(t: Table) -> str:
     """The temp table with the batch's rows, as deltas."""
-    return q(f"batch_{t.mirror}")
+    return batch_of(t.mirror)
+
+
+def batch_of(mirror: str) -> str:
+    return q(f"batch_{mirror}")
 
 
 def on_key(names: tuple[str, ...], left: str, right: str) -> str:

@@ -10,9 +10,9 @@ import duckdb
 
 from compiler.maintain.program import STEPS, Does, Statement
 from connectors.duckdb.elsewhere import Elsewhere
-from connectors.duckdb.held import batch_of, reads_of
+from connectors.duckdb.held import reads_of
 from connectors.duckdb.indexes import Indexes
-from connectors.duckdb.mirror import q
+from connectors.duckdb.mirror import batch_of, q
 from connectors.duckdb.summed import Summed
 from connectors.engine import EngineFailure
 
@@ -34,10 +34,10 @@ class Statements:
         if s.target in self.elsewhere.states and s.does not in STEPS:
             return self.take([s])
         with self._blaming(s):
-            if s.fetch is not None and (found := self.indexes.fetch(s.target, s.fetch)) is not None:
-                return found
             for was in (w.removeprefix(BEFORE) for w in s.reads if w.startswith(BEFORE)):
                 self.held.store(batch_of(was))
+            if s.fetch is not None and (found := self.indexes.fetch(s.target, s.fetch)) is not None:
+                return found
             if s.does in STEPS:
                 return self.held.make(q(s.writes), s.query, reads_of(s.reads))
             if (into := self.summed.appended(s)) is not None:
