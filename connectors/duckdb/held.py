@@ -82,10 +82,13 @@ class Held:
         self.plans: dict[What, _Plan] = {}
         self.seen: set[What] = set()  # what was run, and may be prepared when it comes again
         self.made = 0
+        self.outdated = False  # whether what is prepared is to be dropped
 
     @contextmanager
     def batch(self, rows: int, able: bool = True) -> Iterator[None]:
         """Results are held meanwhile, where the batch is small."""
+        if self.outdated:
+            self._renew()
         self.size = len(str(rows)) if able and rows <= SMALL else 0
         try:
             yield
@@ -186,8 +189,13 @@ class Held:
         self.absent.clear()
 
     def renew(self) -> None:
-        """Mirrors or states have changed, and with them what is run."""
+        """Mirrors or states have changed, and with them what is run: what is prepared is dropped before the next batch.
+        On any thread: several tables are copied at once, and only the one that runs batches has what is prepared."""
         self.forget()
+        self.outdated = True
+
+    def _renew(self) -> None:
+        self.outdated = False
         for what in list(self.plans):
             self._drop(what)
         self.seen.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -160,6 +161,26 @@ def test_nobody_reads_the_table_of_an_earlier_batch(made: Held) -> None:
             made.con.execute("SELECT * FROM x")
         made.store("x")
         assert made.con.execute("SELECT * FROM x").fetchall() == [(5,)]
+
+
+def test_mirrors_come_on_several_threads_at_once(made: Held) -> None:
+    """A deploy copies tables so. What is prepared is dropped by the batch that comes next, and found nowhere after."""
+    query = "SELECT c + {} AS c FROM x"
+    for _ in range(2):
+        with made.batch(1):
+            made.hold("x", pa.table({"c": [1]}))
+            assert [made.read(query.format(i), ALONE).fetchall() for i in range(300)] == [
+                [(1 + i,)] for i in range(300)
+            ]
+    assert len(made.plans) == 300
+    with ThreadPoolExecutor(8) as pool:
+        for job in [pool.submit(made.renew) for _ in range(64)]:
+            job.result()
+    with made.batch(1):
+        assert not made.plans and not made.seen
+        assert made.con.execute("SELECT count(*) FROM duckdb_prepared_statements()").fetchall() == [(0,)]
+        made.hold("x", pa.table({"c": [2]}))
+        assert made.read(query.format(1), ALONE).fetchall() == [(3,)]
 
 
 def test_what_is_said_of_a_statement() -> None:
