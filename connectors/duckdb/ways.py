@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from enum import Enum
-from statistics import median
 from typing import Generic, TypeVar
 
 
@@ -27,6 +26,8 @@ Kind = tuple[frozenset[str], int]  # the tables and states that change, and how 
 W = TypeVar("W", bound=Enum)
 SAMPLES = 5  # the last ones count
 FIRST = 2  # samples of the first way, before the others are tried
+TRIES = 4  # samples of each way that is near: a statement is planned, then prepared, and fast from its third run on
+NEAR = 1.5  # times slower than the best one
 AGAIN = 50  # batches of a kind, until the second best way is tried again
 HOPELESS = 3.0  # times slower: then it is not
 
@@ -55,12 +56,20 @@ class Ways(Generic[W]):
         for w in ways:
             if not self.seconds[kind, w]:
                 return w
+        best, *others = sorted(ways, key=lambda w: (self._usual(kind, w), w.value))
+        for w in ways:
+            if others and len(self.seconds[kind, w]) < TRIES and self._usual(kind, w) < NEAR * self._usual(kind, best):
+                return w
         self.done[kind] += 1
-        best, *others = sorted(ways, key=lambda w: (median(self.seconds[kind, w]), w.value))
         if not others or self.done[kind] % AGAIN:
             return best
-        hopeless = median(self.seconds[kind, others[0]]) >= HOPELESS * median(self.seconds[kind, best])
+        hopeless = self._usual(kind, others[0]) >= HOPELESS * self._usual(kind, best)
         return best if hopeless else others[0]
+
+    def _usual(self, kind: Kind, way: W) -> float:
+        """What it takes but for a first run, and for what disturbs one."""
+        seconds = sorted(self.seconds[kind, way])
+        return seconds[len(seconds) // TRIES]
 
     def took(self, kind: Kind, way: W, seconds: float) -> None:
         """A sample, of the way that was taken in fact."""
