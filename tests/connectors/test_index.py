@@ -11,11 +11,18 @@ import pyarrow as pa
 import pytest
 
 from compiler.errors import TidemarkError
-from compiler.maintain.program import Fetch
+from compiler.maintain.program import Does, Fetch, Statement
 from connectors.duckdb import index, indexes
+from connectors.duckdb.elsewhere import Nowhere
+from connectors.duckdb.held import Held
 from connectors.duckdb.index import Indexed, hashed
 from connectors.duckdb.lending import Lending
+from connectors.duckdb.mirror import batch_of
 from connectors.duckdb.session import connect
+from connectors.duckdb.statements import Statements
+from connectors.duckdb.summed import Summed
+from dialects.duckdb import DUCKDB
+from dialects.printer import Printer
 from tests.pipelines.running import running
 from tests.project import Project
 
@@ -146,6 +153,36 @@ def test_fetches_are_answered_by_it(database: str, tmp_path: Path, monkeypatch: 
         p.catch_up()
     p.assert_equal()
     assert sum(n is not None for n in answered) > 5
+
+
+def test_keys_may_come_from_a_mirror_as_it_was_before_a_batch_that_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is a view of the mirror and of a temp table, where the batch's rows have to be."""
+    monkeypatch.setattr(indexes, "FEW", 0)
+    con = connect(tmp_path / "w.duckdb", read_only=False)
+    con.execute(
+        "CREATE SCHEMA base; CREATE SCHEMA before; CREATE TABLE base.large AS SELECT i AS id FROM range(99) r(i)"
+    )
+    con.execute("CREATE TABLE base.little AS SELECT 5::BIGINT AS id")
+    con.execute(f"CREATE TEMP TABLE {batch_of('little')} (id BIGINT, _weight BIGINT)")
+    con.execute(
+        "CREATE VIEW before.little AS SELECT id, 1 AS _weight FROM base.little "
+        f"UNION ALL SELECT id, -_weight FROM {batch_of('little')}"
+    )
+    made = indexes.Indexes(con, 1 << 30, Held(con, Lending(con)))
+    made.want("large", ["id"], ("id",))
+    made.asked["large"] = 1 << 20
+    made.make()
+    statements = Statements(con, tmp_path, made, Nowhere(), Summed(con, Printer(DUCKDB), True))
+    fetch = Fetch("large", ("id",), ("id",), "SELECT id AS _k0 FROM before.little", ("before.little",))
+    reads = ("after.large", "before.little")
+    for id in (7, 8):
+        with made.held.batch(1):
+            made.held.hold(batch_of("little"), pa.table({"id": [id], "_weight": [-1]}))
+            assert statements.run(Statement(Does.FETCH, "found", "", reads, "found", "", fetch=fetch)) == 2
+            assert sorted(made.held.read("SELECT id FROM found").fetchall()) == [(5,), (id,)]
+    con.close()
 
 
 def test_a_batch_that_is_not_stored_is_taken_out_of_it(
